@@ -1,0 +1,57 @@
+# Every target sets up what it needs first. ARGS="..." goes to the tool behind a target.
+
+ARGS =
+PYTEST = .venv/bin/pytest -n auto --dist loadfile
+COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
+	--generate-hashes --no-header pyproject.toml
+SOURCES := $(shell find src -name '*.py')
+
+.PHONY: help setup run test test-all check bench fmt pins clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/.compiled ## make the environment (.venv)
+
+# What set-up says goes to stderr: the stdout of `make run` is a transcript.
+.venv/.ready: pyproject.toml .python-version requirements/dev.txt scripts/setup
+	@echo "Setting up .venv" >&2
+	@scripts/setup >&2
+	@touch $@
+
+# Compiled here, since the environment may forbid Python to keep bytecode.
+.venv/.compiled: .venv/.ready $(SOURCES)
+	@.venv/bin/python -m compileall -q src >&2
+	@touch $@
+
+run: setup ## start Rookery; without a terminal, play one turn of the demo agent
+	@scripts/run
+
+test: setup ## run the tests
+	$(PYTEST) $(ARGS)
+
+# 5 is pytest's word for "none selected": there may be no long test.
+test-all: test ## run the tests, then the long ones
+	$(PYTEST) -m long $(ARGS) || [ $$? -eq 5 ]
+
+check: setup ## format, lint, types, layers and shape
+	.venv/bin/ruff format --check
+	.venv/bin/ruff check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	.venv/bin/pytest -q tests/shape
+
+bench: setup ## measure against the budgets
+	.venv/bin/python -m bench $(ARGS)
+
+fmt: setup ## format, and mend what ruff can
+	.venv/bin/ruff format
+	.venv/bin/ruff check --fix
+
+pins: ## pin the newest versions in requirements/
+	$(COMPILE) --output-file requirements/base.txt
+	$(COMPILE) --extra dev --output-file requirements/dev.txt
+
+clean: ## remove what set-up and the tools made
+	rm -rf .venv .uv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
