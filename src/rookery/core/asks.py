@@ -1,0 +1,87 @@
+"""Asks: what an agent wants to know of a person before it goes on (rows P1, P2, P7).
+
+An ask is closed exactly once. The nonce is made by the worker and never told to the agent, so that
+only a
+client that has read the log can answer.
+"""
+
+from typing import NamedTuple
+
+from rookery.core import loose
+from rookery.core.events import Draft, Json
+
+CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
+"""The answer to a permission request whose turn was cancelled (acp-C1)."""
+
+
+class Answer(NamedTuple):
+    """The event that closes an ask, and what the agent is told."""
+
+    draft: Draft
+    reply: Json
+
+
+class Refusal(NamedTuple):
+    reason: str
+    message: str
+
+
+def asked(name: str, nonce: str, method: str, params: object) -> Json | None:
+    """The `_ask` of an agent's request; None when it is not one that a person could answer."""
+    base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
+    if not isinstance(params, dict):
+        return None
+    if method == "session/request_permission":
+        if not any(loose.text(option, "optionId") for option in loose.mappings(params, "options")):
+            return None
+        call, options = loose.mapping(params, "toolCall"), loose.sequence(params, "options")
+        return base | {"kind": "permission", "toolCall": call, "options": options}
+    schema = loose.mapping(params, "requestedSchema")
+    if method == "elicitation/create" and schema:
+        message = loose.text(params, "message")
+        return base | {"kind": "question", "message": message, "schema": schema}
+    return None
+
+
+def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
+    """What a client's answer does to an open ask."""
+    if command.get("nonce") != ask.get("nonce"):
+        return Refusal("wrong_nonce", "This answer does not belong to the ask that is open.")
+    if ask.get("kind") == "question":
+        return _question(ask, command, by)
+    if command.get("cancel") is True:
+        return _close(ask, CANCELLED, "cancelled", command["id"], by)
+    for option in loose.mappings(ask, "options"):
+        if loose.text(option, "optionId") and option["optionId"] == command.get("option"):
+            reply = {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+            return _close(ask, reply, loose.text(option, "name"), command["id"], by)
+    names = ", ".join(loose.text(option, "optionId") for option in loose.mappings(ask, "options"))
+    return Refusal("unknown_option", f"The agent offers: {names}.")
+
+
+def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
+    action = command.get("action")
+    if action not in ("accept", "decline", "cancel"):
+        return Refusal("unknown_action", "A question is answered with accept, decline or cancel.")
+    reply: Json = {"action": action}
+    if action == "accept":
+        reply["content"] = loose.mapping(command, "content")
+    return _close(ask, reply, str(action), command["id"], by)
+
+
+def _close(ask: Json, reply: Json, words: str, cause: str | None, by: str | None) -> Answer:
+    outcome = reply.get("outcome", reply)
+    update = closed(loose.text(ask, "id"), outcome, name=words)
+    return Answer(Draft(update, cause, by), reply)
+
+
+def closed(ask: str, outcome: Json, **fields: str) -> Json:
+    return {"sessionUpdate": "_ask", "id": ask, "state": "closed", "outcome": outcome, **fields}
+
+
+def cancelled(ask: Json, reason: str) -> Answer:
+    """The turn or the agent ended: nobody waits for the answer any more."""
+    question = ask.get("kind") == "question"
+    reply: Json = {"action": "cancel"} if question else CANCELLED
+    outcome = {"outcome": "cancelled"}
+    return Answer(Draft(closed(loose.text(ask, "id"), outcome, reason=reason)), reply)

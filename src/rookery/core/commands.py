@@ -1,0 +1,62 @@
+"""Commands: what clients ask of a session. Their outcome is always an event with the command's id
+as its cause."""
+
+from rookery.core import loose
+from rookery.core.asks import Refusal
+from rookery.core.events import Json
+
+NAMES = ("prompt", "cancel", "answer", "rename", "stop", "restart")
+
+WAKES = frozenset({"prompt", "restart"})
+"""Worth starting a worker for; the others act on what is awake, or on the log alone."""
+
+LONGEST_TITLE = 200
+
+
+def check(command: Json, prompt_bytes: int) -> Refusal | None:
+    """Why a command is refused before it reaches any machine; None when it may pass."""
+    match command.get("do"):
+        case "prompt":
+            return _check_prompt(command, prompt_bytes)
+        case "rename":
+            if not loose.text(command, "title").strip():
+                return Refusal("no_title", "A title needs at least one character.")
+        case "answer":
+            if not loose.text(command, "ask"):
+                return Refusal("no_ask", "An answer names the ask that it answers.")
+        case "cancel" | "stop" | "restart":
+            pass
+        case other:
+            known = ", ".join(NAMES)
+            return Refusal("unknown_command", f"There is no command {other!r}; there are: {known}.")
+    return None
+
+
+def _check_prompt(command: Json, most: int) -> Refusal | None:
+    prompt = command.get("prompt")
+    if not isinstance(prompt, list) or not prompt:
+        return Refusal("empty_prompt", "A prompt needs at least one content block.")
+    if any(
+        not isinstance(block, dict) or not isinstance(block.get("type"), str) for block in prompt
+    ):
+        return Refusal("bad_prompt", "A prompt is a list of ACP content blocks, each with a type.")
+    texts = [block.get("text", "") for block in prompt if block["type"] == "text"]
+    if any(not isinstance(text, str) for text in texts):
+        return Refusal("bad_prompt", "A text block needs a text.")
+    if len(texts) == len(prompt) and not "".join(texts).strip():
+        return Refusal("empty_prompt", "The prompt is empty.")
+    size = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    if size > most:
+        return Refusal("prompt_too_long", f"The prompt has {size} bytes; at most {most} are taken.")
+    return None
+
+
+def offline(command: Json) -> Json | None:
+    """The update that carries out a command without a worker, under the lock; None: it needs
+    one."""
+    match command.get("do"):
+        case "rename":
+            return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+        case "cancel" | "stop" | "answer":
+            return {"sessionUpdate": "_done", "command": command["do"]}
+    return None

@@ -1,0 +1,111 @@
+"""What a session looks like: blocks in order, and the four operations that change them.
+
+Every look (terminal, browser, export, the session list) applies the same ops. A Document is the one
+mutable value of this package: it grows with each event, and copying it each time would cost more
+than it tells.
+"""
+
+from typing import Any
+
+from rookery.core.events import Json, dumps
+from rookery.core.header import EMPTY
+
+type Block = dict[str, Any]
+type Op = list[Any]
+
+HEADER = "header"
+"""The id that a `set` carries when it changes the header and no block."""
+
+OP_BYTES = 64 * 1024
+"""No op is larger than this on a wire; storage has no such bound."""
+
+PIECE = 8_000
+"""Characters of text in one op: eight thousand of the widest escapes still fit into OP_BYTES."""
+
+
+def make_block(name: str, role: str, **fields: Any) -> Block:
+    block: Block = {
+        "id": name,
+        "role": role,
+        "title": "",
+        "text": "",
+        "status": "",
+        "parts": [],
+        "actions": [],
+        "parent": None,
+    }
+    block.update(fields)
+    return block
+
+
+def put(block: Block) -> list[Op]:
+    """The ops that make a block: long text follows in pieces."""
+    text = block["text"]
+    if len(text) <= PIECE:
+        return [["put", block]]
+    return [["put", {**block, "text": text[:PIECE]}], *append(block["id"], text[PIECE:])]
+
+
+def append(name: str, text: str) -> list[Op]:
+    return [["append", name, text[at : at + PIECE]] for at in range(0, len(text), PIECE)]
+
+
+def change(name: str, **fields: Any) -> list[Op]:
+    return [["set", name, fields]]
+
+
+class Document:
+    """Header and blocks of one stretch of a session: a page, several joined, or all of it.
+
+    `late` holds what was said about blocks of earlier pages that are not loaded here.
+    """
+
+    __slots__ = ("blocks", "header", "late")
+
+    def __init__(self, header: Json | None = None) -> None:
+        self.header: Json = dict(EMPTY if header is None else header)
+        self.blocks: dict[str, Block] = {}
+        self.late: dict[str, list[Op]] = {}
+
+    def apply(self, ops: list[Op]) -> None:
+        for op in ops:
+            match op:
+                case ["put", block]:
+                    self.blocks[block["id"]] = dict(block)
+                case ["set", "header", fields]:
+                    self.header.update(fields)
+                case [_, name, *_] if name not in self.blocks:
+                    self.late.setdefault(name, []).append(op)
+                case ["set", name, fields]:
+                    self.blocks[name].update(fields)
+                case ["append", name, text]:
+                    self.blocks[name]["text"] += text
+                case ["drop", name]:
+                    del self.blocks[name]
+
+    def children(self, name: str | None) -> list[Block]:
+        """The blocks nested under one (a sub-agent's calls, a call's terminal); None: the top
+        level."""
+        known = self.blocks
+        if name is None:
+            return [b for b in known.values() if b["parent"] is None or b["parent"] not in known]
+        return [block for block in known.values() if block["parent"] == name]
+
+    def to_json(self) -> Json:
+        header = {key: value for key, value in self.header.items() if not key.startswith("_")}
+        return {"header": header, "blocks": list(self.blocks.values())}
+
+
+def join(older: Document, newer: Document) -> Document:
+    """Two neighbouring stretches as one; what the newer said late reaches the older's blocks."""
+    both = Document(newer.header)
+    both.blocks = {name: dict(block) for name, block in older.blocks.items()}
+    both.late = {name: list(ops) for name, ops in older.late.items()}
+    for ops in newer.late.values():
+        both.apply(ops)
+    both.blocks.update((name, dict(block)) for name, block in newer.blocks.items())
+    return both
+
+
+def size_of(op: Op) -> int:
+    return len(dumps(op))

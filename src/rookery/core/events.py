@@ -1,0 +1,132 @@
+"""The spine: every fact about a session is one Event, and every Event is JSON that survives a round
+trip."""
+
+import json
+from typing import Any, NamedTuple, NoReturn
+
+type Json = dict[str, Any]
+
+DEEPEST = 100
+"""Levels kept of a value that is too deep for the encoder itself; what lies below is cut and says
+so."""
+
+LONGEST_INTEGER = 4300
+"""Digits: Python refuses to convert more, because the cost is quadratic."""
+
+
+class Event(NamedTuple):
+    """One committed fact. `seq` is contiguous from 1 within a session."""
+
+    seq: int
+    at: int
+    """Milliseconds since the epoch; never decreases within a session."""
+    cause: str | None
+    """The id of the command whose outcome this is."""
+    by: str | None
+    """Which client, rule or watchdog; None: the agent or the worker itself."""
+    update: Json
+
+
+class Draft(NamedTuple):
+    """An event before the log has given it a place."""
+
+    update: Json
+    cause: str | None = None
+    by: str | None = None
+
+
+OUR_KINDS = frozenset(
+    [
+        "_session",
+        "_prompt",
+        "_queue",
+        "_turn",
+        "_ask",
+        "_agent",
+        "_context",
+        "_rate_limit",
+        "_terminal",
+        "_critic",
+        "_notice",
+        "_rejected",
+        "_done",
+        "_raw",
+    ]
+)
+
+
+def kind_of(update: object) -> str:
+    """The discriminator of an update, or "" where there is none."""
+    if isinstance(update, dict):
+        kind = update.get("sessionUpdate")
+        if isinstance(kind, str):
+            return kind
+    return ""
+
+
+def event_to_json(event: Event) -> Json:
+    return event._asdict()
+
+
+def event_from_json(value: Json) -> Event:
+    """The reverse of event_to_json; raises ValueError on anything else."""
+    update, seq, at = value.get("update"), value.get("seq"), value.get("at")
+    if not isinstance(update, dict) or not isinstance(seq, int) or not isinstance(at, int):
+        raise ValueError("not an event: it needs seq, at and update")
+    return Event(seq, at, value.get("cause"), value.get("by"), update)
+
+
+# --- JSON -------------------------------------------------------------------------------------
+# Strict on the way in (NaN is not JSON), total on the way out (a log must take any value that
+# came in, also lone surrogates: ASCII output keeps them away from SQLite and from sockets).
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _long_integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= LONGEST_INTEGER else digits
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_decode_long = json.JSONDecoder(parse_constant=_refuse, parse_int=_long_integer).decode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+
+
+def loads(text: str | bytes | bytearray) -> Any:
+    """Parse strict JSON, or raise ValueError; integers too long for Python become strings."""
+    if not isinstance(text, str):
+        text = text.decode("utf-8")
+    try:
+        return _decode(text)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError:
+        return _decode_long(text)
+
+
+def dumps(value: object) -> str:
+    """Compact ASCII JSON of any value. What JSON cannot say is made sayable, never an error."""
+    try:
+        return _encode(value)
+    except (ValueError, TypeError, RecursionError):
+        return _encode(_tame(value, DEEPEST))
+
+
+def _tame(value: object, levels: int) -> object:
+    if isinstance(value, str | bool) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, int):
+        return value if value.bit_length() < LONGEST_INTEGER * 3 else hex(value)
+    if isinstance(value, dict | list | tuple) and levels <= 0:
+        return "… (nested too deeply)"
+    if isinstance(value, dict):
+        return {str(key): _tame(item, levels - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_tame(item, levels - 1) for item in value]
+    return repr(value)

@@ -1,0 +1,82 @@
+"""The session list is a document like any other: its blocks are the sessions' heads (the topic
+`fleet`)."""
+
+from rookery.core.document import Block, make_block
+from rookery.core.events import Json
+
+ORDER = {"needs-you": 0, "failed": 1, "running": 2, "idle": 3, "asleep": 4}
+
+
+def head_of(header: Json, seq: int, at: int) -> Json:
+    """What a list needs to know of a session, without opening its log. Written to head.json."""
+    plan = header["plan"]
+    return {
+        "v": 1,
+        "id": header["id"],
+        "title": header["title"],
+        "agent": header["agent"],
+        "cwd": header["cwd"],
+        "created": header["created"],
+        "archived": header["archived"],
+        "pinned": header["pinned"],
+        "state": header["state"],
+        "reason": header["reason"],
+        "turn": header["turn"],
+        "since": header["since"],
+        "last": header["last"],
+        "model": header["model"],
+        "mode": header["mode"],
+        "process": header["process"]["state"],
+        "asks": len(header["asks"]),
+        "queue": len(header["queue"]),
+        "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
+        "usage": header["usage"],
+        "rateLimited": header["rateLimit"] is not None,
+        "seq": seq,
+        "at": at,
+    }
+
+
+def state_of(head: Json, *, awake: bool) -> str:
+    """One word for a list: needs-you, failed, running, idle or asleep."""
+    if head["asks"] and awake:
+        return "needs-you"
+    if head["state"] != "idle":
+        return "running" if awake else "failed"
+    if head["reason"] in (
+        "failed",
+        "agent_exited",
+        "unresponsive",
+        "orphaned",
+        "rate_limited",
+        "interrupted",
+    ):
+        return "failed"
+    return "idle" if awake else "asleep"
+
+
+def fleet_block(head: Json, *, awake: bool) -> Block:
+    block = make_block(
+        head["id"], "session", title=head["title"] or "(no title)", text=head["last"]
+    )
+    block["status"] = state_of(head, awake=awake)
+    for field in (
+        "agent",
+        "cwd",
+        "model",
+        "mode",
+        "turn",
+        "since",
+        "at",
+        "asks",
+        "queue",
+        "plan",
+        "usage",
+    ):
+        block[field] = head[field]
+    return block
+
+
+def in_order(blocks: list[Block]) -> list[Block]:
+    """What needs a person first, then by news."""
+    return sorted(blocks, key=lambda block: (ORDER.get(block["status"], 9), -block["at"]))

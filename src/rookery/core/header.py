@@ -1,0 +1,391 @@
+"""The state of a session that outlives its turns: what a client must know before it shows any of
+them.
+
+A header is a dict of JSON, so that one is stored with each turn and page(k) = fold(events of turn
+k,
+header of k-1). `advance` is the only function that changes one: it returns the fields that changed.
+Fields that begin with `_` are the fold's own memory (which block is open); no client is told of
+them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from rookery.core import loose
+from rookery.core.events import Event, Json, kind_of
+from rookery.core.options import offered, value_of
+
+VERSION = 1
+"""Of the header's shape. A stored header of another version is ignored and folded anew."""
+
+TOOLS_KEPT = 1000
+"""Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
+
+EMPTY: Json = {
+    "v": VERSION,
+    "id": "",
+    "cwd": "",
+    "roots": [],
+    "mcpServers": [],
+    "agent": "",
+    "argv": [],
+    "created": 0,
+    "wanted": {},
+    "title": "",
+    "titles": {},
+    "archived": False,
+    "pinned": False,
+    "turn": 0,
+    "state": "idle",
+    "since": 0,
+    "reason": "",
+    "error": None,
+    "last": "",
+    "process": {"state": "absent"},
+    "agentSession": None,
+    "capabilities": {},
+    "info": {},
+    "commands": [],
+    "options": [],
+    "mode": "",
+    "model": "",
+    "effort": "",
+    "plan": [],
+    "usage": {},
+    "asks": {},
+    "queue": [],
+    "rateLimit": None,
+    "_offers": {},
+    "_tools": {},
+    "_terminals": {},
+    "_open": None,
+    "_plan": None,
+}
+
+OF_THE_AGENT = ("capabilities", "info", "commands", "options", "mode", "model", "effort", "plan")
+"""What belongs to one agent and is dropped when another takes over (row S1)."""
+
+ENDED = ("completed", "failed")
+
+
+def advance(header: Json, event: Event) -> Json:
+    """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
+    return _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+
+
+def block_id(header: Json, event: Event) -> str:
+    """Ids say where a block lives: its turn, and the event that made it."""
+    return f"{header['turn']}.{event.seq}"
+
+
+def in_turn(header: Json, block: str) -> bool:
+    return block.startswith(f"{header['turn']}.")
+
+
+def key_of(call: Json) -> str:
+    """A tool call's id, also where an agent sends a number or nothing."""
+    value = call.get("toolCallId")
+    return value if isinstance(value, str) else repr(value)[:200]
+
+
+# --- sessions and prompts ----------------------------------------------------------------------
+
+
+def _session(header: Json, event: Event) -> Json:
+    update, changes = event.update, {}
+    for field in ("id", "cwd", "agent"):
+        if isinstance(update.get(field), str):
+            changes[field] = update[field]
+    for field in ("roots", "argv"):
+        if field in update:
+            changes[field] = loose.texts(update, field)
+    if "mcpServers" in update:
+        changes["mcpServers"] = list(loose.mappings(update, "mcpServers"))
+    for field in ("archived", "pinned"):
+        if isinstance(update.get(field), bool):
+            changes[field] = update[field]
+    if (created := loose.integer(update, "created")) is not None:
+        changes["created"] = created
+    wanted = {key: update[key] for key in ("mode", "model", "effort") if key in update}
+    if wanted:
+        changes["wanted"] = {**header["wanted"], **wanted}
+    if isinstance(update.get("title"), str):
+        changes |= _titled(header, "person", update["title"])
+    return changes
+
+
+def _titled(header: Json, source: str, title: str) -> Json:
+    """A person's title, else the agent's, else the first line of the first prompt (row W10)."""
+    titles = {**header["titles"], source: loose.first_line(title, 200)}
+    best = titles.get("person") or titles.get("agent") or titles.get("prompt") or ""
+    return {"titles": titles, "title": best}
+
+
+def _prompt(header: Json, event: Event) -> Json:
+    sent = set(loose.texts(event.update, "queued"))
+    changes: Json = {
+        "turn": header["turn"] + 1,
+        "_open": None,
+        "_plan": None,
+        "_tools": {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED},
+    }
+    if sent:
+        changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
+    if "prompt" not in header["titles"]:
+        changes |= _titled(header, "prompt", prompt_text(event.update))
+    return changes
+
+
+def prompt_text(update: Json) -> str:
+    """The words of a prompt: its text blocks, joined."""
+    blocks = loose.mappings(update, "prompt")
+    return "\n".join(loose.text(block, "text") for block in blocks if block.get("type") == "text")
+
+
+def _turn(header: Json, event: Event) -> Json:
+    update = event.update
+    match update.get("state"):
+        case "running":
+            fresh = header["state"] == "idle"
+            changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
+            return changes | ({"since": event.at} if fresh else {})
+        case "quiet":
+            return {"state": "quiet"}
+        case "idle":
+            error = update.get("error")
+            return {
+                "state": "idle",
+                "since": event.at,
+                "reason": loose.text(update, "reason"),
+                "error": error if isinstance(error, dict) else None,
+                "last": loose.text(update, "last") or header["last"],
+                "_open": None,
+            }
+    return {}
+
+
+def _queue(header: Json, event: Event) -> Json:
+    update, queue = event.update, header["queue"]
+    name = loose.text(update, "id")
+    rest = [item for item in queue if item["id"] != name]
+    item = {"id": name, "prompt": list(loose.mappings(update, "prompt"))}
+    match update.get("op"):
+        case "add":
+            return {"queue": [*rest, item]}
+        case "edit" if len(rest) < len(queue):
+            return {"queue": [item if old["id"] == name else old for old in queue]}
+        case "move" if len(rest) < len(queue):
+            place = max(0, min(loose.integer(update, "to") or 0, len(rest)))
+            moved = [old for old in queue if old["id"] == name]
+            return {"queue": [*rest[:place], *moved, *rest[place:]]}
+        case "remove" if len(rest) < len(queue):
+            return {"queue": rest}
+    return {}
+
+
+# --- the agent ---------------------------------------------------------------------------------
+
+
+def _agent(header: Json, event: Event) -> Json:
+    update = event.update
+    state = loose.text(update, "state")
+    if not state:
+        return {}
+    process: Json = {"state": state, "name": loose.text(update, "name") or header["agent"]}
+    for field in ("pid", "how", "reason", "status", "stderr", "remedy"):
+        if field in update:
+            process[field] = update[field]
+    changes: Json = {"process": process}
+    if state == "ready":
+        changes |= _ready(update)
+    elif state == "switched":
+        changes |= {field: EMPTY[field] for field in OF_THE_AGENT}
+        changes |= {"agentSession": None, "usage": {}, "rateLimit": None, "_offers": {}}
+        changes["agent"] = loose.text(update, "to") or header["agent"]
+        changes["argv"] = loose.texts(update, "argv")
+        changes["_tools"] = {}
+    return changes
+
+
+def _ready(update: Json) -> Json:
+    offers: Json = {
+        key: update[key] for key in ("configOptions", "modes", "models") if key in update
+    }
+    name, session = loose.text(update, "name"), loose.text(update, "sessionId")
+    return {
+        "agentSession": {"name": name, "id": session} if session else None,
+        "capabilities": loose.mapping(update, "capabilities"),
+        "info": loose.mapping(update, "info"),
+    } | _offered(offers)
+
+
+def _offered(offers: Json) -> Json:
+    options = offered(offers)
+    return {
+        "_offers": offers,
+        "options": options,
+        "mode": value_of(options, "mode"),
+        "model": value_of(options, "model"),
+        "effort": value_of(options, "thought_level"),
+    }
+
+
+def _config_options(header: Json, event: Event) -> Json:
+    given = loose.sequence(event.update, "configOptions")
+    return _offered({**header["_offers"], "configOptions": given})
+
+
+def _current_mode(header: Json, event: Event) -> Json:
+    mode = loose.text(event.update, "currentModeId")
+    if not mode:
+        return {}
+    offers = dict(header["_offers"])
+    offers["modes"] = {**loose.mapping(offers, "modes"), "currentModeId": mode}
+    offers["configOptions"] = [
+        {**item, "currentValue": mode} if item.get("category") == "mode" else item
+        for item in loose.mappings(offers, "configOptions")
+    ]
+    return _offered(offers)
+
+
+def _commands(_header: Json, event: Event) -> Json:
+    found = loose.mappings(event.update, "availableCommands")
+    return {"commands": [item for item in found if loose.text(item, "name")]}
+
+
+def _session_info(header: Json, event: Event) -> Json:
+    title = loose.text(event.update, "title")
+    return _titled(header, "agent", title) if title.strip() else {}
+
+
+def _usage(header: Json, event: Event) -> Json:
+    given = {key: loose.number(event.update, key) for key in ("used", "size")}
+    usage = header["usage"] | {key: value for key, value in given.items() if value is not None}
+    cost = loose.mapping(event.update, "cost")
+    if (amount := loose.number(cost, "amount")) is not None:
+        usage["cost"] = {"amount": amount, "currency": loose.text(cost, "currency")}
+    return {"usage": usage} if usage != header["usage"] else {}
+
+
+def _context(_header: Json, event: Event) -> Json:
+    state = event.update.get("state")
+    changes: Json = {"_open": None}
+    if state in ("reset", "cleared"):
+        changes |= {"usage": {}, "plan": [], "_plan": None}
+    return changes
+
+
+def _rate_limit(_header: Json, event: Event) -> Json:
+    limit = {key: value for key, value in event.update.items() if key != "sessionUpdate"}
+    return {"rateLimit": limit, "_open": None}
+
+
+# --- what the agent does -----------------------------------------------------------------------
+
+
+def _chunk(header: Json, event: Event) -> Json:
+    """A message goes on while kind and message id stay the same and no other block came between."""
+    update = event.update
+    if loose.mapping(update, "content").get("type") != "text":
+        return {"_open": None} if header["_open"] else {}
+    key = [update["sessionUpdate"], loose.text(update, "messageId")]
+    if header["_open"] and header["_open"][1:] == key:
+        return {}
+    return {"_open": [block_id(header, event), *key]}
+
+
+def _compaction_chunk(header: Json, event: Event) -> Json:
+    key = [event.update["sessionUpdate"], loose.text(event.update, "compactionId")]
+    if header["_open"] and header["_open"][1:] == key:
+        return {}
+    return {"_open": [block_id(header, event), *key]}
+
+
+def _tool(header: Json, event: Event) -> Json:
+    return upsert_tool(header, event, event.update)
+
+
+def upsert_tool(header: Json, event: Event, call: Json) -> Json:
+    """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
+
+    Anything else starts a block: an agent may count its calls from 1 again in each turn.
+    """
+    key, tools = key_of(call), header["_tools"]
+    status = loose.text(call, "status")
+    known = tools.get(key)
+    again = kind_of(event.update) == "tool_call" and known and not in_turn(header, known[0])
+    if known is None or again:
+        tool = [block_id(header, event), status or "pending", event.at]
+        kept = tools if len(tools) < TOOLS_KEPT else dict(list(tools.items())[1:])
+        return {"_tools": {**kept, key: tool}, "_open": None}
+    if status and status != known[1]:
+        return {"_tools": {**tools, key: [known[0], status, known[2]]}}
+    return {}
+
+
+def _plan(header: Json, event: Event) -> Json:
+    entries = [
+        {"text": loose.text(entry, "content"), "status": loose.text(entry, "status", "pending")}
+        for entry in loose.mappings(event.update, "entries")
+    ]
+    changes: Json = {"plan": entries}
+    if header["_plan"] is None:
+        changes |= {"_plan": block_id(header, event), "_open": None}
+    return changes
+
+
+def _ask(header: Json, event: Event) -> Json:
+    update = event.update
+    name = loose.text(update, "id")
+    if update.get("state") == "asked":
+        ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
+        ask |= {"block": block_id(header, event) + "?", "at": event.at}
+        changes = {"asks": {**header["asks"], name: ask}, "_open": None}
+        call = loose.mapping(update, "toolCall")
+        return (upsert_tool(header, event, call) | changes) if call else changes
+    return {"asks": {key: ask for key, ask in header["asks"].items() if key != name}}
+
+
+def _terminal(header: Json, event: Event) -> Json:
+    name, terminals = loose.text(event.update, "id"), header["_terminals"]
+    match event.update.get("state"):
+        case "ended":
+            return {"_terminals": {key: at for key, at in terminals.items() if key != name}}
+        case "output" if name in terminals:
+            return {}
+    return {"_terminals": {**terminals, name: block_id(header, event)}, "_open": None}
+
+
+def _ends_message(header: Json, _event: Event) -> Json:
+    """What has a block of its own, unknown kinds too, comes between two messages."""
+    return {"_open": None} if header["_open"] else {}
+
+
+def _nothing(_header: Json, _event: Event) -> Json:
+    return {}
+
+
+_STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
+    "_session": _session,
+    "_prompt": _prompt,
+    "_turn": _turn,
+    "_queue": _queue,
+    "_agent": _agent,
+    "_ask": _ask,
+    "_context": _context,
+    "_rate_limit": _rate_limit,
+    "_terminal": _terminal,
+    "_done": _nothing,
+    "user_message_chunk": _chunk,
+    "agent_message_chunk": _chunk,
+    "agent_thought_chunk": _chunk,
+    "compaction_summary_chunk": _compaction_chunk,
+    "tool_call": _tool,
+    "tool_call_update": _tool,
+    "plan": _plan,
+    "available_commands_update": _commands,
+    "current_mode_update": _current_mode,
+    "config_option_update": _config_options,
+    "session_info_update": _session_info,
+    "usage_update": _usage,
+}

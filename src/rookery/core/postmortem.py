@@ -1,0 +1,34 @@
+"""What is true of a session whose worker is gone: said once, by whoever takes the lock next (row
+W8)."""
+
+from rookery.core.events import Draft, Json
+
+
+def post_mortem(header: Json, detail: str = "") -> list[Draft]:
+    """The events that end what a dead worker left open; none when it left nothing open."""
+    drafts = [
+        Draft(
+            {
+                "sessionUpdate": "_ask",
+                "id": name,
+                "state": "closed",
+                "reason": "the worker was ended",
+            }
+        )
+        for name in header["asks"]
+    ]
+    if header["state"] != "idle":
+        update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": header["turn"]}
+        drafts.append(
+            Draft(update | {"reason": "interrupted"} | ({"detail": detail} if detail else {}))
+        )
+    if header["process"]["state"] in ("starting", "ready"):
+        name = header["process"].get("name", header["agent"])
+        gone = {
+            "sessionUpdate": "_agent",
+            "state": "exited",
+            "name": name,
+            "reason": "worker_ended",
+        }
+        drafts.append(Draft(gone))
+    return drafts

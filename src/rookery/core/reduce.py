@@ -1,0 +1,376 @@
+"""What a session looks like: the only place that turns events into blocks.
+
+Open vocabulary of events, closed vocabulary of looks: an unknown kind is shown raw, never dropped,
+never an
+error. `reduce` is total (any JSON gives ops, never an exception) and the fold is the same in one
+go,
+event by event, page by page, live or after a restart.
+"""
+
+from collections.abc import Callable, Iterable
+
+from rookery.core import loose, parts
+from rookery.core.document import HEADER, Block, Document, Op, append, change, make_block, put
+from rookery.core.events import Event, Json, kind_of
+from rookery.core.header import ENDED, advance, block_id, key_of, prompt_text
+from rookery.core.remedies import remedy_for
+
+LONGEST_TITLE = 500
+
+STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "failed": "failed"}
+
+
+def reduce(document: Document, event: Event) -> list[Op]:
+    """Advance the document by one event, in place; return what changed."""
+    before = document.header
+    changes = advance(before, event)
+    after = {**before, **changes} if changes else before
+    ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
+    document.header = after
+    document.apply(ops)
+    shown = {key: value for key, value in changes.items() if not key.startswith("_")}
+    return [*ops, ["set", HEADER, shown]] if shown else ops
+
+
+def fold(header: Json | None, events: Iterable[Event]) -> Document:
+    """The document of a stretch of events that begins where `header` was true."""
+    document = Document(header)
+    for event in events:
+        reduce(document, event)
+    return document
+
+
+type Look = Callable[[Json, Json, Event], list[Op]]
+
+
+# --- prompts, messages -------------------------------------------------------------------------
+
+
+def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
+    block = make_block(block_id(after, event), "prompt", text=prompt_text(event.update))
+    block["parts"] = parts.from_blocks(loose.sequence(event.update, "prompt"))
+    if event.update.get("origin"):
+        block["title"] = loose.text(event.update, "origin")
+    return put(block)
+
+
+_ROLE = {
+    "user_message_chunk": "prompt",
+    "agent_message_chunk": "answer",
+    "agent_thought_chunk": "thought",
+    "compaction_summary_chunk": "divider",
+}
+
+
+def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
+    content = event.update.get("content")
+    role = _ROLE[event.update["sessionUpdate"]]
+    if not isinstance(content, dict) or content.get("type") != "text":
+        return put(
+            make_block(block_id(after, event), role, parts=parts.fit([parts.from_block(content)]))
+        )
+    text = loose.text(content, "text")
+    if before["_open"] == after["_open"]:
+        return append(after["_open"][0], text)
+    return put(make_block(after["_open"][0], role, text=text))
+
+
+# --- tools, plan, terminals --------------------------------------------------------------------
+
+
+def _tool(before: Json, after: Json, event: Event) -> list[Op]:
+    return _tool_ops(before, after, event, event.update)
+
+
+def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
+    name, status, since = after["_tools"][key_of(call)]
+    fields = _tool_fields(call)
+    if status in ENDED:
+        fields["seconds"] = max(0, event.at - since) / 1000
+    known = before["_tools"].get(key_of(call))
+    if known and known[0] == name:
+        return change(name, **fields) if fields else []
+    parent = _parent(after, call)
+    return put(
+        make_block(
+            name, "tool", **{"kind": "other", "status": "pending", "parent": parent} | fields
+        )
+    )
+
+
+def _tool_fields(call: Json) -> Json:
+    """The fields that a call or an update of it states; what it does not state stays as it was."""
+    fields: Json = {}
+    if title := loose.text(call, "title"):
+        fields["title"] = title[:LONGEST_TITLE]
+    elif name := loose.text(call, "name"):
+        fields["title"] = name[:LONGEST_TITLE]
+    if kind := loose.text(call, "kind"):
+        fields["kind"] = kind[:40]
+    if status := loose.text(call, "status"):
+        fields["status"] = STATUS.get(status, status[:40])
+    if isinstance(call.get("content"), list):
+        fields["parts"] = parts.from_tool_content(call["content"])
+    if isinstance(call.get("locations"), list):
+        paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
+        fields["locations"] = [path[:LONGEST_TITLE] for path in paths[:20] if path]
+    for key, field in (("rawInput", "input"), ("rawOutput", "output")):
+        if call.get(key) not in (None, {}, ""):
+            fields[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
+    return fields
+
+
+def _parent(after: Json, call: Json) -> str | None:
+    """A sub-agent's call names its parent in `_meta`, under whatever its vendor calls itself (row
+    M3)."""
+    for space in loose.mapping(call, "_meta").values():
+        known = after["_tools"].get(loose.text(space, "parentToolUseId"))
+        if known:
+            return str(known[0])
+    return None
+
+
+def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
+    done = sum(entry["status"] == "completed" for entry in after["plan"])
+    items = parts.fit([{"type": "checklist", "items": after["plan"][:200]}])
+    title = f"Plan {done}/{len(after['plan'])}"
+    if before["_plan"] == after["_plan"]:
+        return change(after["_plan"], parts=items, title=title)
+    return put(make_block(after["_plan"], "plan", parts=items, title=title))
+
+
+def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
+    update, key = event.update, loose.text(event.update, "id")
+    known = before["_terminals"].get(key)
+    match update.get("state"):
+        case "output" if known:
+            return append(known, loose.text(update, "text"))
+        case "ended":
+            code = loose.integer(update, "exitCode")
+            status = "done" if code == 0 else "failed"
+            fields: Json = {"status": status, "exit": code, "signal": loose.text(update, "signal")}
+            return change(known, **fields) if known else []
+    block = make_block(after["_terminals"][key], "terminal", status="running", terminal=key[:200])
+    block["title"] = loose.text(update, "command")[:LONGEST_TITLE]
+    block["text"] = loose.text(update, "text")
+    tool = after["_tools"].get(loose.text(update, "toolCallId"))
+    block["parent"] = tool[0] if tool else None
+    return put(block)
+
+
+# --- asks --------------------------------------------------------------------------------------
+
+
+def _ask(before: Json, after: Json, event: Event) -> list[Op]:
+    update, name = event.update, loose.text(event.update, "id")
+    if update.get("state") != "asked":
+        ask = before["asks"].get(name)
+        return change(ask["block"], **_outcome(update, event.by)) if ask else []
+    call = loose.mapping(update, "toolCall")
+    ops = _tool_ops(before, after, event, call) if call else []
+    # The ask's own id: where its call is news too, the call takes the id of this event.
+    block = make_block(
+        block_id(after, event) + "?", "ask", status="asked", actions=_answers(update)
+    )
+    block["title"] = (loose.text(call, "title") or loose.text(update, "message"))[:LONGEST_TITLE]
+    block["kind"] = loose.text(call, "kind", "other")[:40]
+    block["parent"] = after["_tools"][key_of(call)][0] if call else None
+    if isinstance(update.get("schema"), dict):
+        block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
+    else:
+        block["parts"] = parts.from_tool_content(loose.sequence(call, "content"))
+    return [*ops, *put(block)]
+
+
+def _answers(ask: Json) -> list[Json]:
+    """One action for each option, in the agent's order and words, with the finished command."""
+    base = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    return [
+        {
+            "label": loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200],
+            "kind": loose.text(option, "kind")[:40],
+            "command": {**base, "option": loose.text(option, "optionId")[:500]},
+        }
+        for option in list(loose.mappings(ask, "options"))[:20]
+    ]
+
+
+def _outcome(update: Json, by: str | None) -> Json:
+    outcome = loose.mapping(update, "outcome")
+    cancelled = outcome.get("outcome") == "cancelled"
+    words = (
+        loose.text(update, "name") or loose.text(update, "reason") or loose.text(outcome, "outcome")
+    )
+    return {
+        "status": "cancelled" if cancelled else "answered",
+        "text": words[:LONGEST_TITLE] + (f" · {by[:100]}" if by else ""),
+        "actions": [],
+    }
+
+
+# --- turns, the agent, notices, dividers -------------------------------------------------------
+
+
+def _turn(before: Json, after: Json, event: Event) -> list[Op]:
+    if event.update.get("state") != "idle":
+        return []
+    reason = after["reason"]
+    left = "unfinished" if reason == "end_turn" else "interrupted"
+    ops: list[Op] = []
+    for name, status, _ in before["_tools"].values():
+        if status not in ENDED:
+            ops += change(name, status=left)
+    for name in before["_terminals"].values():
+        ops += change(name, status=left)
+    if reason in ("", "end_turn"):
+        return ops
+    return ops + put(_end_block(after, event, reason))
+
+
+_ENDS = {
+    "cancelled": "Cancelled",
+    "max_tokens": "The model's token limit was reached",
+    "max_turn_requests": "The agent's limit of requests for one turn was reached",
+    "refusal": "The agent refused to go on",
+    "failed": "The agent answered with an error",
+    "forced": "The turn was ended by hand",
+    "rate_limited": "Rate limit reached",
+    "orphaned": "The agent fell silent and was restarted",
+    "unresponsive": "The agent did not react to the cancel and was ended",
+    "agent_exited": "The agent's process ended",
+    "interrupted": "The worker was ended in mid-turn; nothing that was shown is lost",
+}
+
+
+def _end_block(after: Json, event: Event, reason: str) -> Block:
+    calm = reason in ("cancelled", "forced")
+    block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
+    block["title"] = _ENDS.get(reason, reason[:LONGEST_TITLE])
+    error = after["error"] or {}
+    detail = loose.text(error, "message") or loose.text(event.update, "detail")
+    remedy = remedy_for(reason, error, after["agent"])
+    block["text"] = "\n".join(line for line in (detail, remedy) if line)
+    return block
+
+
+def _agent(_before: Json, after: Json, event: Event) -> list[Op]:
+    update, name = event.update, block_id(after, event)
+    who = loose.text(update, "name") or after["agent"]
+    match update.get("state"):
+        case "switched":
+            title = f"Switched from {loose.text(update, 'from')} to {loose.text(update, 'to')}"
+            return put(make_block(name, "divider", title=title[:LONGEST_TITLE]))
+        case "parked":
+            text = "\n".join(loose.texts(update, "stderr")[-20:])
+            remedy = loose.text(update, "remedy")
+            title = f"{who} does not start. {remedy}".strip()[:LONGEST_TITLE]
+            retry = {"label": "Retry", "command": {"do": "restart"}}
+            return put(make_block(name, "error", title=title, text=text, actions=[retry]))
+        case "exited" if update.get("status") not in (0, None):
+            title = f"{who} ended with status {update.get('status')!r}"[:LONGEST_TITLE]
+            text = "\n".join(loose.texts(update, "stderr")[-20:])
+            return put(make_block(name, "notice", title=title, text=text, status="warn"))
+    return []
+
+
+def _context(_before: Json, after: Json, event: Event) -> list[Op]:
+    words = {
+        "reset": "Conversation context was reset",
+        "cleared": "Cleared",
+        "compacted": "Context was compacted",
+    }
+    title = words.get(loose.text(event.update, "state"), "Context changed")
+    text = loose.text(event.update, "reason")
+    return put(make_block(block_id(after, event), "divider", title=title, text=text))
+
+
+def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
+    resets = event.update.get("resetsAt")
+    known = (
+        f"It resets at {resets}."
+        if isinstance(resets, str | int)
+        else "The agent did not say until when."
+    )
+    text = (loose.text(event.update, "message") + "\n" + known).strip()
+    block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
+    return put({**block, "status": "warn"})
+
+
+def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
+    score = loose.number(event.update, "score")
+    title = "Critic" if score is None else f"Critic {score:.2f}"
+    issues = list(loose.mappings(event.update, "issues"))
+    shown = parts.fit([{"type": "json", "value": issues}]) if issues else []
+    return put(make_block(block_id(after, event), "notice", title=title, parts=shown))
+
+
+def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
+    update = event.update
+    block = make_block(block_id(after, event), "notice")
+    block["status"] = (loose.text(update, "level") or loose.text(update, "severity") or "info")[:40]
+    block["title"] = loose.text(update, "title")[:LONGEST_TITLE]
+    block["text"] = loose.text(update, "text") or loose.text(update, "message")
+    block["actions"] = [
+        action for action in loose.mappings(update, "actions") if "command" in action
+    ][:5]
+    if not block["text"] and not block["title"]:
+        return _raw(_before, after, event)
+    return put(block)
+
+
+def _rejected(_before: Json, after: Json, event: Event) -> list[Op]:
+    text = loose.text(event.update, "message") or loose.text(event.update, "reason")
+    return put(make_block(block_id(after, event), "notice", status="warn", text=text))
+
+
+def _compaction(_before: Json, after: Json, event: Event) -> list[Op]:
+    status = loose.text(event.update, "status")
+    title = {"completed": "Context was compacted", "failed": "Compaction failed"}.get(status)
+    return put(
+        make_block(block_id(after, event), "divider", title=title or "Compacting the context")
+    )
+
+
+def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
+    """What nobody gave a look: its name, and the value itself, as far as an op can carry it."""
+    update = event.update
+    ours = kind_of(update) == "_raw"
+    title = loose.text(update, "why") if ours else kind_of(update) or "an update without a kind"
+    shown = parts.fit([{"type": "json", "value": update.get("value") if ours else update}])
+    return put(make_block(block_id(after, event), "raw", title=title[:LONGEST_TITLE], parts=shown))
+
+
+def _unseen(_before: Json, _after: Json, _event: Event) -> list[Op]:
+    """Its whole meaning is in the header."""
+    return []
+
+
+_LOOKS: dict[str, Look] = {
+    "_session": _unseen,
+    "_prompt": _prompt,
+    "_queue": _unseen,
+    "_turn": _turn,
+    "_ask": _ask,
+    "_agent": _agent,
+    "_context": _context,
+    "_rate_limit": _rate_limit,
+    "_terminal": _terminal,
+    "_critic": _critic,
+    "_notice": _notice,
+    "_rejected": _rejected,
+    "_done": _unseen,
+    "user_message_chunk": _chunk,
+    "agent_message_chunk": _chunk,
+    "agent_thought_chunk": _chunk,
+    "compaction_summary_chunk": _chunk,
+    "tool_call": _tool,
+    "tool_call_update": _tool,
+    "plan": _plan,
+    "available_commands_update": _unseen,
+    "current_mode_update": _unseen,
+    "config_option_update": _unseen,
+    "session_info_update": _unseen,
+    "usage_update": _unseen,
+    "notice": _notice,
+    "compaction_update": _compaction,
+}

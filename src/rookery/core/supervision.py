@@ -1,0 +1,283 @@
+"""Supervision of the agent process: from nothing to a session that takes prompts, and back (rows
+A2, A4, A5).
+
+    absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
+       ▲                                                       (resume, else load, else new)     │
+       └───────────────────────────────────── Exited ◄─────────────────────────── ending
+       ◄──EndWanted
+
+Every way out of the middle gives the turn machine exactly one AgentLost.
+"""
+
+from typing import NamedTuple
+
+from rookery.core import loose
+from rookery.core.events import Draft, Json
+from rookery.core.policy import Policy
+from rookery.core.turn import AgentLost, AgentReady, Append
+
+PROTOCOL = 1
+
+UNAUTHENTICATED = -32000
+
+
+class Agent(NamedTuple):
+    phase: str = "absent"
+    until: float | None = None
+    """When the step under way is given up."""
+    method: str = ""
+    """Of the opening that is under way."""
+    capabilities: Json | None = None
+    info: Json | None = None
+    session: str = ""
+    wanted_again: bool = False
+    """Wanted while ending: it is started once the old process is gone."""
+
+
+class Wish(NamedTuple):
+    """What every start is given again (row W10)."""
+
+    name: str
+    argv: list[str]
+    cwd: str
+    roots: list[str]
+    mcp_servers: list[Json]
+    stored: str | None
+    """The agent's own session id, if the log knows one of this agent's."""
+    cold: bool
+    """The command may have to install first."""
+    offers: Json
+    """The capabilities that we offer as a client."""
+    version: str
+
+
+# --- inputs ------------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    pass
+
+
+class Spawned(NamedTuple):
+    pid: int
+
+
+class SpawnFailed(NamedTuple):
+    message: str
+
+
+class Initialized(NamedTuple):
+    result: object
+    error: Json | None
+
+
+class Opened(NamedTuple):
+    result: object
+    error: Json | None
+    replayed: int
+    """How many updates a load replayed: whether context came back."""
+
+
+class Exited(NamedTuple):
+    status: int
+    stderr: list[str]
+
+
+class EndWanted(NamedTuple):
+    pass
+
+
+class Tick(NamedTuple):
+    pass
+
+
+type Input = Wanted | Spawned | SpawnFailed | Initialized | Opened | Exited | EndWanted | Tick
+
+
+# --- effects -----------------------------------------------------------------------------------
+
+
+class Spawn(NamedTuple):
+    pass
+
+
+class Call(NamedTuple):
+    """Send this request; its answer comes back as Initialized or Opened."""
+
+    method: str
+    params: Json
+
+
+class End(NamedTuple):
+    """TERM to the whole group, a grace, then KILL."""
+
+
+class Tell(NamedTuple):
+    """To the turn machine."""
+
+    given: AgentReady | AgentLost
+
+
+type Effect = Spawn | Call | End | Tell | Append
+
+
+def deadline(agent: Agent) -> float | None:
+    return agent.until
+
+
+def step(
+    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    match given:
+        case Wanted():
+            return _wanted(agent, wish)
+        case Spawned() if agent.phase == "spawning":
+            until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+            return agent._replace(phase="initializing", until=until), [_initialize(wish)]
+        case SpawnFailed():
+            update = _state("exited", wish, status=127, stderr=[given.message])
+            return Agent(), [Append(Draft(update)), Tell(AgentLost(given.message))]
+        case Initialized() if agent.phase == "initializing":
+            return _initialized(agent, given, now, wish, policy)
+        case Opened() if agent.phase == "opening":
+            return _opened(agent, given, now, wish, policy)
+        case Exited():
+            return _exited(agent, given, wish)
+        case EndWanted() if agent.phase not in ("absent", "ending"):
+            return Agent(phase="ending"), [End()]
+        case Tick() if agent.until is not None and now >= agent.until:
+            return _give_up(f"{wish.name} did not answer {_asked(agent)} in time")
+    return agent, []
+
+
+def _wanted(agent: Agent, wish: Wish) -> tuple[Agent, list[Effect]]:
+    match agent.phase:
+        case "ready":
+            return agent, [Tell(AgentReady())]
+        case "absent":
+            starting = _state("starting", wish, argv=wish.argv)
+            return Agent(phase="spawning"), [Append(Draft(starting)), Spawn()]
+        case "ending":
+            return agent._replace(wanted_again=True), []
+    return agent, []
+
+
+def _initialize(wish: Wish) -> Call:
+    client = {"name": "rookery", "title": "Rookery", "version": wish.version}
+    params = {"protocolVersion": PROTOCOL, "clientCapabilities": wish.offers, "clientInfo": client}
+    return Call("initialize", params)
+
+
+def _initialized(
+    agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if given.error is not None or not isinstance(given.result, dict):
+        return _refused(given.error or {"message": "initialize was answered with no object"}, wish)
+    agent = agent._replace(
+        capabilities=loose.mapping(given.result, "agentCapabilities"),
+        info=loose.mapping(given.result, "agentInfo"),
+    )
+    if wish.stored is None:
+        return _open(agent, "session/new", now, wish, policy)
+    abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
+    if isinstance(abilities.get("resume"), dict):
+        return _open(agent, "session/resume", now, wish, policy)
+    if loose.flag(agent.capabilities, "loadSession"):
+        return _open(agent, "session/load", now, wish, policy)
+    opening, effects = _open(agent, "session/new", now, wish, policy)
+    return opening, [_reset(f"{wish.name} cannot load a session"), *effects]
+
+
+def _open(
+    agent: Agent, method: str, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    params: Json = {"cwd": wish.cwd, "mcpServers": _servers(agent.capabilities, wish.mcp_servers)}
+    abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
+    if wish.roots and isinstance(abilities.get("additionalDirectories"), dict):
+        params["additionalDirectories"] = wish.roots
+    if method != "session/new":
+        params["sessionId"] = wish.stored
+    until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+    return agent._replace(phase="opening", method=method, until=until), [Call(method, params)]
+
+
+def _servers(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
+    takes = loose.mapping(capabilities, "mcpCapabilities")
+    return [
+        server
+        for server in servers
+        if server.get("type", "stdio") == "stdio" or takes.get(server["type"])
+    ]
+
+
+def _opened(
+    agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    fresh = agent.method == "session/new"
+    if given.error is not None:
+        # Logging in helps, and the stored conversation stays; any other refusal means that it is
+        # gone.
+        if fresh or given.error.get("code") == UNAUTHENTICATED:
+            return _refused(given.error, wish)
+        opening, effects = _open(agent, "session/new", now, wish, policy)
+        said = loose.text(given.error, "message") or "no reason given"
+        return opening, [_reset(f"{wish.name} could not restore its session: {said}"), *effects]
+    session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
+    if not session:
+        return _refused({"message": "session/new was answered without a session id"}, wish)
+    offered = {
+        key: given.result[key]
+        for key in ("modes", "models", "configOptions")
+        if isinstance(given.result, dict) and given.result.get(key) is not None
+    }
+    update = _state(
+        "ready",
+        wish,
+        sessionId=session,
+        how=agent.method.removeprefix("session/"),
+        info=agent.info,
+        capabilities=agent.capabilities,
+        **offered,
+    )
+    if agent.method == "session/load":
+        update["replayed"] = given.replayed
+    ready = agent._replace(phase="ready", until=None, session=session)
+    return ready, [Append(Draft(update)), Tell(AgentReady())]
+
+
+def _reset(reason: str) -> Append:
+    return Append(Draft({"sessionUpdate": "_context", "state": "reset", "reason": reason}))
+
+
+def _refused(error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
+    said = loose.text(error, "message") or "no reason given"
+    return Agent(phase="ending"), [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
+
+
+def _give_up(why: str) -> tuple[Agent, list[Effect]]:
+    return Agent(phase="ending"), [End(), Tell(AgentLost(why))]
+
+
+def _asked(agent: Agent) -> str:
+    return agent.method if agent.phase == "opening" else "initialize"
+
+
+def _exited(agent: Agent, given: Exited, wish: Wish) -> tuple[Agent, list[Effect]]:
+    if agent.phase == "absent":
+        return agent, []
+    update = _state("exited", wish, status=given.status)
+    if given.status != 0 and agent.phase != "ending":
+        update["stderr"] = given.stderr
+    effects: list[Effect] = [Append(Draft(update))]
+    if agent.phase == "ending" and agent.wanted_again:
+        again, more = _wanted(Agent(), wish)
+        return again, [*effects, *more]
+    if agent.phase != "ending":
+        last = next((line for line in reversed(given.stderr) if line.strip()), "")
+        effects.append(Tell(AgentLost(f"status {given.status}" + (f": {last}" if last else ""))))
+    return Agent(), effects
+
+
+def _state(state: str, wish: Wish, **fields: object) -> Json:
+    return {"sessionUpdate": "_agent", "state": state, "name": wish.name, **fields}
