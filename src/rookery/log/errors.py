@@ -1,0 +1,84 @@
+"""What can go wrong with a log, in sentences for a person: nobody outside meets SQLite's errors.
+
+LogError
+├── Busy          another process writes
+├── NoSession     there is no log
+├── NotALog       there is a file, but not one of ours
+├── TooNew        a later Rookery made it
+├── BadPlace      the home lies where locks and shared memory do not hold
+├── Repeated      an event with that cause is in the log already
+└── StoreError    SQLite or the disk failed; nothing of the append was kept
+    └── Full      because no space is left
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class LogError(Exception):
+    """The root of what this package raises."""
+
+
+class Busy(LogError):
+    """Another process holds the lock."""
+
+
+class NoSession(LogError):
+    """The directory has no log."""
+
+
+class NotALog(LogError):
+    """The file is no log of ours; it was left as it was."""
+
+
+class TooNew(LogError):
+    """A later Rookery made the log; it was left as it was."""
+
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{path} was made by a newer Rookery (log format {found}; this one knows {known}). "
+            "Update Rookery to open it. Nothing in it was changed."
+        )
+        self.found = found
+        self.known = known
+
+
+class BadPlace(LogError):
+    """A home on a file system that cannot carry a log."""
+
+
+class Repeated(LogError):
+    """The log has an event with this cause: the command was carried out before."""
+
+
+class StoreError(LogError):
+    """SQLite or the disk failed."""
+
+
+class Full(StoreError):
+    """No space is left; the same append may succeed later."""
+
+
+@contextmanager
+def failures(path: str) -> Iterator[None]:
+    """Turn SQLite's errors inside the block into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+
+
+def translated(error: sqlite3.Error, path: str) -> LogError:
+    # Errors that Python's own layer raises carry no code.
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return Full(f"{path}: no space is left on the disk. Free some and try again.")
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotALog(f"{path} is not a log of Rookery's. It was left as it was.")
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StoreError(f"{path} is damaged ({error}).")
+    if extended == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+        return Repeated(f"{path} has an event with this cause already.")
+    return StoreError(f"{path}: {error}")

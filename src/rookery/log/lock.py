@@ -1,0 +1,109 @@
+"""Who may write a session's log: whoever holds `flock` on a file that exists for nothing else.
+
+The kernel frees it on any death, kill -9 included. The rules that make it hold:
+
+- Never the database: closing any descriptor of a SQLite file drops SQLite's own locks on it.
+- Never unlinked: two processes would hold "the" lock, on two files. Where a whole session was
+  deleted and made anew, an old holder learns it from `stands()`.
+- Close-on-exec: an agent or terminal that outlives its worker does not keep the lock.
+- Over a bare fork (no exec) the kernel shares the lock with the child, so it would outlive the
+  parent. Children made through Python's `os.fork` therefore close it at once, and `release` in a
+  child does nothing.
+"""
+
+import fcntl
+import os
+import time
+
+from rookery.log.errors import Busy
+
+__all__ = ["Busy", "Lock", "is_held"]
+
+PAUSE = 0.01
+"""Seconds between two tries: a probing reader holds the lock for microseconds."""
+
+_held: set[int] = set()
+"""Descriptors of this process's locks, for the child that a fork makes."""
+
+
+class Lock:
+    """A held lock. Get one from `acquire`."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._owner = os.getpid()
+        _held.add(descriptor)
+
+    @classmethod
+    def acquire(cls, path: str, wait: float = 1.0) -> "Lock":
+        """Take the lock, trying for `wait` seconds; raises Busy."""
+        until = time.monotonic() + wait
+        while True:
+            descriptor = _try(path)
+            if descriptor is not None:
+                return cls(path, descriptor)
+            if time.monotonic() >= until:
+                raise Busy(f"another process is writing to this session ({path} is held)")
+            time.sleep(PAUSE)
+
+    def stands(self) -> bool:
+        """Whether the path still names the locked file; if not, another may hold "the" lock."""
+        return self._descriptor >= 0 and _names(self.path, self._descriptor)
+
+    def release(self) -> None:
+        """Free the lock, also where a child shares it. Twice is once."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0 or self._owner != os.getpid():
+            return
+        _held.discard(descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
+
+def is_held(path: str) -> bool:
+    """Whether someone writes. Disturbs a starter for microseconds (it retries), a holder never."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared: two probes do not see each other.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _try(path: str) -> int | None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    taken = False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The directory may have been deleted and made anew between the open and the lock.
+        taken = _names(path, descriptor)
+    except BlockingIOError:
+        pass
+    finally:
+        if not taken:
+            os.close(descriptor)
+    return descriptor if taken else None
+
+
+def _names(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _close_in_child() -> None:
+    while _held:
+        os.close(_held.pop())
+
+
+os.register_at_fork(after_in_child=_close_in_child)

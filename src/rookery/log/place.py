@@ -1,0 +1,77 @@
+"""Where a home may lie: `flock` and the shared memory of a WAL do not hold across a network."""
+
+import os
+import sys
+
+from rookery.log.errors import BadPlace
+
+__all__ = ["BadPlace", "check_home"]
+
+_NAMES = """
+nfs nfs3 nfs4 cifs smb2 smb3 smbfs ncpfs afs afpfs coda ceph lustre gpfs beegfs orangefs pvfs2 ocfs2
+gfs2 webdav davfs 9p vboxsf prl_fs macfuse osxfuse fuse.sshfs fuse.davfs2 fuse.ceph fuse.ceph-fuse
+fuse.glusterfs fuse.rclone fuse.s3fs fuse.goofys fuse.gcsfuse fuse.vmhgfs-fuse fuse.smbnetfs
+fuse.juicefs fuse.mfs
+"""
+REFUSED = frozenset(_NAMES.split())
+
+type Mount = tuple[str, str]
+"""Where, and the type of file system."""
+
+
+def check_home(path: str, table: str | None = None) -> None:
+    """Raise BadPlace where `path` lies on a network file system; `table` is the mounts' text."""
+    mounts = parse(_mount_table() if table is None else table)
+    real = os.path.realpath(path)
+    around = [mount for mount in mounts if _lies_in(real, mount[0])]
+    if not around:
+        return  # no table to be had: no opinion
+    # The innermost; where several are mounted on one point, the last covers the others.
+    point, kind = max(enumerate(around), key=lambda item: (len(item[1][0]), item[0]))[1]
+    # A sandbox may have 9p for its own root, which one kernel alone uses: that is no share.
+    if kind not in REFUSED or (kind == "9p" and point == "/"):
+        return
+    raise BadPlace(
+        f"{path} lies on a network file system ({kind}, mounted on {point}), where two processes "
+        "cannot be kept from writing to one session. Set ROOKERY_HOME to a directory on a local "
+        "disk."
+    )
+
+
+def parse(table: str) -> list[Mount]:
+    """Of Linux's /proc/self/mountinfo, or of what `mount` prints on macOS."""
+    mounts = []
+    for line in table.splitlines():
+        before, dash, after = line.partition(" - ")
+        fields = before.split(" ")
+        if dash and len(fields) > 5 and after:
+            mounts.append((_unescaped(fields[4]), after.split(" ")[0]))
+        elif " on /" in line and line.endswith(")"):
+            place, _, options = line.rpartition(" (")
+            point = "/" + place.partition(" on /")[2]
+            mounts.append((point, options.rstrip(")").split(",")[0]))
+    return mounts
+
+
+def _unescaped(text: str) -> str:
+    """mountinfo writes blanks, tabs, newlines and backslashes as three octal digits."""
+    head, *rest = text.split("\\")
+    return head + "".join(
+        chr(int(part[:3], 8)) + part[3:] if part[:3].isdigit() else "\\" + part for part in rest
+    )
+
+
+def _lies_in(path: str, point: str) -> bool:
+    return point in ("/", path) or path.startswith(point.rstrip("/") + "/")
+
+
+def _mount_table() -> str:
+    try:
+        if sys.platform == "darwin":
+            with os.popen("/sbin/mount") as printed:  # noqa: S605 — nothing of it is given
+                return printed.read()
+        # Names in it may be of any encoding, as file names are.
+        with open("/proc/self/mountinfo", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""

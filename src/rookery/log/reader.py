@@ -1,0 +1,113 @@
+"""Everyone but the writer: reads whole pages from the file, takes no lock and keeps no cursor open.
+
+A cursor left open, even a forgotten one, keeps the writer's WAL from starting over: so every call
+here fetches all that it asked for. What one call returns is of one moment of the log.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
+
+from rookery.core.events import Event, Json
+from rookery.log import headers, schema
+from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
+from rookery.log.rows import events_of, text_to_store
+
+__all__ = ["NoSession", "NotALog", "Reader", "StoreError", "TooNew"]
+
+LAST = 2**63 - 1
+"""The greatest seq that SQLite can hold."""
+
+
+class Reader:
+    """Get one from `open`. For one thread at a time."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection, columns: tuple[str, ...]) -> None:
+        self.path = path
+        self._connection = connection
+        self._columns = columns
+        self._select = f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
+
+    @classmethod
+    def open(cls, directory: str, *, form: schema.Schema = schema.SCHEMA) -> "Reader":
+        """Raises NoSession, NotALog, TooNew."""
+        path = os.path.join(os.path.abspath(directory), schema.FILE)
+        schema.look(path, form)
+        with failures(path):
+            connection = schema.connect(path, "mode=ro")
+            with ExitStack() as undo:
+                undo.callback(connection.close)
+                connection.execute("PRAGMA query_only=1")
+                schema.known(path, schema.version_of(connection, path), form)
+                reader = cls(path, connection, schema.readable_columns(connection))
+                undo.pop_all()
+                return reader
+
+    def last_seq(self) -> int:
+        with failures(self.path):
+            return headers.last_seq(self._connection)
+
+    def read(self, after: int, limit: int = 1000, upto: int | None = None) -> list[Event]:
+        """Up to `limit` events after the event `after`, and no later than `upto`, in order."""
+        end = LAST if upto is None else upto
+        return self._events("WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, end, limit)
+
+    def turns(self) -> int:
+        """The number of the last turn; 0 before the first prompt."""
+        with failures(self.path):
+            return headers.last_turn(self._connection)
+
+    def page(self, n: int) -> list[Event]:
+        """The events of turn `n`."""
+        return self._events("WHERE turn = ? ORDER BY seq", n)
+
+    def header_before(self, n: int) -> Json:
+        """The header at the start of turn `n`; the last one where there is no such turn yet."""
+        with self._moment():
+            first = headers.first_seq(self._connection, n)
+            seq = headers.last_seq(self._connection) if first is None else first - 1
+            return headers.header_at(self._connection, seq, self._columns)
+
+    def tail(self) -> tuple[Json, list[Event]]:
+        """What opens a session at its end: the header before its last turn, and that turn."""
+        with self._moment():
+            n = headers.last_turn(self._connection)
+            return self.header_before(n), self.page(n)
+
+    def find(self, cause: str) -> Event | None:
+        """The event that is the outcome of the command with this id."""
+        events = self._events("WHERE cause = ?", text_to_store(cause))
+        return events[0] if events else None
+
+    def blob(self, name: str) -> bytes | None:
+        with failures(self.path):
+            return headers.blob(self._connection, name)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _events(self, where: str, *values: Any) -> list[Event]:
+        with failures(self.path):
+            rows = self._connection.execute(f"{self._select} {where}", values).fetchall()
+        return events_of(rows)
+
+    @contextmanager
+    def _moment(self) -> Iterator[None]:
+        """All that the block reads is of one moment, whatever the writer does meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        with failures(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")

@@ -1,0 +1,241 @@
+"""The one that writes: holds the lock, appends in transactions, keeps the header.
+
+Durable first, visible second: when `append` returns, its events survive kill -9, and with
+`full=True` the loss of power. When it raises, nothing was written and nothing here has moved, so
+that the same drafts may be tried again. (If the very syncing fails and the process dies before its
+next append, they may be found after all: ask `knows` before a command is carried out again.)
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from typing import NamedTuple, Self
+
+from rookery.core.events import Draft, Event, Json, dumps
+from rookery.core.header import advance
+from rookery.log import headers, schema
+from rookery.log.errors import (
+    Busy,
+    Full,
+    NoSession,
+    NotALog,
+    Repeated,
+    StoreError,
+    TooNew,
+    failures,
+)
+from rookery.log.lock import Lock
+from rookery.log.rows import INSERT, Row, row_of, text_to_store, update_of
+
+__all__ = ["Busy", "Full", "NoSession", "NotALog", "Repeated", "StoreError", "TooNew", "Writer"]
+
+LOCK_FILE = "lock"
+
+SETTINGS = """
+PRAGMA synchronous=NORMAL;
+PRAGMA fullfsync=1;
+PRAGMA wal_autocheckpoint=1000;
+PRAGMA journal_size_limit=4194304;
+"""
+# fullfsync: macOS does not otherwise wait for the disk. 1000 pages are 4 MiB; readers keep no
+# cursor open, so that the WAL starts over there, and the limit gives back what it took meanwhile.
+
+CLOSING = 500
+"""Milliseconds that a close waits for readers at work."""
+
+KEEP_TURN = (
+    "INSERT INTO turn (n, first_seq, last_seq, header) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (n) DO UPDATE SET last_seq = excluded.last_seq, header = excluded.header"
+)
+KEEP_BLOB = "INSERT OR IGNORE INTO blob (hash, data) VALUES (?, ?)"
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class State(NamedTuple):
+    """Where the log stands: replaced as a whole once a transaction is through."""
+
+    header: Json
+    seq: int
+    at: int
+    first_seq: int
+    """Of the turn that events now belong to."""
+
+
+class Writer:
+    """Get one from `open`; it holds the session's lock until `close`. For one thread at a time."""
+
+    def __init__(
+        self, path: str, lock: Lock, connection: sqlite3.Connection, clock: Callable[[], int]
+    ) -> None:
+        self.path = path
+        self._lock = lock
+        self._connection = connection
+        self._clock = clock
+        self._state = _state_of(connection)
+
+    @classmethod
+    def open(
+        cls,
+        directory: str,
+        *,
+        create: bool = False,
+        wait: float = 1.0,
+        clock: Callable[[], int] = now,
+        form: schema.Schema = schema.SCHEMA,
+    ) -> "Writer":
+        """Raises Busy, TooNew, NotALog, NoSession (there is no log, and `create` is not set)."""
+        directory = os.path.abspath(directory)
+        path = os.path.join(directory, schema.FILE)
+        if create and not os.path.lexists(path):
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            os.chmod(directory, 0o700)
+        else:
+            # Before the lock, too: its file is not made beside what is not ours.
+            schema.look(path, form, wal=True)
+        try:
+            lock = Lock.acquire(os.path.join(directory, LOCK_FILE), wait)
+        except FileNotFoundError as error:
+            raise NoSession(f"{directory} was deleted just now") from error
+        with ExitStack() as undo:
+            undo.callback(lock.release)
+            if create and not os.path.lexists(path):
+                schema.create(path, form)
+            schema.look(path, form, wal=True)
+            with failures(path):
+                connection = schema.connect(path, "mode=rw")
+                undo.callback(connection.close)
+                connection.executescript(SETTINGS)
+                schema.migrate(connection, path, form)
+                writer = cls(path, lock, connection, clock)
+            undo.pop_all()
+            return writer
+
+    @property
+    def header(self) -> Json:
+        """The header after the last event. Not to be changed by whoever reads it."""
+        return self._state.header
+
+    @property
+    def last_seq(self) -> int:
+        return self._state.seq
+
+    def stands(self) -> bool:
+        """Whether the files are still in their place: false once the session is deleted (W5)."""
+        return self._lock.stands() and os.path.exists(self.path)
+
+    def knows(self, cause: str) -> int | None:
+        """The seq of the event with that cause."""
+        with failures(self.path):
+            find = "SELECT seq FROM event WHERE cause = ?"
+            rows = self._connection.execute(find, (text_to_store(cause),)).fetchall()
+        return int(rows[0][0]) if rows else None
+
+    def append(self, drafts: Sequence[Draft], *, full: bool = False) -> list[Event]:
+        """Commit the drafts as events, all or none; raises Full, StoreError or Repeated.
+
+        `full` syncs them to the disk, for what must survive the loss of power: a prompt, an ask's
+        outcome, a turn's end.
+        """
+        if not drafts:
+            return []
+        plan = _Plan(self._state, max(self._state.at, self._clock()))
+        for draft in drafts:
+            plan.add(draft)
+        with failures(self.path):
+            if full:
+                self._connection.execute("PRAGMA synchronous=FULL")
+            try:
+                self._commit(plan)
+            finally:
+                if full:
+                    self._connection.execute("PRAGMA synchronous=NORMAL")
+        self._state = plan.state
+        return plan.events
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""
+        name = headers.hash_of(data)
+        with failures(self.path):
+            self._connection.execute(KEEP_BLOB, (name, data))
+        return name
+
+    def blob(self, name: str) -> bytes | None:
+        with failures(self.path):
+            return headers.blob(self._connection, name)
+
+    def close(self) -> None:
+        """Empty the WAL into the file, then free the lock. Twice is once."""
+        try:
+            # What cannot be emptied now (no space, a reader at work) stays safe in the WAL.
+            with suppress(sqlite3.Error):
+                self._connection.execute(f"PRAGMA busy_timeout={CLOSING}")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.close()
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _commit(self, plan: "_Plan") -> None:
+        connection = self._connection
+        with schema.transaction(connection):
+            connection.executemany(INSERT, plan.rows)
+            if plan.turns:
+                connection.executemany(KEEP_BLOB, plan.blobs.items())
+                connection.executemany(KEEP_TURN, plan.turns)
+
+
+class _Plan:
+    """What one transaction writes, and the state after it; whole before anything is touched."""
+
+    def __init__(self, state: State, at: int) -> None:
+        self.state = state
+        self.events: list[Event] = []
+        self.rows: list[Row] = []
+        self.turns: list[Row] = []
+        self.blobs: dict[str, bytes] = {}
+        self._at = at
+
+    def add(self, draft: Draft) -> None:
+        before, seq = self.state, self.state.seq + 1
+        body = dumps(draft.update)
+        event = Event(seq, self._at, draft.cause, draft.by, draft.update)
+        header, first = before.header, before.first_seq
+        if advance(header, event):
+            # From what is stored, so that a header shares nothing with the caller's dict and is
+            # the same whether it was kept or is folded from the file.
+            event = event._replace(update=update_of(body))
+            header = {**header, **advance(header, event)}
+        if header["turn"] != before.header["turn"]:
+            # Late updates belong to the turn that ended: its row is written again as it stood.
+            self._keep(before)
+            first = seq
+            self.turns.append((header["turn"], first, None, None))
+        self.state = State(header, seq, self._at, first)
+        self.events.append(event)
+        self.rows.append(row_of(event, header["turn"], body))
+        if event.update.get("sessionUpdate") == "_turn" and event.update.get("state") == "idle":
+            self._keep(self.state)
+
+    def _keep(self, state: State) -> None:
+        text, blobs = headers.pack(state.header)
+        self.blobs |= blobs
+        self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
+
+
+def _state_of(connection: sqlite3.Connection) -> State:
+    seq = headers.last_seq(connection)
+    rows = connection.execute("SELECT at FROM event WHERE seq = ?", (seq,)).fetchall()
+    at = rows[0][0] if rows and isinstance(rows[0][0], int) else 0
+    header = headers.header_at(connection, seq)
+    first = headers.first_seq(connection, header["turn"]) or 1
+    return State(header, seq, at, first)

@@ -1,0 +1,184 @@
+"""Where things lie on disk, said once, so that every process finds the same file and socket."""
+
+import os
+import stat
+
+TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
+if TYPE_CHECKING:
+    from typing import Any
+
+ID_LENGTH = 10
+SOCKET_LIMIT = 100  # bytes; the kernel takes 107 (Linux) or 103 (macOS)
+
+LOG = "log.db"
+LOCK = "lock"
+HEAD = "head.json"
+WORKER = "worker.json"
+ENVIRONMENT = "env.json"
+WORKER_LOG = "worker.log"
+AGENT_LOG = "agent.log"
+
+
+class PathError(Exception):
+    """A place that must not be used, with a sentence that a person can act on."""
+
+
+# ---------------------------------------------------------------- home and sessions
+
+
+def home() -> str:
+    """$ROOKERY_HOME or ~/.rookery, absolute; nothing is made."""
+    return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
+
+
+def ensure_home(home: str) -> str:
+    """Make the home, 0700. One that is there keeps its mode: somebody chose it."""
+    os.makedirs(os.path.dirname(home), exist_ok=True)
+    make_private(home)
+    make_private(sessions(home))
+    return home
+
+
+def make_private(directory: str) -> None:
+    """Make one directory, 0700 whatever the umask; what is there must be a directory of ours."""
+    try:
+        os.mkdir(directory, 0o700)
+    except FileExistsError:
+        found = os.stat(directory)
+        if not stat.S_ISDIR(found.st_mode):
+            raise PathError(f"{directory} is not a directory.") from None
+        if found.st_uid != os.geteuid():
+            raise PathError(f"{directory} belongs to another user (uid {found.st_uid}).") from None
+
+
+def sessions(home: str) -> str:
+    return os.path.join(home, "sessions")
+
+
+def new_id() -> str:
+    # The source that `secrets` draws from, without its 17 ms of imports.
+    return os.urandom(ID_LENGTH // 2).hex()
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` may name a session: one plain file name, so that it cannot leave the home."""
+    return (
+        0 < len(text) <= 64
+        and text.isascii()
+        and text[0].isalnum()
+        and text.replace("-", "").replace("_", "").isalnum()
+    )
+
+
+def session_dir(home: str, session: str) -> str:
+    if not is_id(session):
+        raise PathError(f"{session!r} is not a session id.")
+    return os.path.join(home, "sessions", session)
+
+
+def claim_session(home: str) -> str:
+    """Make the directory of a new session and return its id: whoever made it is its creator."""
+    ensure_home(home)
+    while True:
+        session = new_id()
+        try:
+            os.mkdir(session_dir(home, session), 0o700)
+        except FileExistsError:
+            continue
+        return session
+
+
+# ---------------------------------------------------------------- sockets
+
+
+def socket_path(session_dir: str) -> str:
+    """The socket of a session's worker, the same however the session directory is spelled.
+
+    Nothing is made here, so that looking leaves no trace; the worker calls `make_socket_dir`.
+    Never XDG_RUNTIME_DIR: it is gone at logout, and a worker outlives that.
+    """
+    from hashlib import sha256  # 4 ms and 3 MB, for who asks only
+
+    real = os.path.realpath(session_dir)
+    name = sha256(os.fsencode(real)).hexdigest()[:8] + ".s"
+    path = os.path.join(os.path.dirname(os.path.dirname(real)), "run", name)
+    if len(os.fsencode(path)) <= SOCKET_LIMIT:
+        return path
+    directory = _short_dir()
+    if os.path.lexists(directory):
+        check_socket_dir(directory)
+    return os.path.join(directory, name)
+
+
+def make_socket_dir(socket: str) -> None:
+    """Make the directory of a socket for this user alone."""
+    directory = os.path.dirname(socket)
+    if directory != _short_dir():
+        return make_private(directory)
+    try:
+        os.mkdir(directory, 0o700)
+    except FileExistsError:
+        check_socket_dir(directory)
+    # One of ours that is open to others was made by an odd umask or hand: close it.
+    os.chmod(directory, 0o700)
+    return None
+
+
+def check_socket_dir(directory: str) -> None:
+    """Refuse a directory in /tmp that another user laid out for us to talk into."""
+    found = os.lstat(directory)
+    if stat.S_ISLNK(found.st_mode):
+        raise PathError(f"{directory} is a symbolic link; remove it.")
+    if not stat.S_ISDIR(found.st_mode):
+        raise PathError(f"{directory} is not a directory; remove it.")
+    if found.st_uid != os.geteuid():
+        raise PathError(
+            f"{directory} belongs to another user (uid {found.st_uid}); "
+            "set ROOKERY_HOME to a shorter path, so that it is not needed."
+        )
+
+
+def _short_dir() -> str:
+    # Not tempfile.gettempdir(): TMPDIR differs between a terminal and an editor of the same user.
+    return f"/tmp/rookery-{os.geteuid()}"  # noqa: S108 - owner and kind are checked before use
+
+
+# ---------------------------------------------------------------- small files
+
+
+def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = False) -> None:
+    """Replace a file so that a reader sees the old bytes or the new, never a part.
+
+    `sync` also keeps that promise over a power cut; without it the file may then be empty.
+    """
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(temporary, flags, mode)
+    replaced = False
+    try:
+        try:
+            os.fchmod(file, mode)  # whatever the umask
+            left = memoryview(data)
+            while left:
+                left = left[os.write(file, left) :]
+            if sync:
+                os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(temporary, path)
+        replaced = True
+    finally:
+        if not replaced:
+            os.unlink(temporary)
+
+
+def read_json(path: str) -> "dict[str, Any] | None":
+    """The object in a file; None when there is none, or none that can be read: it informs only."""
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            value = json.loads(file.read())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
