@@ -1,0 +1,1 @@
+"""How bytes become messages: JSON-RPC with agents and editors, frames between our own processes."""

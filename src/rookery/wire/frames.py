@@ -1,0 +1,63 @@
+"""The frames of our own sockets: newline JSON objects, one key each, that says what the frame is.
+
+client to worker   hello {protocol, build, client, from}, then command {id, do, …}
+worker to client   welcome {protocol, build, session, seq}, then event {seq, at, cause, by, update},
+                   behind {seq}  (an event too large for a frame: read the file),
+                   lagged {seq}  (events were left out: read the file up to there),
+                   refused {reason, message}, trouble {reason, message}
+
+The socket carries only news. Whoever sees a gap in `seq` fills it from the log's file, so no frame
+has to be
+kept for anybody.
+"""
+
+from typing import Any
+
+from rookery.core.events import Event, Json, dumps
+
+PROTOCOL = 1
+
+NEWS_BYTES = 64 * 1024
+"""A larger event is announced by its number only."""
+
+COMMAND_BYTES = 1024 * 1024
+"""Ceiling of one line from a client."""
+
+BUFFER_BYTES = 1024 * 1024
+"""What waits for one slow client at most; over it, the client is told that it lags."""
+
+
+def encode(kind: str, body: Any) -> bytes:
+    return dumps({kind: body}).encode("ascii") + b"\n"
+
+
+def encode_event(event: Event) -> bytes:
+    line = encode("event", event._asdict())
+    return line if len(line) <= NEWS_BYTES else encode("behind", event.seq)
+
+
+def hello(build: str, client: str, after: int) -> bytes:
+    return encode("hello", {"protocol": PROTOCOL, "build": build, "client": client, "from": after})
+
+
+def kind_and_body(frame: object) -> tuple[str, Any]:
+    """What a frame is; ("", frame) when it is none."""
+    if isinstance(frame, dict) and len(frame) == 1:
+        kind, body = next(iter(frame.items()))
+        return str(kind), body
+    return "", frame
+
+
+def refused(reason: str, message: str) -> bytes:
+    return encode("refused", {"reason": reason, "message": message})
+
+
+def command_of(body: object) -> Json | None:
+    """The command in a frame, when it has an id and says what to do."""
+    if (
+        isinstance(body, dict)
+        and isinstance(body.get("id"), str)
+        and isinstance(body.get("do"), str)
+    ):
+        return body if 0 < len(body["id"]) <= 200 else None
+    return None

@@ -1,0 +1,211 @@
+"""Descriptors of any kind in the event loop: asyncio's own pipe transports refuse regular files,
+and take data that arrives on a two-way socket for a hang-up."""
+
+import asyncio
+import fcntl
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+READ_SIZE = 256 * 1024
+WRITE_SIZE = 1024 * 1024
+FLUSH_AT = 64 * 1024
+
+
+class PipeReader:
+    """Hands what arrives to `on_data`, then calls `on_end` once. Owns the descriptor."""
+
+    def __init__(
+        self, fd: int, on_data: Callable[[bytes], None], on_end: Callable[[], None]
+    ) -> None:
+        self._fd = fd
+        self._on_data = on_data
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._reading = False
+        self._ended = False
+        self._pollable = True
+        self._soon: asyncio.Handle | None = None
+        os.set_blocking(fd, False)
+        self.resume()
+
+    def resume(self) -> None:
+        if self._reading or self._ended:
+            return
+        self._reading = True
+        if self._pollable:
+            try:
+                self._loop.add_reader(self._fd, self._ready)
+            except PermissionError:  # a regular file or /dev/null: always ready, never polled
+                self._pollable = False
+        if not self._pollable:
+            self._soon = self._loop.call_soon(self._ready)
+
+    def pause(self) -> None:
+        """Stop asking for more. What was read already has been handed over."""
+        if self._reading and self._pollable:
+            self._loop.remove_reader(self._fd)
+        if self._soon is not None:
+            self._soon.cancel()
+        self._reading = False
+
+    def take_now(self) -> None:
+        """Hand over what has arrived by now, without waiting for the loop to say so."""
+        while not self._ended:
+            try:
+                data = os.read(self._fd, READ_SIZE)
+            except OSError:
+                return
+            if not data:
+                return
+            self._on_data(data)
+
+    def close(self) -> None:
+        if self._ended:
+            return
+        self.pause()
+        self._ended = True
+        os.close(self._fd)
+
+    def _ready(self) -> None:
+        try:
+            data = os.read(self._fd, READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # a pty whose other side is gone says EIO
+            data = b""
+        if data:
+            if not self._pollable:
+                self._soon = self._loop.call_soon(self._ready)
+            self._on_data(data)
+        else:
+            self.close()
+            self._on_end()
+
+
+class PipeWriter:
+    """Takes bytes at once and writes them in order as the other side reads. Owns the descriptor.
+
+    Writes of one round of the loop go out together: a system call per message would wake the
+    reader for every one of them.
+    """
+
+    def __init__(self, fd: int, on_broken: Callable[[OSError], None]) -> None:
+        self.broken = False
+        """The other side reads no more, or we closed; what is written from now on is dropped."""
+        self._fd = fd
+        self._on_broken = on_broken
+        self._loop = asyncio.get_running_loop()
+        self._buffer = bytearray()
+        self._scheduled = False
+        self._polled = False
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        os.set_blocking(fd, False)
+
+    @property
+    def buffered(self) -> int:
+        return len(self._buffer)
+
+    def write(self, data: bytes) -> None:
+        if self.broken:
+            return
+        self._buffer += data
+        if len(self._buffer) >= FLUSH_AT:
+            self.flush()
+        elif not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush_round)
+
+    def flush(self) -> None:
+        """Write as much as the other side takes now."""
+        while self._buffer and not self.broken:
+            try:
+                with memoryview(self._buffer) as view:
+                    written = os.write(self._fd, view[:WRITE_SIZE])
+            except (BlockingIOError, InterruptedError):
+                self._poll()
+                break
+            except OSError as error:
+                self._break()
+                self._on_broken(error)
+                return
+            del self._buffer[:written]
+        if not self._buffer and self._polled:
+            self._polled = False
+            self._loop.remove_writer(self._fd)
+        self._wake()
+
+    async def drain(self, below: int) -> bool:
+        """Wait until less than `below` bytes are buffered (at least 1). False: broken."""
+        if len(self._buffer) >= below:
+            self.flush()
+        while len(self._buffer) >= below and not self.broken:
+            waiter: asyncio.Future[None] = self._loop.create_future()
+            self._waiters.append((below, waiter))
+            await waiter
+        return not self.broken
+
+    def close(self) -> None:
+        """Write what can be written without waiting, then close."""
+        if self.broken:
+            return
+        self.flush()
+        if not self.broken:
+            self._break()
+
+    def _flush_round(self) -> None:
+        self._scheduled = False
+        if not self._polled:
+            self.flush()
+
+    def _poll(self) -> None:
+        if not self._polled:
+            self._polled = True
+            self._loop.add_writer(self._fd, self.flush)
+
+    def _break(self) -> None:
+        if self._polled:
+            self._polled = False
+            self._loop.remove_writer(self._fd)
+        self.broken = True
+        self._buffer.clear()
+        os.close(self._fd)
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self._waiters:
+            return
+        waiting, self._waiters = self._waiters, []
+        for below, waiter in waiting:
+            if waiter.done():
+                continue
+            if self.broken or len(self._buffer) < below:
+                waiter.set_result(None)
+            else:
+                self._waiters.append((below, waiter))
+
+
+def take_stdio() -> tuple[int, int]:
+    """Private descriptors of stdin and stdout; returns (to read, to write).
+
+    From now on 0 is empty and 1 is stderr, for us and for our children: no stray print or tool
+    can spoil or swallow a message.
+    """
+    reading, writing = private_copy(0, os.O_RDONLY), private_copy(1, os.O_WRONLY)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # we were started without a stderr
+        os.dup2(null, 1)
+    os.close(null)
+    return reading, writing
+
+
+def private_copy(fd: int, flags: int) -> int:
+    """A descriptor that can be made non-blocking without doing so to a terminal's other users."""
+    if stat.S_ISCHR(os.fstat(fd).st_mode):
+        with suppress(OSError):
+            return os.open(os.ttyname(fd), flags | os.O_NOCTTY | os.O_CLOEXEC)
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
