@@ -1,0 +1,57 @@
+"""What a client does itself while no worker is awake: takes the lock, appends, lets go (§4 of the
+design)."""
+
+import os
+
+from rookery import paths
+from rookery.client.create import write_head
+from rookery.core import commands
+from rookery.core.events import Draft, Event, Json
+from rookery.core.postmortem import post_mortem
+from rookery.log.store import Writer
+
+
+def bury(directory: str) -> list[Event]:
+    """The post-mortem of a worker that died in mid-turn (row W8); nothing where it left nothing
+    open.
+
+    Raises Busy where someone writes: then nobody died.
+    """
+    writer = Writer.open(directory)
+    try:
+        drafts = post_mortem(writer.header)
+        return _append(directory, writer, drafts) if drafts else []
+    finally:
+        writer.close()
+
+
+def carry_out(directory: str, command: Json, by: str) -> None:
+    """Do a command that needs no worker, once. Raises Busy where a worker has come awake
+    meanwhile."""
+    update = commands.offline(command)
+    assert update is not None
+    writer = Writer.open(directory)
+    try:
+        drafts = post_mortem(writer.header)
+        if writer.knows(command["id"]) is None:
+            drafts.append(Draft(update, command["id"], by))
+        if drafts:
+            _append(directory, writer, drafts)
+    finally:
+        writer.close()
+
+
+def _append(directory: str, writer: Writer, drafts: list[Draft]) -> list[Event]:
+    events = writer.append(drafts, full=True)
+    if os.path.isdir(directory):
+        write_head(directory, writer.header, events[-1].seq, events[-1].at)
+    return events
+
+
+def left_open(header: Json) -> bool:
+    """Whether a session that nobody hosts still looks as if somebody did."""
+    return bool(post_mortem(header))
+
+
+def lock_path(directory: str) -> str:
+    return os.path.join(directory, paths.LOCK)

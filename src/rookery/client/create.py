@@ -1,0 +1,61 @@
+"""A new session: its directory, its first event, and the environment that its agent will get (rows
+W10, A1)."""
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+from rookery import paths
+from rookery.core.environment import cleaned
+from rookery.core.events import Draft, Json, dumps
+from rookery.core.fleet import head_of
+from rookery.log.place import check_home
+from rookery.log.store import Writer
+
+
+def create_session(
+    home: str,
+    *,
+    agent: str,
+    argv: Sequence[str],
+    cwd: str,
+    roots: Sequence[str] = (),
+    mcp_servers: Sequence[Json] = (),
+    title: str = "",
+    environment: Mapping[str, str] = os.environ,
+) -> str:
+    """The new session's id. Nothing is started: the first prompt does that."""
+    paths.ensure_home(home)
+    check_home(home)
+    session = paths.claim_session(home)
+    directory = paths.session_dir(home, session)
+    # Beside the log, not in it: keys are in there.
+    secret = json.dumps(cleaned(environment)).encode("ascii")
+    paths.write_atomic(os.path.join(directory, paths.ENVIRONMENT), secret, 0o600)
+    update: Json = {
+        "sessionUpdate": "_session",
+        "id": session,
+        "cwd": os.path.abspath(cwd),
+        "roots": [os.path.abspath(root) for root in roots],
+        "mcpServers": list(mcp_servers),
+        "agent": agent,
+        "argv": list(argv),
+        "created": time.time_ns() // 1_000_000,
+    }
+    if title.strip():
+        update["title"] = title
+    writer = Writer.open(directory, create=True)
+    try:
+        events = writer.append([Draft(update)], full=True)
+        write_head(directory, writer.header, events[-1].seq, events[-1].at)
+    finally:
+        writer.close()
+    return session
+
+
+def write_head(directory: str, header: Json, seq: int, at: int) -> Json:
+    """Bring head.json up to date, as the worker does when it is awake."""
+    head = head_of(header, seq, at)
+    paths.write_atomic(os.path.join(directory, paths.HEAD), dumps(head).encode("ascii"))
+    return head

@@ -1,0 +1,139 @@
+"""All sessions of a home: lists from their heads, names to ids, and the ends that need no worker's
+consent."""
+
+import os
+import shutil
+import time
+from contextlib import suppress
+
+from rookery import paths
+from rookery.client.asleep import bury, left_open, lock_path
+from rookery.client.create import write_head
+from rookery.client.start import connectable
+from rookery.core.events import Json
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import is_held
+from rookery.log.reader import Reader
+from rookery.processes import tree
+
+ENDS = 5.0
+"""Seconds until a killed worker's lock must be free."""
+
+
+class UnknownSession(Exception):
+    """No session has that name."""
+
+    def __init__(self, name: str, near: list[Json]) -> None:
+        super().__init__(f"There is no session {name!r}.")
+        self.name = name
+        self.near = near
+
+
+class Ambiguous(Exception):
+    """More than one session could be meant."""
+
+    def __init__(self, name: str, candidates: list[Json]) -> None:
+        super().__init__(f"{name!r} could be any of {len(candidates)} sessions.")
+        self.name = name
+        self.candidates = candidates
+
+
+class StillAlive(Exception):
+    """What was killed did not go."""
+
+
+def heads(home: str) -> list[Json]:
+    """The head of each session, newest news first, with `awake` and `worker` (worker.json or
+    None)."""
+    try:
+        names = os.listdir(paths.sessions(home))
+    except FileNotFoundError:
+        return []
+    found = [head for name in names if paths.is_id(name) and (head := head_of_session(home, name))]
+    return sorted(found, key=lambda head: (-head["at"], head["id"]))
+
+
+def head_of_session(home: str, session: str) -> Json | None:
+    """From head.json, or from the log where that is missing; None where there is no log either."""
+    directory = paths.session_dir(home, session)
+    head = paths.read_json(os.path.join(directory, paths.HEAD))
+    if head is None or head.get("v") != 1:
+        head = _rebuilt(directory)
+    if head is None:
+        return None
+    awake = connectable(paths.socket_path(directory))
+    if not awake and head["state"] != "idle" and not is_held(lock_path(directory)):
+        head = _after_death(directory) or head
+    worker = paths.read_json(os.path.join(directory, paths.WORKER))
+    return head | {"awake": awake, "worker": worker}
+
+
+def _rebuilt(directory: str) -> Json | None:
+    try:
+        with Reader.open(directory) as log:
+            last = log.read(log.last_seq() - 1)
+            if not last:
+                return None
+            header = log.header_before(log.turns() + 1)
+    except LogError:
+        return None
+    return write_head(directory, header, last[-1].seq, last[-1].at)
+
+
+def _after_death(directory: str) -> Json | None:
+    """Looking at a list is enough to find out that a worker died in mid-turn (row W8)."""
+    with suppress(Busy, LogError):
+        bury(directory)
+    return paths.read_json(os.path.join(directory, paths.HEAD))
+
+
+def find(home: str, name: str) -> str:
+    """The session with that id, unique prefix of one, or title. Raises UnknownSession,
+    Ambiguous."""
+    known = heads(home)
+    if any(head["id"] == name for head in known):
+        return name
+    lowered = name.lower()
+    tries = (
+        [head for head in known if name and head["id"].startswith(lowered)],
+        [head for head in known if head["title"] == name],
+        [head for head in known if name and lowered in head["title"].lower()],
+    )
+    for matches in tries:
+        if len(matches) == 1:
+            return str(matches[0]["id"])
+        if matches:
+            raise Ambiguous(name, matches)
+    raise UnknownSession(name, known[:5])
+
+
+def kill(home: str, session: str) -> None:
+    """End a session's processes whatever state they are in, then say in its log what happened (row
+    H5)."""
+    directory = paths.session_dir(home, session)
+    worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
+    lock = lock_path(directory)
+    if is_held(lock):
+        pid, start = worker.get("pid"), worker.get("start")
+        if isinstance(pid, int) and isinstance(start, str):
+            # The warden, seeing its worker die, ends everything below it.
+            tree.kill([tree.Process(pid, start)])
+        until = time.monotonic() + ENDS
+        while is_held(lock) and time.monotonic() < until:
+            time.sleep(0.01)
+        if is_held(lock):
+            raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
+    tree.sweep(session)
+    with Reader.open(directory) as log:
+        header = log.header_before(log.turns() + 1)
+    if left_open(header):
+        bury(directory)
+
+
+def remove(home: str, session: str) -> None:
+    """Delete a session and all that is known of it. Its worker is ended first."""
+    kill(home, session)
+    directory = paths.session_dir(home, session)
+    with suppress(FileNotFoundError):
+        os.unlink(paths.socket_path(directory))
+    shutil.rmtree(directory)

@@ -1,0 +1,210 @@
+"""Starts a session's worker detached and waits for its one line: the same from every client.
+
+The interpreter runs with -I and -S on the path of `rookery/worker/__main__.py`, not with -m: a
+worker needs the standard library and this package alone, so neither PYTHONPATH, a user's
+site-packages, a `.pth` file nor a `json.py` in the directory where somebody stands can break it or
+slow its start. It works the same from a checkout, an editable install and a wheel.
+"""
+
+import json
+import os
+import select
+import socket as sockets
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import rookery
+from rookery import paths
+
+TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
+LINE_LIMIT = 64 * 1024  # bytes of the ready line
+TAIL = 2_000  # bytes of worker.log in an error
+LOG_LIMIT = 1024 * 1024  # bytes; a longer worker.log is put aside first
+
+
+class Started(NamedTuple):
+    socket: str
+    pid: int
+
+
+class StartError(Exception):
+    """The worker did not start: `name` for programs, `message` for people.
+
+    Names of ours: no_session, spawn, died, timeout, garbled. All others are the worker's own word.
+    """
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(name, message)
+        self.name = name
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Busy(StartError):
+    """Another worker was first: connect to `socket`, which may be a moment from listening."""
+
+    def __init__(self, message: str, socket: str) -> None:
+        super().__init__("busy", message)
+        self.socket = socket
+
+
+def connectable(socket_path: str) -> bool:
+    """Whether somebody listens there: that a worker lives is told by this alone."""
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(socket_path)
+        except BlockingIOError:
+            return True  # a listener whose queue is full is one
+        except OSError:
+            return False
+    return True
+
+
+def reach_worker(
+    home: str, session: str, *, argv: Sequence[str] | None = None, timeout: float = TIMEOUT
+) -> str:
+    """The socket of the session's worker, which is started where none lives. Blocks.
+
+    Of two that start at once one gets Busy; it waits here for the winner to listen, and starts
+    again where the winner died before.
+    """
+    deadline = time.monotonic() + timeout
+    path = paths.socket_path(paths.session_dir(home, session))
+    while not connectable(path):
+        try:
+            left = deadline - time.monotonic()
+            return start_worker(home, session, argv=argv, timeout=left).socket
+        except Busy:
+            if time.monotonic() > deadline:
+                raise
+            # Nothing tells when a socket begins to listen. The worker's own wait for the lock
+            # (1 s) keeps this from spinning.
+            time.sleep(0.01)
+    return path
+
+
+def start_worker(
+    home: str, session: str, *, argv: Sequence[str] | None = None, timeout: float = TIMEOUT
+) -> Started:
+    """Start a worker and wait until it is ready. Blocks: a client with a loop calls it in a thread.
+
+    Raises Busy when another one holds the session, else StartError. A worker that was not ready
+    in time is left alone: it may be slow rather than stuck, and is then found by its socket.
+    """
+    directory = paths.session_dir(home, session)
+    if not os.path.isdir(directory):
+        raise StartError("no_session", f"There is no session {session} in {home}.")
+    log = os.path.join(directory, paths.WORKER_LOG)
+    deadline = time.monotonic() + timeout
+    reading, writing = os.pipe()
+    try:
+        try:
+            output, before = _open_log(log)
+            command = [*(argv or worker_argv()), "--home", home, "--session", session]
+            child = _spawn([*command, "--ready-fd", str(writing)], writing, output)
+        finally:
+            os.close(writing)
+        line: bytes | None = None
+        try:
+            line = _read_line(reading, deadline)
+        finally:
+            if line is None:
+                child.kill()  # still there only when it has not even forked
+            child.wait()  # it ended when it had forked, before any line: there is a corpse only
+    finally:
+        os.close(reading)
+    if line is None:
+        late = f"The worker was not ready within {timeout:g} s."
+        raise StartError("timeout", late + _tail(log, before))
+    if not line:
+        raise StartError("died", "The worker died before it was ready." + _tail(log, before))
+    return _understand(line, directory)
+
+
+def worker_argv() -> list[str]:
+    package = os.path.dirname(os.path.abspath(rookery.__file__))
+    # -X utf8: file names and texts mean the same under every locale.
+    flags = ["-I", "-S", "-X", "utf8", *(["-B"] if sys.dont_write_bytecode else [])]
+    return [sys.executable, *flags, os.path.join(package, "worker", "__main__.py")]
+
+
+def _open_log(path: str) -> tuple[int, int]:
+    """The open log and its length, so that even an interpreter that cannot start is heard."""
+    try:
+        if os.path.getsize(path) > LOG_LIMIT:
+            os.replace(path, path + ".old")
+    except FileNotFoundError:
+        pass
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StartError("spawn", f"Cannot write {path}: {error.strerror}.") from error
+    return file, os.fstat(file).st_size
+
+
+def _spawn(command: list[str], ready: int, output: int) -> "subprocess.Popen[bytes]":
+    # A starter inside some session's tree hands on no mark: a worker is swept by nobody.
+    environment = {name: value for name, value in os.environ.items() if name != "ROOKERY_MARK"}
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env=environment,
+            pass_fds=(ready,),
+            start_new_session=True,  # from the first moment, so that no Ctrl-C reaches it
+        )
+    except OSError as error:
+        raise StartError("spawn", f"Cannot run {command[0]}: {error.strerror}.") from error
+    finally:
+        os.close(output)
+
+
+def _read_line(file: int, deadline: float) -> bytes | None:
+    """One line, or what there was of it at the end (b"" for nothing at all); None when late."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    line = b""
+    while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            return None
+        data = os.read(file, LINE_LIMIT)
+        if not data:
+            break
+        line += data
+    return line
+
+
+def _understand(line: bytes, directory: str) -> Started:
+    try:
+        match json.loads(line):
+            case {"ready": str(socket), "pid": int(pid)}:
+                return Started(socket, pid)
+            case {"error": "busy", **rest}:
+                message = str(rest.get("message", "Another worker holds the session."))
+                raise Busy(message, paths.socket_path(directory))
+            case {"error": str(name), "message": str(message)}:
+                raise StartError(name, message)
+    except ValueError:
+        pass
+    raise StartError("garbled", f"The worker said {line[:200]!r} instead of that it is ready.")
+
+
+def _tail(path: str, before: int) -> str:
+    """What was added to the log since, its end, as a continuation of a message."""
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(before, size - TAIL))
+            text = file.read().decode(errors="replace").strip()
+    except OSError:
+        return ""
+    return f" {path} says:\n{text}" if text else f" {path} says nothing."

@@ -1,0 +1,311 @@
+"""Facts about processes, and their ending, by pid *and* start: a pid alone may be another's by now.
+
+Linux tells through /proc and pidfds. macOS through `ps`, which is slower and less sure: there a
+signal may in theory reach a pid that was reused between the look and the signal.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
+
+from rookery.processes.lineage import LINUX, MARK
+
+GRACE = 2.0  # seconds between TERM and KILL
+SETTLE = 1.0  # seconds that a killed process has to go
+PASSES = 8  # of a sweep: each meets what was forked during the one before
+
+
+class Process(NamedTuple):
+    pid: int
+    start: str  # opaque: equal for the same process only, over a reboot too
+    parent: int = 0
+    group: int = 0
+    dead: bool = False  # and waiting for its parent to notice
+
+
+# ---------------------------------------------------------------- facts
+
+
+def start_time(pid: int) -> str | None:
+    """When a process started, as a word to be compared; None when it is gone or dead."""
+    found = _read_stat(pid) if LINUX else next(_read_ps("-p", str(pid)), None)
+    return found.start if found and not found.dead else None
+
+
+def alive(pid: int, start: str) -> bool:
+    return start_time(pid) == start
+
+
+def still_alive(processes: Iterable[Process]) -> list[Process]:
+    return [process for process in processes if alive(process.pid, process.start)]
+
+
+def table() -> list[Process]:
+    """Every living process, in one pass. (The dead have no children: they were passed on.)"""
+    return [row for row in (_scan() if LINUX else _read_ps("-A")) if not row.dead]
+
+
+def descendants(root: int) -> list[Process]:
+    return below(root, table())
+
+
+def below(root: int, rows: Iterable[Process]) -> list[Process]:
+    """The descendants of `root` among `rows`, parents before children; not `root` itself."""
+    children: dict[int, list[Process]] = {}
+    for row in rows:
+        children.setdefault(row.parent, []).append(row)
+    found: list[Process] = []
+    parents = [root]
+    for parent in parents:
+        here = children.pop(parent, [])
+        found += here
+        parents += [child.pid for child in here]
+    return found
+
+
+def ancestors(pid: int, rows: Iterable[Process]) -> set[int]:
+    parent_of = {row.pid: row.parent for row in rows}
+    found: set[int] = set()
+    while (pid := parent_of.get(pid, 0)) and pid not in found:
+        found.add(pid)
+    return found
+
+
+def group_members(group: int) -> list[Process]:
+    return [row for row in table() if row.group == group]
+
+
+def private_memory(pid: int) -> int | None:
+    """Bytes that would be free if the process ended (Linux); None where that cannot be told."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            lines = [line.split() for line in file if line.startswith(b"Private_")]
+    except OSError:
+        return None
+    return sum(int(words[1]) for words in lines) * 1024
+
+
+# ---------------------------------------------------------------- ending
+
+
+def terminate(processes: Iterable[Process]) -> list[Process]:
+    """Send TERM; return those that we may not signal. Who is gone already is fine."""
+    return [process for process in processes if not _send(process, signal.SIGTERM)]
+
+
+def kill(processes: Iterable[Process]) -> list[Process]:
+    """Send KILL; return those that we may not signal. Who is gone already is fine."""
+    return [process for process in processes if not _send(process, signal.SIGKILL)]
+
+
+def end_group(group: int, number: int = signal.SIGTERM) -> None:
+    """Signal a process group that we made; never our own, nor the kernel's notion of everybody."""
+    if group > 1 and group != os.getpgrp():
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+def wait_gone(processes: Iterable[Process], seconds: float) -> list[Process]:
+    """Block until all have ended, at most so long; return those that have not."""
+    deadline = time.monotonic() + seconds
+    left = still_alive(processes)
+    while left and (remaining := deadline - time.monotonic()) > 0:
+        _wait_one(left[0], remaining)
+        left = still_alive(left)
+    return left
+
+
+def end_tree(roots: Iterable[Process], grace: float = GRACE) -> list[Process]:
+    """TERM, `grace`, KILL for the roots and all below them, blocking; return who is left.
+
+    The loop of a worker does the same in its own time with terminate, still_alive and kill.
+    """
+    roots = list(roots)
+    rows = table()
+    tree = _distinct(roots + [row for root in roots for row in below(root.pid, rows)])
+    terminate(tree)
+    left = wait_gone(tree, grace)
+    rows = table()
+    left = _distinct(left + [row for one in left for row in below(one.pid, rows)])
+    kill(left)
+    return wait_gone(left, SETTLE)
+
+
+def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None) -> list[Process]:
+    """KILL what earlier workers of this session left behind, found by its mark; return whom.
+
+    Of this user's processes those with the session's mark, but `keep_nonce` (or of `nonce` alone),
+    with all below them and, on macOS, in the groups they lead. Never this process or an ancestor.
+    """
+
+    def meant(mark: str) -> bool:
+        of, _, by = mark.rpartition(".")
+        return of == session and by != keep_nonce and nonce in (None, by)
+
+    ended: list[Process] = []
+    refused: set[int] = set()
+    for _ in range(PASSES):
+        rows = table()
+        spared = ancestors(os.getpid(), rows) | refused | {os.getpid()}
+        marks = _scan_marks() if LINUX else _read_ps_marks()
+        marked = {pid for pid, mark in marks if meant(mark)}
+        found = [row for row in rows if row.pid in marked or (not LINUX and row.group in marked)]
+        found += [row for one in found if one.pid not in spared for row in below(one.pid, rows)]
+        found = [row for row in _distinct(found) if row.pid not in spared]
+        if not found:
+            break
+        refused |= {process.pid for process in kill(found)}
+        ended += found
+        wait_gone([row for row in found if row.pid not in refused], SETTLE)
+    return _distinct(ended)
+
+
+class Adopted:
+    """Reaps the orphans that fall to a worker as a subreaper, and never what it spawned itself.
+
+    The two look alike. But whoever spawned a child reaps it at once: a child that is found dead
+    in two calls, which are to be some seconds apart, is nobody's.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[Process] = set()
+
+    def reap(self) -> int:
+        """Return how many were reaped; to be called now and then, one pass over /proc each."""
+        own = os.getpid()
+        dead = {row for row in _scan() if row.dead and row.parent == own} if LINUX else set()
+        known = dead & self._seen
+        for row in known:
+            with suppress(ChildProcessError):
+                os.waitpid(row.pid, os.WNOHANG)
+        self._seen = dead - known
+        return len(known)
+
+
+def _distinct(processes: Iterable[Process]) -> list[Process]:
+    return list({(row.pid, row.start): row for row in processes}.values())
+
+
+def _send(process: Process, number: int) -> bool:
+    """False when it is there and not ours to signal."""
+    try:
+        with ExitStack() as stack:
+            if not LINUX:
+                if alive(process.pid, process.start):
+                    os.kill(process.pid, number)
+                return True
+            # The descriptor holds on to the process: what is then found to be it, stays it.
+            handle = os.pidfd_open(process.pid)
+            stack.callback(os.close, handle)
+            if alive(process.pid, process.start):
+                signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return True
+
+
+def _wait_one(process: Process, seconds: float) -> None:
+    if not LINUX:
+        time.sleep(min(seconds, 0.02))  # kqueue would tell, for a process that is not yet gone
+        return
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        if alive(process.pid, process.start):
+            poll.poll(seconds * 1000)
+    finally:
+        os.close(handle)
+
+
+# ---------------------------------------------------------------- Linux: /proc
+
+
+def _pids() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdecimal())
+
+
+def _scan() -> Iterator[Process]:
+    return (row for row in map(_read_stat, _pids()) if row)
+
+
+def _read_stat(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name in parentheses may hold anything, parentheses too: count from the last one.
+    words = text[text.rindex(b")") + 2 :].split()
+    # A first thread that has ended is shown as a zombie while others live on.
+    dead = words[0] in (b"Z", b"X") and int(words[17]) <= 1
+    return Process(pid, f"{int(words[19])}@{_boot()}", int(words[1]), int(words[2]), dead)
+
+
+_boot_id = ""
+
+
+def _boot() -> str:
+    """Ticks since boot mean something in that boot only."""
+    global _boot_id  # noqa: PLW0603 - the same for as long as this process lives
+    if not _boot_id:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            _boot_id = file.read(8)
+    return _boot_id
+
+
+def _scan_marks() -> Iterator[tuple[int, str]]:
+    prefix = f"{MARK}=".encode()
+    user = os.geteuid()
+    for pid in _pids():
+        try:
+            if os.stat(f"/proc/{pid}").st_uid != user:
+                continue
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                entries = file.read().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        for entry in entries:
+            if entry.startswith(prefix):
+                yield pid, os.fsdecode(entry[len(prefix) :])
+
+
+# ---------------------------------------------------------------- macOS: ps
+
+
+def _ps(*arguments: str) -> list[str]:
+    # -o once per column: after `=` BSD's ps takes the rest of the argument for the heading.
+    done = subprocess.run(
+        ["ps", *arguments],
+        env={"PATH": "/bin:/usr/bin", "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,  # 1 means: no such process
+    )
+    return done.stdout.decode(errors="replace").splitlines()
+
+
+def _read_ps(*which: str) -> Iterator[Process]:
+    columns = ("pid", "ppid", "pgid", "stat", "lstart")
+    for line in _ps(*which, *(word for name in columns for word in ("-o", f"{name}="))):
+        pid, parent, group, state, *start = line.split()
+        yield Process(int(pid), " ".join(start), int(parent), int(group), state[0] == "Z")
+
+
+def _read_ps_marks() -> Iterator[tuple[int, str]]:
+    """`ps e` shows the environment behind the command, of this user's processes alone."""
+    for line in _ps("xeww", "-o", "pid=", "-o", "command="):
+        pid, *words = line.split()
+        for word in words:
+            if word.startswith(f"{MARK}="):
+                yield int(pid), word.partition("=")[2]

@@ -1,0 +1,18 @@
+"""`python -m rookery.worker`, or this file by its path, which needs no `site` and no sys.path."""
+
+import sys
+
+if not __package__:
+    # Run by its path with -I and -S: nothing of the user's environment is on sys.path, nor are we.
+    sys.path.insert(0, __file__.rsplit("/", 3)[0])
+
+from rookery.worker import warden
+
+
+def host(home: str, session: str, ready: int) -> int:
+    from rookery.worker.session import main  # in the worker alone: the warden stays small
+
+    return main(home, session, ready)
+
+
+sys.exit(warden.main(sys.argv[1:], host))

@@ -1,0 +1,129 @@
+"""The worker's line to its agent: starts the process, speaks to it, and turns what is no protocol
+into updates."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rookery import paths, registry
+from rookery.core import ingest
+from rookery.core.environment import cleaned
+from rookery.core.events import Json
+from rookery.processes.lineage import MARK
+from rookery.wire.jsonrpc import Answer, Incoming, Peer, RpcError
+from rookery.worker.agent_process import AgentProcess, Command
+
+MOST_NOISE = 20
+"""Lines of an agent's stdout that are no protocol: so many are kept, the rest is passed over
+(acp-C7)."""
+
+NOISE_KEPT = 2000
+
+
+class Ears(NamedTuple):
+    """Who hears what the agent does; each is called in the order of the wire."""
+
+    notified: Callable[[str, object], None]
+    requested: Callable[[Incoming], None]
+    noise: Callable[[Json], None]
+    settle: Callable[[], None]
+    """All that was read is said."""
+    exited: Callable[[int, list[str]], None]
+
+
+class AgentLink:
+    def __init__(self, directory: str, environment: dict[str, str], ears: Ears) -> None:
+        self._directory = directory
+        self._environment = environment
+        self._ears = ears
+        self._process: AgentProcess | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._noise = 0
+
+    @property
+    def process(self) -> AgentProcess | None:
+        return self._process
+
+    def spawn(self, argv: list[str], cwd: str) -> AgentProcess:
+        """Raises OSError."""
+        peer = Peer(
+            on_request=self._ears.requested,
+            on_notification=self._ears.notified,
+            on_noise=self._heard_noise,
+            on_batch_end=self._ears.settle,
+        )
+        process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
+        environment = cleaned(self._environment)
+        if mark := os.environ.get(MARK):
+            environment[MARK] = mark
+        process.spawn(Command(argv, cwd, environment))
+        self._process, self._noise = process, 0
+        return process
+
+    def _exited(self, status: int, stderr: list[str]) -> None:
+        self._process = None
+        self._ears.exited(status, stderr)
+
+    def call(self, method: str, params: Json, then: Callable[[object, Json | None], None]) -> None:
+        """Ask; `then(result, error)` is not called when the connection ends: the exit tells
+        more."""
+
+        def heard(answer: Answer) -> None:
+            if answer.error is None:
+                then(answer.result, None)
+            elif isinstance(answer.error, RpcError):
+                then(None, _error(answer.error))
+
+        if self._process is not None:
+            self._process.peer.send_request(method, params, heard)
+
+    def notify(self, method: str, params: Json) -> None:
+        if self._process is not None:
+            self._process.peer.notify(method, params)
+
+    def hold(self, *, held: bool) -> None:
+        """Read nothing more from the agent, or go on."""
+        if self._process is not None and held:
+            self._process.peer.pause()
+        elif self._process is not None:
+            self._process.peer.resume()
+
+    def end(self, grace: float) -> None:
+        """Begin to end it; `exited` follows."""
+        if self._process is not None:
+            self._ending = asyncio.create_task(self._process.end(grace), name="end the agent")
+
+    async def close(self, grace: float) -> None:
+        if self._process is not None:
+            await self._process.end(grace)
+        if self._ending is not None:
+            await self._ending
+
+    def _heard_noise(self, kind: str, what: object) -> None:
+        self._noise += 1
+        if self._noise > MOST_NOISE:
+            return
+        shown = what[:NOISE_KEPT].decode("utf-8", "replace") if isinstance(what, bytes) else what
+        if not isinstance(shown, str | int):
+            shown = repr(shown)[:NOISE_KEPT]
+        more = " (more of it is not kept)" if self._noise == MOST_NOISE else ""
+        self._ears.noise(ingest.raw("line", shown, f"stdout: {kind}{more}"))
+
+
+def _error(error: RpcError) -> Json:
+    found: Json = {"code": error.code, "message": error.message}
+    return found | ({"data": error.data} if error.data is not None else {})
+
+
+def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
+    """Why an agent could not be started, and what helps."""
+    if not argv:
+        return f"No agent is called {agent!r} any more; `rookery new --help` tells how to name one."
+    if not os.path.isdir(cwd):
+        return f"The session's directory {cwd} is not there."
+    if isinstance(error, FileNotFoundError):
+        entry = registry.AGENTS.get(agent)
+        how = f" Install it: {entry.install}" if entry and entry.install else ""
+        return f"{argv[0]}: command not found.{how}"
+    return f"{argv[0]}: {error}"

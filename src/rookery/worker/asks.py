@@ -1,0 +1,48 @@
+"""The open requests of an agent that wait for a person. They outlive every client (row A8)."""
+
+import os
+
+from rookery.core import asks
+from rookery.core.events import Draft, Json
+from rookery.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED, Incoming
+
+
+class Asks:
+    """Pairs each `_ask` of the header with the request that it answers."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Incoming] = {}
+
+    def take(self, incoming: Incoming) -> tuple[str, Json] | None:
+        """The `_ask` to log, by its id; None when the request was answered with an error."""
+        if incoming.method not in ("session/request_permission", "elicitation/create"):
+            incoming.fail(METHOD_NOT_FOUND, f"Method not found: {incoming.method[:200]}")
+            return None
+        name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
+        ask = asks.asked(name, nonce, incoming.method, incoming.params)
+        if ask is None:
+            incoming.fail(INVALID_PARAMS, "nothing in this request can be answered by a person")
+            return None
+        self._open[name] = incoming
+        return name, ask
+
+    def reply(self, name: str, result: Json) -> None:
+        incoming = self._open.pop(name, None)
+        if incoming is not None:
+            incoming.reply(result)
+
+    def withdraw(self, name: str) -> None:
+        """The agent took its request back; it still gets an answer (acp-X9)."""
+        incoming = self._open.pop(name, None)
+        if incoming is not None:
+            incoming.fail(REQUEST_CANCELLED, "Request cancelled")
+
+    def forget(self) -> None:
+        """The agent is gone: there is nobody to answer."""
+        self._open.clear()
+
+
+def closings(header: Json, reason: str) -> list[tuple[str, Draft, Json]]:
+    """For each open ask: its id, the event that closes it, and what the agent is told."""
+    ended = [(name, asks.cancelled(ask, reason)) for name, ask in header["asks"].items()]
+    return [(name, answer.draft, answer.reply) for name, answer in ended]

@@ -1,0 +1,186 @@
+"""The worker's side of its socket: many clients at once, none of which can slow the session (row
+W3)."""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Callable, Iterable
+
+from rookery import paths
+from rookery.core.events import Event, Json, loads
+from rookery.processes.lineage import LINUX
+from rookery.wire import frames
+from rookery.wire.lines import LineSplitter
+
+BACKLOG = 64
+RESUME_BELOW = 64 * 1024
+LOCAL_PEERCRED = 1  # macOS
+
+
+def peer_user(connection: socket.socket) -> int:
+    """The uid at the other end, as the kernel knows it."""
+    if LINUX:
+        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", data)[1])
+    data = connection.getsockopt(0, LOCAL_PEERCRED, 76)
+    return int(struct.unpack_from("=II", data)[1])
+
+
+class Connection(asyncio.Protocol):
+    """One client. Until its hello it hears nothing."""
+
+    def __init__(self, clients: "Clients") -> None:
+        self._clients = clients
+        self._lines = LineSplitter(frames.COMMAND_BYTES)
+        self._transport: asyncio.Transport | None = None
+        self._lagging = False
+        self.name = ""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(frames.BUFFER_BYTES, RESUME_BELOW)
+        if peer_user(transport.get_extra_info("socket")) != os.geteuid():
+            self._refuse("not_yours", "This session belongs to another user.")
+
+    def data_received(self, data: bytes) -> None:
+        for line in self._lines.feed(data):
+            if self._transport is None or self._transport.is_closing():
+                return
+            if not isinstance(line, bytes):
+                self._refuse("too_long", f"A command may have {frames.COMMAND_BYTES} bytes.")
+                return
+            try:
+                frame = loads(line)
+            except ValueError:
+                self._refuse("malformed", "A frame is one line of JSON.")
+                return
+            self._take(*frames.kind_and_body(frame))
+
+    def _take(self, kind: str, body: object) -> None:
+        if kind == "hello" and not self.name:
+            self._hello(body)
+            return
+        command = frames.command_of(body) if kind == "command" and self.name else None
+        if command is None:
+            self._refuse("unexpected", "First a hello, then commands with an id and a do.")
+        else:
+            self._clients.on_command(command, self.name)
+
+    def _hello(self, body: object) -> None:
+        asked = body if isinstance(body, dict) else {}
+        if asked.get("protocol") != frames.PROTOCOL:
+            message = f"This worker speaks protocol {frames.PROTOCOL}; restart it to change that."
+            self._refuse("protocol", message)
+            return
+        self.name = str(asked.get("client") or "client")[:100]
+        self.write(frames.encode("welcome", self._clients.welcome()))
+        self._clients.add(self)
+
+    def write(self, data: bytes) -> None:
+        if self._transport is not None and not self._lagging:
+            self._transport.write(data)
+
+    def _refuse(self, reason: str, message: str) -> None:
+        assert self._transport is not None
+        self._transport.write(frames.refused(reason, message))
+        self._transport.close()
+
+    # The buffer of a slow client is full: it hears nothing until it has taken that, and then only
+    # up to where
+    # the log has come, which it can read for itself.
+
+    def pause_writing(self) -> None:
+        self._lagging = True
+
+    def resume_writing(self) -> None:
+        self._lagging = False
+        self.write(frames.encode("lagged", self._clients.last_seq()))
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._transport = None
+        self._clients.drop(self)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+class Clients:
+    """The socket and who is connected to it."""
+
+    def __init__(
+        self,
+        path: str,
+        on_command: Callable[[Json, str], None],
+        welcome: Callable[[], Json],
+        last_seq: Callable[[], int],
+        on_change: Callable[[int], None],
+    ) -> None:
+        self.path = path
+        self.on_command = on_command
+        self.welcome = welcome
+        self.last_seq = last_seq
+        self._on_change = on_change
+        self._connections: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self._identity = (0, 0)
+
+    @property
+    def count(self) -> int:
+        return len(self._connections)
+
+    async def listen(self) -> None:
+        """Bind under a name of its own, then move it into place: nobody ever meets a dead
+        socket."""
+        paths.make_socket_dir(self.path)
+        temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(temporary)
+        os.chmod(temporary, 0o600)
+        listener.listen(BACKLOG)
+        os.rename(temporary, self.path)
+        found = os.stat(self.path)
+        self._identity = (found.st_dev, found.st_ino)
+        loop = asyncio.get_running_loop()
+        old, self._server = self._server, None
+        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener)
+        if old is not None:
+            old.close()
+
+    def bound(self) -> bool:
+        """Whether the name still leads here: a cleaner of /tmp may have taken it."""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+    def add(self, connection: Connection) -> None:
+        self._connections.add(connection)
+        self._on_change(len(self._connections))
+
+    def drop(self, connection: Connection) -> None:
+        if connection in self._connections:
+            self._connections.remove(connection)
+            self._on_change(len(self._connections))
+
+    def publish(self, events: Iterable[Event]) -> None:
+        if not self._connections:
+            return
+        self.tell(b"".join(frames.encode_event(event) for event in events))
+
+    def tell(self, data: bytes) -> None:
+        for connection in list(self._connections):
+            connection.write(data)
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        if self.bound():
+            os.unlink(self.path)
+        for connection in list(self._connections):
+            connection.close()

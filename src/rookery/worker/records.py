@@ -1,0 +1,60 @@
+"""What a worker tells the world in files: they inform lists and the post-mortem, and decide nothing
+(row W2)."""
+
+import os
+import time
+
+from rookery import paths
+from rookery.build import build
+from rookery.core.events import Json, dumps
+from rookery.core.fleet import head_of
+from rookery.processes import tree
+from rookery.processes.lineage import MARK
+
+SKIPPED = ("seq", "at")
+"""Of a head: these change with each event and are not worth a write by themselves."""
+
+
+class Records:
+    def __init__(self, directory: str, worker: Json) -> None:
+        self._directory = directory
+        self._worker = worker
+        self._head: Json = {}
+
+    def note(self, **fields: object) -> None:
+        """Change worker.json."""
+        self._worker |= fields
+        self._write(paths.WORKER, self._worker)
+
+    def show(self, header: Json, seq: int, at: int, *, force: bool = False) -> None:
+        """Bring head.json up to date when a list would show something else."""
+        head = head_of(header, seq, at)
+        told = {key: value for key, value in head.items() if key not in SKIPPED}
+        if force or told != self._head:
+            self._head = told
+            self._write(paths.HEAD, head)
+
+    def _write(self, name: str, value: Json) -> None:
+        data = dumps(value).encode("ascii")
+        paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
+
+
+def about_worker(socket: str) -> Json:
+    """worker.json as it begins (row W2)."""
+    own, warden = os.getpid(), os.getppid()
+    return {
+        "pid": own,
+        "start": tree.start_time(own),
+        "warden": warden,
+        "wardenStart": tree.start_time(warden),
+        "mark": os.environ.get(MARK, ""),
+        "socket": socket,
+        "build": build(),
+        "started": wall_clock(),
+        "attached": 0,
+        "detached": 0,
+    }
+
+
+def wall_clock() -> int:
+    return time.time_ns() // 1_000_000

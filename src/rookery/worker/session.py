@@ -1,0 +1,91 @@
+"""From a directory on disk to a session that is awake, and back: the worker process from its first
+to its last step."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+
+from rookery import config, paths
+from rookery.core.environment import cleaned
+from rookery.core.policy import Policy
+from rookery.core.postmortem import post_mortem
+from rookery.log.errors import Busy, LogError
+from rookery.log.place import check_home
+from rookery.log.store import Writer
+from rookery.processes import tree as processes
+from rookery.processes.lineage import MARK
+from rookery.worker import warden
+from rookery.worker.host import Host
+
+
+def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
+    """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
+    directory = paths.session_dir(home, session)
+    try:
+        check_home(home)
+        settings = config.load(home)
+        writer = Writer.open(directory)
+    except Busy as error:
+        return _refuse(ready, "busy", str(error))
+    except (LogError, config.ConfigError, paths.PathError) as error:
+        return _refuse(ready, type(error).__name__, str(error))
+    try:
+        _bury(directory, session, writer)
+        if policy is not None:
+            settings = settings._replace(policy=policy)
+        asyncio.run(_awake(directory, writer, settings, ready))
+    finally:
+        writer.close()
+    return 0
+
+
+def _refuse(ready: int, name: str, message: str) -> int:
+    _say(ready, {"error": name, "message": message})
+    print(message, file=sys.stderr, flush=True)
+    return 1
+
+
+def _say(ready: int, line: dict[str, object]) -> None:
+    """The one line that the starter waits for; a starter that is gone does not matter."""
+    try:
+        os.write(ready, json.dumps(line).encode() + b"\n")
+    except BrokenPipeError:
+        pass
+    finally:
+        os.close(ready)
+
+
+def _bury(directory: str, session: str, writer: Writer) -> None:
+    """End what a predecessor left behind, its processes and its turn (row W8)."""
+    before = paths.read_json(os.path.join(directory, paths.WORKER))
+    if before is not None and not before.get("ended"):
+        own = os.environ.get(MARK, "").rpartition(".")[2]
+        processes.sweep(session, keep_nonce=own)
+    drafts = post_mortem(writer.header)
+    if drafts:
+        writer.append(drafts, full=True)
+
+
+async def _awake(directory: str, writer: Writer, settings: config.Config, ready: int) -> None:
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    environment = os.environ if saved is None else {k: str(v) for k, v in saved.items()}
+    host = Host(directory, writer, settings, cleaned(environment))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, host.stop, "signal")
+    gone = warden.gone_fd()
+    if gone >= 0:
+        loop.add_reader(gone, host.stop, "warden_gone")
+    try:
+        path = await host.start()
+    except (OSError, paths.PathError) as error:
+        _refuse(ready, type(error).__name__, f"The worker cannot listen: {error}")
+        return
+    _say(ready, {"ready": path, "pid": os.getpid()})
+    try:
+        await host.run()
+    finally:
+        if gone >= 0:
+            loop.remove_reader(gone)

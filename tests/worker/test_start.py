@@ -1,0 +1,153 @@
+"""Starting a worker: the ready line, every way to miss it, and two starters at once."""
+
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from rookery import paths
+from rookery.client.start import Busy, Started, StartError, connectable, reach_worker, start_worker
+from rookery.client.start import worker_argv as real_argv
+from rookery.processes import tree as processes
+from tests.worker.conftest import Roost
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in reads /proc")
+
+
+def fail(roost: Roost, mode: str, timeout: float = 30) -> StartError:
+    with pytest.raises(StartError) as caught:
+        start_worker(roost.home, roost.session, argv=roost.argv(mode), timeout=timeout)
+    return caught.value
+
+
+def note_all(roost: Roost) -> None:
+    """Who of the session is there: found by its command line, since nobody told."""
+    lines = {row: Path(f"/proc/{row.pid}/cmdline") for row in processes.table()}
+    for row, path in lines.items():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if roost.session.encode() in path.read_bytes().split(b"\0"):
+                roost.started.append(row)
+
+
+def test_started(roost: Roost) -> None:
+    """W1, W3"""
+    started = start_worker(roost.home, roost.session, argv=roost.argv("echo"))
+    roost.see(started)
+    assert started.socket == paths.socket_path(str(roost.directory))
+    assert connectable(started.socket)
+
+
+def test_no_zombie_is_left_to_the_starter(roost: Roost) -> None:
+    """W1"""
+    roost.start("echo")
+    fail(roost, "crash")
+    assert not [row for row in processes._scan() if row.dead and row.parent == os.getpid()]
+
+
+def test_worker_that_falls_over_is_quoted(roost: Roost) -> None:
+    (roost.directory / paths.WORKER_LOG).write_text("of yesterday\n")
+    error = fail(roost, "crash")
+    assert error.name == "died"
+    assert "the stand-in fell over" in str(error)
+    assert "of yesterday" not in str(error)
+
+
+def test_worker_that_ends_without_a_word(roost: Roost) -> None:
+    assert fail(roost, "status").name == "died"
+
+
+def test_worker_that_refuses(roost: Roost) -> None:
+    error = fail(roost, "refuse")
+    assert (error.name, str(error)) == ("too_new", "The log is newer than this build.")
+
+
+def test_worker_that_talks_nonsense(roost: Roost) -> None:
+    assert fail(roost, "garble").name == "garbled"
+
+
+def test_worker_that_is_late_is_left_alone(roost: Roost) -> None:
+    # Long enough for it to have forked on any machine is not needed: then it is killed instead.
+    error = fail(roost, "silent", timeout=0.3)
+    assert error.name == "timeout"
+    note_all(roost)
+
+
+def test_interpreter_that_cannot_run(roost: Roost) -> None:
+    with pytest.raises(StartError) as caught:
+        start_worker(roost.home, roost.session, argv=["/nowhere/python"])
+    assert caught.value.name == "spawn"
+
+
+def test_interpreter_that_cannot_start(roost: Roost) -> None:
+    with pytest.raises(StartError, match="no-such-option") as caught:
+        start_worker(roost.home, roost.session, argv=[sys.executable, "--no-such-option"])
+    assert caught.value.name == "died"
+
+
+def test_no_such_session(roost: Roost) -> None:
+    with pytest.raises(StartError) as caught:
+        start_worker(roost.home, "absent")
+    assert caught.value.name == "no_session"
+
+
+def test_long_log_is_put_aside(roost: Roost) -> None:
+    (roost.directory / paths.WORKER_LOG).write_bytes(b"x" * 1_100_000)
+    roost.start("echo")
+    assert roost.log() == ""
+    assert (roost.directory / "worker.log.old").stat().st_size == 1_100_000
+
+
+def test_two_start_at_once(roost: Roost) -> None:
+    """W9: one wins, the other is told whom to connect to."""
+
+    def start(_: int) -> Started | Busy:
+        try:
+            return start_worker(roost.home, roost.session, argv=roost.argv("lock"))
+        except Busy as busy:
+            return busy
+
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(start, range(4)))
+    won = [outcome for outcome in outcomes if isinstance(outcome, Started)]
+    lost = [outcome for outcome in outcomes if isinstance(outcome, Busy)]
+    assert (len(won), len(lost)) == (1, 3)
+    roost.see(won[0])
+    assert {busy.socket for busy in lost} == {won[0].socket}
+    assert {busy.name for busy in lost} == {"busy"}
+
+
+def test_many_reach_one_worker(roost: Roost) -> None:
+    def reach(_: int) -> str:
+        return reach_worker(roost.home, roost.session, argv=roost.argv("lock"))
+
+    with ThreadPoolExecutor(4) as pool:
+        reached = set(pool.map(reach, range(8)))
+    assert reached == {paths.socket_path(str(roost.directory))}
+    note_all(roost)
+
+
+def test_connectable(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    assert not connectable(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        assert not connectable(path)
+        listener.listen(0)
+        assert [connectable(path) for _ in range(5)] == [True] * 5  # its queue is full by then
+    assert not connectable(path)
+
+
+def test_real_worker_is_not_broken_by_the_starters_surroundings(
+    roost: Roost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1: neither PYTHONPATH nor the directory where somebody stands reaches the interpreter."""
+    (tmp_path / "signal.py").write_text("raise SystemExit('the wrong signal')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StartError, match=r"usage: python -m rookery\.worker"):
+        start_worker(roost.home, roost.session, argv=[*real_argv(), "--too-much"])
