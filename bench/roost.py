@@ -1,0 +1,91 @@
+"""A home for one measurement, on a short path: sessions with the player, and every worker ended
+after it, however it went."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rookery import paths
+from rookery.client import fleet
+from rookery.client.create import create_session
+from rookery.client.session import SessionClient
+from rookery.core.events import Event, Json, kind_of
+
+PLAYER = (sys.executable, "-P", "-m", "rookery", "play", "demo")
+
+
+class Roost:
+    """Sessions in one home."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+
+    def session(self) -> str:
+        return create_session(self.home, agent="player", argv=PLAYER, cwd=self.home)
+
+    def client(self, session: str) -> SessionClient:
+        return SessionClient(self.home, session, "bench")
+
+    def worker(self, session: str) -> Json:
+        """worker.json: the pids of the worker, its warden and the agent."""
+        path = os.path.join(paths.session_dir(self.home, session), paths.WORKER)
+        found = paths.read_json(path)
+        if found is None:
+            raise LookupError(f"{path} is not there")
+        return found
+
+    def end(self) -> None:
+        """End every worker; one that resists keeps no other alive."""
+        with ExitStack() as ending:
+            for session in os.listdir(paths.sessions(self.home)):
+                ending.callback(fleet.kill, self.home, session)
+
+
+@contextmanager
+def roost() -> Iterator[Roost]:
+    home = tempfile.mkdtemp(prefix="rkb-")
+    # The player keeps its sessions in the home, too: it inherits this.
+    before = os.environ.get("ROOKERY_HOME")
+    os.environ["ROOKERY_HOME"] = home
+    made = Roost(paths.ensure_home(home))
+    try:
+        yield made
+    finally:
+        if before is None:
+            del os.environ["ROOKERY_HOME"]
+        else:
+            os.environ["ROOKERY_HOME"] = before
+        try:
+            made.end()
+        finally:
+            shutil.rmtree(home)
+
+
+def play(*steps: Json) -> list[Json]:
+    """A prompt that tells the player what to do."""
+    return [{"type": "text", "text": json.dumps({"play": steps})}]
+
+
+async def take_turn(client: SessionClient, prompt: list[Json]) -> Event:
+    """Send a prompt and wait until its turn is over; the event that ended it."""
+    sent = await client.send({"do": "prompt", "prompt": prompt})
+    async for event in client.follow(sent.seq):
+        if kind_of(event.update) == "_turn" and event.update["state"] == "idle":
+            if event.update.get("reason") != "end_turn":
+                raise RuntimeError(f"the turn ended with {event.update}")
+            return event
+    raise AssertionError  # following has no end
+
+
+def private_mb(*pids: int) -> float:
+    """Memory that the processes share with nobody, together, in MB (10^6 bytes). Linux alone."""
+    kilobytes = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            rows = [line.split() for line in file]
+        kilobytes += sum(int(row[1]) for row in rows if row[0].startswith("Private_"))
+    return kilobytes * 1024 / 1e6

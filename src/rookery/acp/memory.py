@@ -1,0 +1,190 @@
+"""What the player remembers of its sessions: one file of lines each, appended before anything is
+sent, so that a player killed at any moment can load all that its client saw."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from rookery.core.events import dumps, loads
+
+type Json = dict[str, Any]
+
+SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+OVER = ("completed", "failed")
+
+
+class Session:
+    """One conversation. Its file holds {"session"}, {"set"}, {"turn"} and {"update"} lines."""
+
+    def __init__(self, path: str, about: Json) -> None:
+        self.about = about
+        """id, cwd, additionalDirectories, created, title, mode, values (of the options)"""
+        self.turns = 0
+        self.messages = 0
+        self.tool_ids: set[str] = set()
+        self._path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    @property
+    def id(self) -> str:
+        return str(self.about["id"])
+
+    @property
+    def cwd(self) -> str:
+        return str(self.about["cwd"])
+
+    def set(self, **fields: Any) -> None:
+        self._append({"set": fields})
+        self.about.update(fields)
+
+    def begin_turn(self) -> int:
+        """The number of the turn that begins, from 0."""
+        self._append({"turn": self.turns})
+        self.turns += 1
+        return self.turns - 1
+
+    def remember(self, update: Json) -> None:
+        self._append({"update": update})
+        self._note(update)
+
+    def remember_lines(self, updates: list[str]) -> None:
+        """Many updates that are JSON already (a flood), in one write."""
+        self._write("".join(f'{{"update":{update}}}\n' for update in updates))
+
+    def updates(self) -> Iterator[Json]:
+        """All that was sent, oldest first; also of a turn that never ended."""
+        for line in _lines(self._path):
+            if isinstance(line.get("update"), dict):
+                yield line["update"]
+
+    def new_message_id(self) -> str:
+        self.messages += 1
+        return f"{self.id}-m{self.messages}"
+
+    def new_tool_id(self, wish: str | None) -> str:
+        """Unique in the session, also where a script plays the same turn twice."""
+        number = 2 if wish else len(self.tool_ids) + 1
+        found = wish or f"call-{number}"
+        while found in self.tool_ids:
+            found = f"{wish or 'call'}-{number}"
+            number += 1
+        return found
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def restore(self) -> None:
+        """Read the file again, up to where its writer was killed."""
+        for line in _lines(self._path):
+            if isinstance(line.get("set"), dict):
+                self.about.update(line["set"])
+            elif "turn" in line:
+                self.turns += 1
+            elif isinstance(line.get("update"), dict):
+                self._note(line["update"])
+        size = os.fstat(self._fd).st_size
+        if size and os.pread(self._fd, 1, size - 1) != b"\n":
+            self._write("\n")
+
+    def _note(self, update: Json) -> None:
+        if isinstance(update.get("messageId"), str):
+            self.messages += 1  # at least as many as there were: new ids stay new
+        if isinstance(update.get("toolCallId"), str):
+            self.tool_ids.add(update["toolCallId"])
+
+    def _append(self, line: Json) -> None:
+        self._write(dumps(line) + "\n")
+
+    def _write(self, text: str) -> None:
+        if self._fd >= 0:
+            os.write(self._fd, text.encode("ascii"))
+
+
+class Memory:
+    """The directory of the sessions' files."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+
+    def create(self, cwd: str, roots: list[str]) -> Session:
+        id = f"play-{os.urandom(8).hex()}"
+        about = {"id": id, "cwd": cwd, "additionalDirectories": roots, "created": time.time_ns()}
+        session = Session(self._path(id), dict(about))
+        session._append({"session": about})
+        return session
+
+    def open(self, id: str) -> Session | None:
+        about = self._about(id)
+        if about is None:
+            return None
+        session = Session(self._path(id), about)
+        session.restore()
+        return session
+
+    def fork(self, id: str, cwd: str, roots: list[str]) -> Session | None:
+        if self._about(id) is None:
+            return None
+        session = self.create(cwd, roots)
+        for line in _lines(self._path(id)):
+            if "session" not in line:
+                session._append(line)
+        session.restore()
+        session.set(cwd=cwd, additionalDirectories=roots)
+        return session
+
+    def delete(self, id: str) -> None:
+        if SESSION_ID.fullmatch(id) and os.path.exists(self._path(id)):
+            os.unlink(self._path(id))
+
+    def page(self, cwd: str | None, before: tuple[int, str] | None, size: int) -> list[Json]:
+        """The newest sessions first; those made while someone pages come before his cursor."""
+        found = []
+        for name in os.listdir(self._directory):
+            about = self._about(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
+            if about is None or (cwd is not None and about["cwd"] != cwd):
+                continue
+            if before is None or (about["created"], about["id"]) < before:
+                found.append(about)
+        found.sort(key=lambda about: (about["created"], about["id"]), reverse=True)
+        return found[:size]
+
+    def starts(self) -> int:
+        """How often a player was started on this directory, this time included."""
+        path = os.path.join(self._directory, "starts")
+        with open(path, "ab") as file:
+            file.write(b".")
+        return os.path.getsize(path)
+
+    def _path(self, id: str) -> str:
+        return os.path.join(self._directory, f"{id}.jsonl")
+
+    def _about(self, id: str) -> Json | None:
+        if not SESSION_ID.fullmatch(id) or not os.path.exists(self._path(id)):
+            return None
+        about: Json | None = None
+        for line in _lines(self._path(id), b'{"se'):
+            if isinstance(line.get("session"), dict):
+                about = line["session"]
+            elif about is not None and isinstance(line.get("set"), dict):
+                about.update(line["set"])
+        if about is not None:
+            about["updated"] = os.stat(self._path(id)).st_mtime
+        return about
+
+
+def _lines(path: str, beginning: bytes = b"{") -> Iterator[Json]:
+    with open(path, "rb") as file:
+        for line in file:
+            if not line.startswith(beginning):
+                continue
+            try:
+                value = loads(line)
+            except ValueError:  # the line that its writer was killed in
+                continue
+            if isinstance(value, dict):
+                yield value

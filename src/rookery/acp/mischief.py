@@ -1,0 +1,138 @@
+"""The verbs of a script that misbehave: a worker has to live with agents that do all of this."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from typing import Any
+
+from rookery.acp.performance import Performance, Verb
+from rookery.core.events import dumps
+from rookery.wire.jsonrpc import ConnectionClosed
+
+type Json = dict[str, Any]
+
+FOREVER = 1e9
+PIECE = 256 * 1024
+FLOOD_ROUND = 100
+
+
+async def crash(turn: Performance, a: Json) -> None:
+    """Die as told, after what was sent before is on the wire."""
+    with suppress(TimeoutError, ConnectionClosed):
+        async with asyncio.timeout(1):
+            await turn.stage.peer.drain(1)
+    die(a)
+
+
+def die(how: Json | int | str) -> None:
+    a: Json = {"signal" if isinstance(how, str) else "code": how}
+    if isinstance(how, dict):
+        a = how
+    if "signal" in a:
+        number = a["signal"]
+        os.kill(os.getpid(), getattr(signal, number) if isinstance(number, str) else number)
+    os._exit(a.get("code", 1))
+
+
+async def silence(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
+    """Stay alive and never answer again."""
+    turn.deaf = True
+    turn.stage.fall_silent()
+    await asyncio.sleep(FOREVER)
+
+
+async def deaf(turn: Performance, a: Json) -> None:
+    """Hear no cancel in this turn."""
+    turn.deaf = a.get("deaf", True)
+
+
+async def flood(turn: Performance, a: Json) -> None:
+    """Chunks as fast as the pipe takes them, numbered; "stamp" puts the time of writing first."""
+    peer, every, stamp = turn.stage.peer, a.get("every", 0), a.get("stamp", False)
+    before, after = _around_text(turn, a)
+    frame = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":'
+    head = frame % dumps(turn.session.id)
+    size = int(a.get("size", 20))
+    rounds = 1 if every else FLOOD_ROUND
+    for start in range(0, a["chunks"], rounds):
+        updates = []
+        for number in range(start, min(start + rounds, a["chunks"])):
+            mark = f"{time.monotonic_ns()} {number} " if stamp else f"{number} "
+            updates.append(f"{before}{mark.ljust(size, '.')}{after}")
+        turn.session.remember_lines(updates)
+        peer.write_raw("".join(f"{head}{update}}}}}\n" for update in updates).encode("ascii"))
+        peer.flush()
+        await peer.drain()
+        await asyncio.sleep(every)
+
+
+def _around_text(turn: Performance, a: Json) -> tuple[str, str]:
+    """The JSON before and after a chunk's text: encoding each chunk would halve the speed."""
+    message = a.get("messageId") or turn.session.new_message_id()
+    kind = a.get("kind", "agent_message_chunk")
+    content = {"type": "text", "text": "\0"}
+    update = dumps({"sessionUpdate": kind, "content": content, "messageId": message})
+    before, _, after = update.partition("\\u0000")
+    return before, after
+
+
+async def raw(turn: Performance, a: Json) -> None:
+    """Bytes on stdout as they are: "line" or "bytes_hex", "repeat" times, then a newline."""
+    peer = turn.stage.peer
+    data = bytes.fromhex(a["bytes_hex"]) if "bytes_hex" in a else str(a["line"]).encode()
+    left = int(a.get("repeat", 1))
+    at_once = max(1, PIECE // max(1, len(data)))
+    while left > 0:
+        peer.write_raw(data * min(left, at_once))
+        left -= at_once
+        await peer.drain()
+    if a.get("newline", True):
+        peer.write_raw(b"\n")
+
+
+async def stderr(turn: Performance, a: Json) -> None:
+    """On stderr, "repeat" times; a client that never reads it does not hold the turn."""
+    turn.stage.complain((str(a["text"]) * int(a.get("repeat", 1))).encode("utf-8", "replace"))
+
+
+async def stray_print(turn: Performance, a: Json) -> None:  # noqa: ARG001
+    """What a careless print would do: it must not reach the protocol."""
+    with suppress(BlockingIOError):
+        os.write(1, f"{a['text']}\n".encode("utf-8", "replace"))
+
+
+async def spawn(turn: Performance, a: Json) -> None:
+    """Start a process that lives on; "detach": an orphan in a session of its own. Sets $pid."""
+    argv, detach = a["argv"], a.get("detach", False)
+    if detach:
+        argv = ["sh", "-c", '"$@" >/dev/null 2>&1 & echo $!', "sh", *argv]
+    process = subprocess.Popen(  # noqa: ASYNC220 (it starts and does not wait)
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if detach else subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=detach,
+    )
+    turn.words["pid"] = str(process.pid)
+    if process.stdout is not None:
+        turn.words["pid"] = process.stdout.readline().decode().strip()
+        process.stdout.close()
+        process.wait()  # the shell ends at once
+    _children.append(process)
+
+
+_children: list[subprocess.Popen[bytes]] = []
+
+VERBS = {
+    "crash": Verb("code", crash),
+    "silence": Verb("silence", silence),
+    "deaf": Verb("deaf", deaf),
+    "flood": Verb("chunks", flood),
+    "raw": Verb("line", raw),
+    "stderr": Verb("text", stderr),
+    "print": Verb("text", stray_print),
+    "spawn": Verb("argv", spawn),
+}

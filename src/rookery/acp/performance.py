@@ -1,0 +1,202 @@
+"""One turn being played: its steps in order, its end told exactly once, whatever interrupts it."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from rookery.acp.choices import Choices
+from rookery.acp.memory import OVER, Session
+from rookery.acp.script import Script, ScriptError, Steps, check_steps, fill
+from rookery.wire.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    ConnectionClosed,
+    Incoming,
+    Peer,
+    RpcError,
+    TooLarge,
+)
+
+type Json = dict[str, Any]
+type Play = Callable[["Performance", Json], Awaitable[None]]
+
+
+class Verb(NamedTuple):
+    main: str
+    """The argument that a step's value is, where it is no object: {"wait": 1} is {"seconds": 1}."""
+    play: Play
+
+
+type Verbs = Mapping[str, Verb]
+
+
+class TurnOver(Exception):
+    """The turn ends here: with a stop reason, or with an error."""
+
+    def __init__(self, stop: str = "end_turn", error: RpcError | None = None) -> None:
+        super().__init__(stop)
+        self.stop = stop
+        self.error = error
+
+
+class Stage(NamedTuple):
+    """What the performances of one session share."""
+
+    peer: Peer
+    session: Session
+    client: Json
+    """The client's capabilities."""
+    choices: Choices
+    verbs: Verbs
+    fall_silent: Callable[[], None]
+    """From now on nothing is answered."""
+    complain: Callable[[bytes], None]
+    """Writes to stderr without waiting for a reader."""
+
+
+class Performance:
+    """The steps of one prompt. Without a request (updates around session/new) nothing is answered.
+
+    A cancel interrupts whatever a step waits for; the step cleans up (releases its terminal), open
+    tool calls are told as failed, and only then the answer goes out.
+    """
+
+    def __init__(self, stage: Stage, request: Incoming | None = None) -> None:
+        self.stage = stage
+        self.session = stage.session
+        self.request = request
+        self.deaf = False
+        self.late: Steps = []
+        self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
+        self.cancelled = False
+        self._ids: dict[str, str] = {}
+        self._open: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    # --- The turn
+
+    async def answer_prompt(self, script: Script, prompt: list[Json], text: str) -> None:
+        """Play the turn and answer its request, also when it was cancelled before it began."""
+        turn = self.session.begin_turn()
+        self.words |= {"prompt": text, "turn": str(turn + 1)}
+        message = self.session.new_message_id()
+        for block in prompt:
+            self.session.remember(
+                {"sessionUpdate": "user_message_chunk", "content": block, "messageId": message}
+            )
+        over = await self._over(script, turn, text)
+        if self.cancelled or over.error is not None:
+            self.fail_open_tools()
+        if self.request is not None:
+            if over.error is not None:
+                self.request.fail(over.error.code, over.error.message, over.error.data)
+            else:
+                self.request.reply({"stopReason": over.stop})
+        await self.perform(self.late, "late")
+
+    async def _over(self, script: Script, turn: int, text: str) -> TurnOver:
+        if self.cancelled:
+            return TurnOver("cancelled")
+        try:
+            steps = script.steps_for(turn, text)
+            check_steps(steps, self.stage.verbs, "play")
+        except ScriptError as error:
+            return TurnOver(error=RpcError(INVALID_PARAMS, str(error)))
+        return await self.perform(steps, f"turn {turn}")
+
+    async def perform(self, steps: Steps, name: str) -> TurnOver:
+        self._task = asyncio.create_task(self.play(steps), name=name)
+        try:
+            await asyncio.wait({self._task})
+        finally:
+            self._task.cancel()
+        if self._task.cancelled():
+            return TurnOver("cancelled")
+        match self._task.exception():
+            case None:
+                return TurnOver()
+            case TurnOver() as over:
+                return over
+            case RpcError() as error:
+                return TurnOver(error=error)
+            case ConnectionClosed():
+                return TurnOver("cancelled")
+            case (TooLarge() | OSError() | ScriptError()) as error:
+                return TurnOver(error=RpcError(INTERNAL_ERROR, f"cannot play: {error}"))
+            case (KeyError() | TypeError() | ValueError() | AttributeError()) as error:
+                # A script is foreign input: a step with wrong arguments ends its turn only.
+                return TurnOver(error=RpcError(INTERNAL_ERROR, f"wrong arguments: {error!r}"))
+            case bug:
+                raise bug
+
+    def cancel(self, *, force: bool = False) -> None:
+        if (self.deaf and not force) or self.cancelled:
+            return
+        self.cancelled = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def play(self, steps: Steps) -> None:
+        for step in steps:
+            name = next(iter(step))
+            verb = self.stage.verbs[name]
+            rest = fill(step, self.words)
+            value = rest.pop(name)
+            arguments = value | rest if isinstance(value, dict) else {verb.main: value, **rest}
+            await verb.play(self, arguments)
+            if self.stage.peer.buffered:
+                await self.stage.peer.drain()
+
+    # --- Telling the client
+
+    def send(self, update: Json) -> None:
+        """Remember an update, then send it."""
+        self.session.remember(update)
+        tool, status = update.get("toolCallId"), update.get("status")
+        if isinstance(tool, str):
+            if status in OVER:
+                self._open.discard(tool)
+            elif status is not None or update.get("sessionUpdate") == "tool_call":
+                self._open.add(tool)
+        self.tell(update)
+
+    def tell(self, update: Json) -> None:
+        """Send an update that is a state, not history: a replay does not repeat it."""
+        params = {"sessionId": self.session.id, "update": update}
+        self.stage.peer.notify("session/update", params)
+
+    def tool(self, wish: str | None, fields: Json) -> str:
+        """Announce a tool call, or tell news of one that this turn announced. Returns its id."""
+        known = self._ids.get(wish) if wish is not None else None
+        id = known or self.session.new_tool_id(wish)
+        if known is None:
+            self._ids[wish or id] = self._ids[id] = id
+            fields = {"title": wish or "tool", **fields}
+        kind = "tool_call_update" if known else "tool_call"
+        self.send({"sessionUpdate": kind, "toolCallId": id, **fields})
+        return id
+
+    def fail_open_tools(self) -> None:
+        for tool in sorted(self._open):
+            self.send({"sessionUpdate": "tool_call_update", "toolCallId": tool, "status": "failed"})
+
+    # --- Asking the client
+
+    def offered(self, *path: str) -> bool:
+        """Whether the client has this capability."""
+        return offers(self.stage.client, *path)
+
+    async def call(self, method: str, **params: Any) -> Any:
+        return await self.stage.peer.request(method, {"sessionId": self.session.id, **params})
+
+    def absolute(self, path: str) -> str:
+        return os.path.join(self.session.cwd, path)
+
+
+def offers(capabilities: Json, *path: str) -> bool:
+    """What is left out, null or false is not offered; an empty object is."""
+    value: Any = capabilities
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value is not None and value is not False

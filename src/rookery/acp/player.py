@@ -1,0 +1,65 @@
+"""`rookery play`: an ACP agent on stdio that plays a script or a recorded session. It is the demo
+of a first run, a bug report's replay, and the agent that the tests drive."""
+
+import argparse
+import asyncio
+import os
+import sys
+
+from rookery import paths
+from rookery.acp.demo import DEMO
+from rookery.acp.memory import Memory
+from rookery.acp.script import Script, ScriptError, read_script, script_of
+from rookery.acp.scripted import VERBS, ScriptedAgent
+
+
+def main(argv: list[str]) -> int:
+    arguments = _parser().parse_args(argv)
+    try:
+        script = script_at(arguments.file, arguments.speed)
+    except (ScriptError, OSError) as error:
+        print(f"rookery play: {arguments.file}: {error}", file=sys.stderr)
+        return 2
+    state = arguments.state or os.path.join(paths.home(), "player")
+    asyncio.run(play(script, state))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rookery play", description="An ACP agent on stdio that plays a script or a recording."
+    )
+    parser.add_argument("file", metavar="FILE|demo", help="a script, events as lines, or a log")
+    parser.add_argument("--state", metavar="DIR", help="where its sessions are remembered")
+    parser.add_argument("--speed", type=float, help="times the recorded speed")
+    return parser
+
+
+def script_at(path: str, speed: float | None) -> Script:
+    """A script, or a recording made into one. Raises ScriptError, OSError."""
+    if path == "demo":
+        return script_of(DEMO, VERBS)
+    if os.path.isdir(path) or os.path.basename(path) == paths.LOG:
+        from rookery.acp.recording import script_of_log
+
+        directory = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+        return script_of(script_of_log(directory, speed), VERBS)
+    with open(path, "rb") as file:
+        text = file.read()
+    if path.endswith(".jsonl"):
+        from rookery.acp.recording import script_of_lines
+
+        return script_of(script_of_lines(text, speed), VERBS)
+    return read_script(text, VERBS)
+
+
+async def play(script: Script, state: str) -> None:
+    """Until stdin ends."""
+    agent = ScriptedAgent(script, Memory(state))
+    agent.begin()
+    await agent.closed.wait()
+    await agent.wind_down()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""What a player plays: the script's shape, checked once when it is read, so that a typing error is
+told at the start and not in the middle of a test. `docs/player.md` describes the format."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from rookery.core.events import loads
+
+type Json = dict[str, Any]
+type Step = Json
+type Steps = list[Step]
+
+ECHO: Steps = [{"text": "You said: $prompt"}]
+NESTED = ("late", "allowed", "rejected", "cancelled", "accepted", "declined", "steps", "then")
+START_STEPS = ("before_answer", "after_new")
+
+
+class ScriptError(ValueError):
+    """The script is not one; the message says where."""
+
+
+class Script(NamedTuple):
+    agent: Json
+    start: Json
+    turns: list[Steps]
+    match: list[Json]
+    otherwise: Steps
+
+    def steps_for(self, turn: int, text: str) -> Steps:
+        """What to play for the turn-th prompt (from 0), whose text is `text`."""
+        if text.lstrip().startswith('{"play"'):
+            return steps_in(text)
+        for rule in self.match:
+            if _applies(rule, text):
+                return list(rule["steps"])
+        return self.turns[turn] if turn < len(self.turns) else self.otherwise
+
+
+def _applies(rule: Json, text: str) -> bool:
+    if "regex" in rule:
+        return re.search(rule["regex"], text) is not None
+    return rule["contains"] in text
+
+
+def steps_in(text: str) -> Steps:
+    """A prompt that brings its own steps."""
+    try:
+        value = loads(text)
+    except ValueError as error:
+        raise ScriptError(f"the prompt is not JSON: {error}") from None
+    steps = value.get("play") if isinstance(value, dict) else None
+    if not isinstance(steps, list):
+        raise ScriptError('{"play": [steps]} is expected')
+    return steps
+
+
+def read_script(text: str | bytes, verbs: Collection[str]) -> Script:
+    try:
+        value = loads(text)
+    except ValueError as error:
+        raise ScriptError(f"the script is not JSON: {error}") from None
+    return script_of(value, verbs)
+
+
+def script_of(value: Any, verbs: Collection[str]) -> Script:
+    if not isinstance(value, dict):
+        raise ScriptError("a script is a JSON object")
+    unknown = value.keys() - {"agent", "start", "turns", "match", "otherwise", "about"}
+    if unknown:
+        raise ScriptError(f"unknown keys: {', '.join(sorted(unknown))}")
+    script = Script(
+        agent=_object(value, "agent"),
+        start=_object(value, "start"),
+        turns=_list(value, "turns"),
+        match=_list(value, "match"),
+        otherwise=value.get("otherwise", ECHO),
+    )
+    for number, steps in enumerate(script.turns):
+        check_steps(steps, verbs, f"turns[{number}]")
+    rules: list[Any] = script.match
+    for number, rule in enumerate(rules):
+        sought = rule.get("regex", rule.get("contains")) if isinstance(rule, dict) else None
+        if not isinstance(sought, str):
+            raise ScriptError(f'match[{number}] needs "contains" or "regex"')
+        check_steps(rule.get("steps"), verbs, f"match[{number}].steps")
+    check_steps(script.otherwise, verbs, "otherwise")
+    for key in START_STEPS:
+        check_steps(script.start.get(key, []), verbs, f"start.{key}")
+    return script
+
+
+def check_steps(steps: Any, verbs: Collection[str], where: str) -> None:
+    if not isinstance(steps, list):
+        raise ScriptError(f"{where} is not a list of steps")
+    for number, step in enumerate(steps):
+        place = f"{where}[{number}]"
+        if not isinstance(step, dict) or not step:
+            raise ScriptError(f"{place} is not a step: an object that begins with a verb")
+        verb = next(iter(step))
+        if verb not in verbs:
+            raise ScriptError(f"{place}: unknown verb {verb!r}; known: {', '.join(sorted(verbs))}")
+        inner = step[verb] if isinstance(step[verb], dict) else {}
+        for key in NESTED:
+            for holder in (inner, step):
+                if verb != "update" and key in holder:
+                    check_steps(holder[key], verbs, f"{place}.{key}")
+
+
+def _object(value: Json, key: str) -> Json:
+    found = value.get(key, {})
+    if not isinstance(found, dict):
+        raise ScriptError(f"{key} is not an object")
+    return found
+
+
+def _list(value: Json, key: str) -> list[Any]:
+    found = value.get(key, [])
+    if not isinstance(found, list):
+        raise ScriptError(f"{key} is not a list")
+    return found
+
+
+def fill(value: Any, words: Mapping[str, str]) -> Any:
+    """Put the values of $words into every text of a step, but not into the steps inside it: those
+    are filled when they are played, when there may be more words."""
+    if isinstance(value, str):
+        if "$" in value:
+            for word, meaning in words.items():
+                value = value.replace("$" + word, meaning)
+        return value
+    if isinstance(value, dict):
+        return {
+            key: item if key in NESTED and isinstance(item, list) else fill(item, words)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [fill(item, words) for item in value]
+    return value

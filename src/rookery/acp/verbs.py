@@ -1,0 +1,172 @@
+"""The verbs of a script that tell something: each is an update, or the turn's end."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rookery.acp.performance import Performance, TurnOver, Verb
+from rookery.wire.jsonrpc import INTERNAL_ERROR, RpcError
+
+type Json = dict[str, Any]
+
+FOREVER = 1e9
+TOOL_FIELDS = (
+    *("title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput", "_meta"),
+)
+
+
+async def text(turn: Performance, a: Json) -> None:
+    await _say(turn, "agent_message_chunk", a)
+
+
+async def thought(turn: Performance, a: Json) -> None:
+    await _say(turn, "agent_thought_chunk", a)
+
+
+async def _say(turn: Performance, kind: str, a: Json) -> None:
+    message = a.get("messageId") or turn.session.new_message_id()
+    for number, piece in enumerate(cut(str(a["text"]), int(a.get("chunks", 1)))):
+        if number and a.get("every"):
+            await asyncio.sleep(a["every"])
+        content = {"type": "text", "text": piece}
+        turn.send({"sessionUpdate": kind, "content": content, "messageId": message})
+        await turn.stage.peer.drain()
+
+
+def cut(text: str, pieces: int) -> list[str]:
+    """About `pieces` parts, cut between words where there are enough of them."""
+    words = re.findall(r"\s*\S+\s*", text)
+    parts: Sequence[str] = words if len(words) >= pieces else text
+    size = max(1, -(-len(parts) // max(1, pieces)))
+    return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)] or [text]
+
+
+async def tool(turn: Performance, a: Json) -> None:
+    fields = {key: a[key] for key in TOOL_FIELDS if key in a}
+    for location in fields.get("locations", []):
+        location["path"] = turn.absolute(location["path"])
+    turn.tool(a.get("toolCallId"), fields)
+
+
+async def update(turn: Performance, a: Json) -> None:
+    turn.send(a)
+
+
+async def plan(turn: Performance, a: Json) -> None:
+    """Entries may be words only; "done": n says that the first n are, and the next is begun."""
+    done = a.get("done")
+    entries = []
+    for number, entry in enumerate(a["entries"]):
+        status = "pending"
+        if done is not None:
+            status = "completed" if number < done else "in_progress" if number == done else status
+        given = {"content": entry} if isinstance(entry, str) else entry
+        entries.append({"priority": "medium", "status": status, **given})
+    turn.send({"sessionUpdate": "plan", "entries": entries})
+
+
+async def commands(turn: Performance, a: Json) -> None:
+    turn.tell(
+        {"sessionUpdate": "available_commands_update", "availableCommands": a["availableCommands"]}
+    )
+
+
+async def mode(turn: Performance, a: Json) -> None:
+    for news in turn.stage.choices.set_mode(a["id"]):
+        turn.tell(news)
+    turn.session.set(mode=a["id"])
+
+
+async def options(turn: Performance, a: Json) -> None:
+    """A list replaces all options; {"set": {id: value}} changes some."""
+    choices = turn.stage.choices
+    news = choices.replace_options(a["configOptions"]) if "configOptions" in a else []
+    for id, value in a.get("set", {}).items():
+        news = choices.set_option(id, value)
+    for told in news:
+        turn.tell(told)
+    turn.session.set(values=choices.values(), mode=choices.mode)
+
+
+async def usage(turn: Performance, a: Json) -> None:
+    cost = a.get("cost")
+    told: Json = {
+        "sessionUpdate": "usage_update",
+        "used": a["used"],
+        "size": a.get("size", 200_000),
+    }
+    if cost is not None:
+        told["cost"] = cost if isinstance(cost, dict) else {"amount": cost, "currency": "USD"}
+    turn.send(told)
+
+
+async def title(turn: Performance, a: Json) -> None:
+    turn.session.set(title=a["title"])
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    turn.send({"sessionUpdate": "session_info_update", "title": a["title"], "updatedAt": now})
+
+
+async def wait(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
+    await asyncio.sleep(a["seconds"])
+
+
+async def until(turn: Performance, a: Json) -> None:
+    """Until the cancel comes; "then" is played before its answer, and may end it otherwise."""
+    try:
+        await asyncio.sleep(FOREVER)
+    except asyncio.CancelledError:
+        await turn.play(a.get("then", []))
+        raise
+
+
+async def stop(turn: Performance, a: Json) -> None:  # noqa: ARG001
+    raise TurnOver(a["stopReason"])
+
+
+async def error(turn: Performance, a: Json) -> None:  # noqa: ARG001
+    raise TurnOver(error=error_of(a))
+
+
+def error_of(a: Json | str) -> RpcError:
+    a = {"message": a} if isinstance(a, str) else a
+    message = a.get("message", "the script says so")
+    return RpcError(a.get("code", INTERNAL_ERROR), message, a.get("data"))
+
+
+async def rate_limit(turn: Performance, a: Json) -> None:  # noqa: ARG001
+    message = a.pop("message", "You have hit your rate limit")
+    data = {"errorKind": "rate_limit", **{key: value for key, value in a.items() if value}}
+    raise TurnOver(error=RpcError(INTERNAL_ERROR, message, data))
+
+
+async def late(turn: Performance, a: Json) -> None:
+    """Played after the prompt's answer."""
+    turn.late += a["steps"]
+
+
+async def repeat(turn: Performance, a: Json) -> None:
+    for _ in range(a["times"]):
+        await turn.play(a["steps"])
+
+
+VERBS = {
+    "text": Verb("text", text),
+    "thought": Verb("text", thought),
+    "tool": Verb("title", tool),
+    "update": Verb("update", update),
+    "plan": Verb("entries", plan),
+    "commands": Verb("availableCommands", commands),
+    "mode": Verb("id", mode),
+    "options": Verb("configOptions", options),
+    "usage": Verb("used", usage),
+    "title": Verb("title", title),
+    "wait": Verb("seconds", wait),
+    "until": Verb("what", until),
+    "stop": Verb("stopReason", stop),
+    "error": Verb("message", error),
+    "rate_limit": Verb("resetsAt", rate_limit),
+    "late": Verb("steps", late),
+    "repeat": Verb("times", repeat),
+}

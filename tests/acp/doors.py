@@ -1,0 +1,102 @@
+"""The ways into Rookery that speak ACP. One suite is run over each of them.
+
+A way says which statements of the checklist it cannot be asked for, and why.
+"""
+
+import importlib.util
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rookery import paths
+from tests.acp.driving import Agent
+
+type Json = dict[str, Any]
+
+
+class Way(NamedTuple):
+    name: str
+    argv: Callable[[list[str]], list[str]]
+    """What is started, given the command of the player that is behind it all."""
+    inapplicable: Mapping[str, str]
+    """Statement: the reason why it cannot be asked here."""
+
+
+PLAYER = Way(
+    "player",
+    lambda player: player,
+    {
+        "S6": "the player launches no MCP servers",
+        "S25": "a script's `update` is played as it is, whatever the client offered",
+    },
+)
+BRIDGE = Way(
+    "bridge",
+    lambda player: [sys.executable, "-m", "rookery", "acp", "--cmd", shlex.join(player)],
+    {
+        "I9": "its authentication methods are none: a session's agent logs in by itself",
+        "I10": "as I9; and acp-I8 forbids -32000 where there is no method",
+        "I11": "as I9",
+        "P12": "files are the worker's: an editor is asked for its unsaved ones at most",
+        "P13": "terminals are the worker's, never the editor's",
+    },
+)
+WAYS = [PLAYER] + ([BRIDGE] if importlib.util.find_spec("rookery.acp.bridge") else [])
+
+
+def ways_for(test: str) -> list[Way]:
+    """Those that a test called test_acp_S6_… applies to."""
+    word = test.removeprefix("test_acp_").partition("_")[0]
+    return [way for way in WAYS if word not in way.inapplicable]
+
+
+class Door:
+    """A way in during one test. All of its starts share one home and one player's memory."""
+
+    def __init__(self, way: Way, home: Path, root: Path) -> None:
+        self.name = way.name
+        self.home = home
+        self.root = root
+        self.started: list[Agent] = []
+        self._way = way
+
+    def player(self, script: Json | str) -> list[str]:
+        file = script
+        if isinstance(script, dict):
+            file = str(self.root / f"script-{len(self.started)}.json")
+            Path(file).write_text(json.dumps(script))
+        module = (sys.executable, "-P", "-m", "rookery.acp.player")
+        return [*module, str(file), "--state", str(self.root / "state")]
+
+    def argv(self, script: Json | str | None = None) -> list[str]:
+        return self._way.argv(self.player({} if script is None else script))
+
+    async def start(
+        self, script: Json | str | None = None, *, strict: bool = True, **environment: str
+    ) -> Agent:
+        everything = {**os.environ, **environment}
+        agent = await Agent.start(self.argv(script), strict=strict, environment=everything)
+        self.started.append(agent)
+        return agent
+
+    async def open(self, script: Json | None = None, **capabilities: Any) -> Agent:
+        """Started and initialized."""
+        agent = await self.start(script)
+        await agent.call("initialize", protocolVersion=1, clientCapabilities=capabilities)
+        return agent
+
+    def workers(self) -> list[Json]:
+        """What the home's sessions say of their workers; none where there is no worker at all."""
+        found = [
+            paths.read_json(os.path.join(folder, paths.WORKER))
+            for folder in Path(paths.sessions(str(self.home))).glob("*/")
+        ]
+        return [record for record in found if record]
+
+    async def end(self) -> None:
+        for agent in self.started:
+            await agent.kill()

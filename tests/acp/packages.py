@@ -1,0 +1,60 @@
+"""Foreign packages that only tests need: fetched once into a cache outside the tree, never kept in
+the repository and never among our requirements."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+CACHE = Path.home() / ".cache" / "rookery-schema"
+SDK = "@agentclientprotocol/sdk@2.4.0"
+ACPX = "acpx@0.19.1"
+PYTHON_SDK = "agent-client-protocol"
+
+
+def node_modules(*packages: str) -> Path:
+    """The directory that npm installed these packages (name@version) into."""
+    name = "+".join(packages).replace("/", "-").replace("@", "-").strip("-")
+    place = CACHE / name
+    with _alone(name):
+        if not place.exists():
+            fresh = tempfile.mkdtemp(prefix=".fresh-", dir=CACHE)
+            quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+            _run("npm", "install", *quiet, "--prefix", fresh, *packages)
+            os.rename(fresh, place)
+    return place / "node_modules"
+
+
+def python_with(package: str) -> Path:
+    """The interpreter of an environment that has the newest release of a package."""
+    place = CACHE / f"python-{package}"
+    with _alone(place.name):
+        if not (place / "bin" / "python").exists():
+            _run(sys.executable, "-m", "venv", str(place))
+        python = place / "bin" / "python"
+        _run(str(python), "-m", "pip", "install", "--quiet", "--upgrade", package)
+    return python
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Several test processes may want the same package at once."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / f".{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _run(*argv: str) -> None:
+    try:
+        ran = subprocess.run(argv, check=False, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.fail(f"{argv[0]} is needed to fetch what these tests measure by: {' '.join(argv)}")
+    if ran.returncode:
+        pytest.fail(f"{' '.join(argv)} failed: {ran.stderr[-2000:]}")

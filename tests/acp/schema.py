@@ -1,0 +1,147 @@
+"""The official JSON schema: every line that our side sends is held to it, and to nothing more than
+it: a field that the schema does not know belongs into `_meta` (acp-T17)."""
+
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema.exceptions import best_match
+from jsonschema.validators import Draft202012Validator
+
+from tests.acp.packages import SDK, node_modules
+
+type Json = dict[str, Any]
+
+FREE = {"_meta", "rawInput", "rawOutput", "data", "requestedSchema"}
+"""What stands below these keys is not the protocol's."""
+SHAPES = [{"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"}]
+SHAPES += [{"jsonrpc", "method", "params"}, {"jsonrpc", "id", "method", "params"}]
+
+
+def check_message(message: Any, asked: str | None) -> None:
+    """A line of an agent. `asked` is the method that it answers, if it is an answer."""
+    assert isinstance(message, dict), message
+    assert message["jsonrpc"] == "2.0"
+    assert set(message) in SHAPES, sorted(message)
+    if "method" in message:
+        _check_call(message)
+    elif "error" in message:
+        assert type(message["error"]["code"]) is int, message
+        check(message["error"], "Error")
+        assert asked is not None or message["id"] is None, f"an answer to nothing: {message}"
+    else:
+        assert asked is not None, f"an answer to nothing: {message}"
+        if not asked.startswith("_"):
+            check(message["result"], definition(asked, "Response"))
+
+
+def _check_call(message: Json) -> None:
+    method = message["method"]
+    if method.startswith("_"):
+        return
+    kind = "Request" if "id" in message else "Notification"
+    params = message["params"]
+    if method != "session/update":
+        check(params, definition(method, kind))
+        return
+    assert kind == "Notification", "session/update has no answer"
+    assert isinstance(params["sessionId"], str)
+    update = params["update"]
+    content = update.get("content") if isinstance(update, dict) else None
+    if isinstance(content, dict) and isinstance(content.get("text"), str):
+        # Thousands of chunks differ in their text alone: each shape is looked at once.
+        params = {**params, "update": {**update, "content": {**content, "text": ""}}}
+    _check_once(json.dumps({**params, "sessionId": ""}), definition(method, kind))
+
+
+@cache
+def _check_once(text: str, name: str) -> None:
+    check(json.loads(text), name)
+
+
+def check(value: Any, name: str) -> None:
+    """Against one definition of the schema."""
+    error = best_match(_validator(name).iter_errors(value))
+    assert error is None, f"{name}: {error.message} at {error.json_path}: {str(value)[:1000]}"
+    foreign = list(_foreign(value, {"$ref": f"#/$defs/{name}"}, _definitions(name), "$"))
+    assert not foreign, f"{name} has no {', '.join(foreign)}: {str(value)[:1000]}"
+
+
+@cache
+def definition(method: str, kind: str) -> str:
+    """The name of a method's Request, Response or Notification, unstable ones included."""
+    for source in (_stable(), _unstable()):
+        for name, schema in source.items():
+            if schema.get("x-method") == method and name.endswith(kind):
+                return name
+    raise AssertionError(f"the protocol has no {kind.lower()} {method!r}")
+
+
+def _schema_file() -> Path:
+    given = os.environ.get("ROOKERY_SCHEMA")
+    return Path(given or node_modules(SDK) / "@agentclientprotocol/sdk/schema/v1/schema.json")
+
+
+@cache
+def _stable() -> Json:
+    return json.loads(_schema_file().read_text())["$defs"]
+
+
+@cache
+def _unstable() -> Json:
+    return json.loads(_schema_file().with_name("schema.unstable.json").read_text())["$defs"]
+
+
+def _definitions(name: str) -> Json:
+    return _stable() if name in _stable() else _unstable()
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _definitions(name)})
+
+
+# --- Fields that the schema does not know
+
+
+def _foreign(value: Any, schema: Json, definitions: Json, where: str) -> Iterator[str]:
+    parts = list(_parts(value, schema, definitions))
+    if isinstance(value, list):
+        items = {"anyOf": [part["items"] for part in parts if "items" in part]}
+        for number, item in enumerate(value):
+            yield from _foreign(item, items, definitions, f"{where}[{number}]")
+    if not isinstance(value, dict):
+        return
+    known: Json = {}
+    for part in parts:
+        for key, described in part.get("properties", {}).items():
+            known.setdefault(key, []).append(described)
+    for key, item in value.items():
+        if key not in known and not any(part.get("additionalProperties") for part in parts):
+            yield f"{where}.{key}"
+        elif key in known and key not in FREE:
+            yield from _foreign(item, {"allOf": known[key]}, definitions, f"{where}.{key}")
+
+
+def _parts(value: Any, schema: Json, definitions: Json) -> Iterator[Json]:
+    """The schema and all that it is put together from, less the variants that `value` is not."""
+    yield schema
+    if "$ref" in schema:
+        yield from _parts(value, definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    for part in schema.get("allOf", []):
+        yield from _parts(value, part, definitions)
+    for part in [*schema.get("anyOf", []), *schema.get("oneOf", [])]:
+        if _is_variant(value, part):
+            yield from _parts(value, part, definitions)
+
+
+def _is_variant(value: Any, schema: Json) -> bool:
+    constants = {
+        key: described["const"]
+        for key, described in schema.get("properties", {}).items()
+        if "const" in described
+    }
+    return all(isinstance(value, dict) and value.get(key) == constants[key] for key in constants)
