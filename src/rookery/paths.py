@@ -17,6 +17,7 @@ WORKER = "worker.json"
 ENVIRONMENT = "env.json"
 WORKER_LOG = "worker.log"
 AGENT_LOG = "agent.log"
+STAGED = "staged"
 
 
 class PathError(Exception):

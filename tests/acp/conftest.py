@@ -20,9 +20,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-async def door(
-    request: pytest.FixtureRequest, home: Path, tmp_path: Path
-) -> AsyncIterator[Door]:
+async def door(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Door]:
     door = Door(request.param, home, tmp_path)
     yield door
     await door.end()

@@ -30,7 +30,6 @@ PLAYER = Way(
     "player",
     lambda player: player,
     {
-        "S6": "the player launches no MCP servers",
         "S25": "a script's `update` is played as it is, whatever the client offered",
     },
 )

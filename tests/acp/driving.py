@@ -39,7 +39,11 @@ class Agent:
 
     @classmethod
     async def start(
-        cls, argv: Sequence[str], *, strict: bool = True, environment: Mapping[str, str] = os.environ
+        cls,
+        argv: Sequence[str],
+        *,
+        strict: bool = True,
+        environment: Mapping[str, str] = os.environ,
     ) -> Self:
         stderr, theirs = os.pipe()
         process = await asyncio.create_subprocess_exec(

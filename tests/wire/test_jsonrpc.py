@@ -180,8 +180,9 @@ async def test_odd_values_in_messages_are_messages(pair: Any) -> None:
         "9" * 5000,
         1,
     ]
-    near.peer.notify("back", {"text": "\ud800\u2028😀", "nan": float("nan")})
-    assert (await far.read())["params"] == {"text": "\ud800\u2028😀", "nan": None}
+    near.peer.notify("back", {"text": "\ud800\u2028😀\\ud800\udc00", "nan": float("nan")})
+    said = "\ufffd\u2028😀\\ud800\ufffd"  # half a pair, which Rust's parsers refuse, is mended
+    assert (await far.read())["params"] == {"text": said, "nan": None}
 
 
 async def test_unknown_methods(pair: Any) -> None:

@@ -166,7 +166,7 @@ async def command(turn: Performance, a: Json) -> None:
     turn.tool(id, {"status": "in_progress"})
     await asyncio.sleep(a.get("takes", 0))
     status = "failed" if a.get("exit") else "completed"
-    output = {"exitCode": a.get("exit", 0), "output": a.get("output", "")}
+    output = {"exitCode": a.get("exit", 0), "output": a.get("output", "")[:SHOWN]}
     turn.tool(id, {"status": status, "content": _said(output["output"]), "rawOutput": output})
 
 

@@ -19,7 +19,7 @@ Try next:
 
 - `rookery ps` lists your sessions
 - `rookery tail` follows one as it happens
-- `rookery show` prints one from its beginning
+- `rookery show` prints what was said
 
 Then let a real agent move in: any that speaks the Agent Client Protocol will do.
 """

@@ -10,10 +10,12 @@ from rookery.acp.choices import Choices
 from rookery.acp.memory import Session
 from rookery.acp.performance import Performance, Stage
 from rookery.acp.script import Script, Steps
-from rookery.wire.jsonrpc import Incoming
+from rookery.wire.jsonrpc import Incoming, TooLarge
 
 type Json = dict[str, Any]
 type Job = Callable[[], Coroutine[Any, Any, None]]
+
+TOO_LARGE = {"type": "text", "text": "(too large to be told again)"}
 
 
 class Live:
@@ -59,7 +61,10 @@ class Live:
     def replay(self) -> None:
         """Tell everything again."""
         for update in self.session.updates():
-            self.tell(update)
+            try:
+                self.tell(update)
+            except TooLarge:  # a prompt's block: we take longer lines than clients do
+                self.tell({**update, "content": TOO_LARGE})
 
     def tell(self, update: Json) -> None:
         Performance(self._stage).tell(update)

@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from rookery.core.events import dumps, loads
@@ -21,6 +22,8 @@ class Session:
     def __init__(self, path: str, about: Json) -> None:
         self.about = about
         """id, cwd, additionalDirectories, created, title, mode, values (of the options)"""
+        self.servers = ""
+        """The names of the MCP servers that the client gave this time."""
         self.turns = 0
         self.messages = 0
         self.tool_ids: set[str] = set()
@@ -188,3 +191,13 @@ def _lines(path: str, beginning: bytes = b"{") -> Iterator[Json]:
                 continue
             if isinstance(value, dict):
                 yield value
+
+
+def info_of(about: Json) -> Json:
+    """What session/list says of a session."""
+    updated = datetime.fromtimestamp(about["updated"], UTC).isoformat(timespec="milliseconds")
+    info = {"sessionId": about["id"], "cwd": about["cwd"], "updatedAt": updated}
+    for key in ("additionalDirectories", "title"):
+        if about.get(key):
+            info[key] = about[key]
+    return info

@@ -114,6 +114,7 @@ async def spawn(turn: Performance, a: Json) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if detach else subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        cwd=turn.session.cwd,
         start_new_session=detach,
     )
     turn.words["pid"] = str(process.pid)

@@ -69,6 +69,7 @@ class Performance:
         self.deaf = False
         self.late: Steps = []
         self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
+        self.words["servers"] = stage.session.servers
         self.cancelled = False
         self._ids: dict[str, str] = {}
         self._open: set[str] = set()

@@ -5,13 +5,12 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 from rookery.acp import calls, mischief, verbs
 from rookery.acp.choices import Choices, UnknownChoice
 from rookery.acp.live import Live
-from rookery.acp.memory import Memory, Session
+from rookery.acp.memory import Memory, Session, info_of
 from rookery.acp.performance import Stage, offers
 from rookery.acp.script import Script
 from rookery.wire.jsonrpc import (
@@ -221,7 +220,9 @@ class ScriptedAgent:
         cwd, roots = self._place(params)
         if not isinstance(params.get("mcpServers"), list):
             raise RpcError(INVALID_PARAMS, "mcpServers is not a list")
-        self._introduce(request, self._memory.create(cwd, roots))
+        session = self._memory.create(cwd, roots)
+        session.servers = _names(params)
+        self._introduce(request, session)
 
     def _fork(self, request: Incoming, params: Json) -> None:
         self._check_authenticated()
@@ -247,6 +248,7 @@ class ScriptedAgent:
                 raise _no_session()
             live = self._enliven(session)
         live.session.set(cwd=cwd, additionalDirectories=roots)
+        live.session.servers = _names(params)
         resumes = request.method == "session/resume"
         if resumes:
             request.reply(live.choices.state())
@@ -272,7 +274,7 @@ class ScriptedAgent:
             before = (int(match[1]), match[2])
         size = self._script.agent.get("pageSize", PAGE)
         found = self._memory.page(cwd if isinstance(cwd, str) else None, before, size + 1)
-        answer: Json = {"sessions": [_info(about) for about in found[:size]]}
+        answer: Json = {"sessions": [info_of(about) for about in found[:size]]}
         if len(found) > size:
             last = found[size - 1]
             answer["nextCursor"] = f"{last['created']}.{last['id']}"
@@ -366,17 +368,15 @@ def _id(params: Json) -> str:
     return id
 
 
+def _names(params: Json) -> str:
+    """Of the MCP servers that a client gave. The player launches none."""
+    servers = params.get("mcpServers")
+    known = servers if isinstance(servers, list) else []
+    return ", ".join(str(server.get("name")) for server in known if isinstance(server, dict))
+
+
 def _no_session() -> RpcError:
     return RpcError(NOT_FOUND, "Session not found")
-
-
-def _info(about: Json) -> Json:
-    updated = datetime.fromtimestamp(about["updated"], UTC).isoformat(timespec="milliseconds")
-    info = {"sessionId": about["id"], "cwd": about["cwd"], "updatedAt": updated}
-    for key in ("additionalDirectories", "title"):
-        if about.get(key):
-            info[key] = about[key]
-    return info
 
 
 def _merged(values: Json, changes: Json) -> Json:

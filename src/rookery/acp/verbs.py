@@ -12,6 +12,8 @@ from rookery.wire.jsonrpc import INTERNAL_ERROR, RpcError
 type Json = dict[str, Any]
 
 FOREVER = 1e9
+LONGEST_TEXT = 2 * 1024 * 1024
+"""Characters of one update: each can take 12 bytes, and clients hang up at 32 MiB (acp-T12)."""
 TOOL_FIELDS = (
     *("title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput", "_meta"),
 )
@@ -40,7 +42,12 @@ def cut(text: str, pieces: int) -> list[str]:
     words = re.findall(r"\s*\S+\s*", text)
     parts: Sequence[str] = words if len(words) >= pieces else text
     size = max(1, -(-len(parts) // max(1, pieces)))
-    return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)] or [text]
+    whole = ["".join(parts[at : at + size]) for at in range(0, len(parts), size)] or [text]
+    return [part for piece in whole for part in _short(piece)]
+
+
+def _short(text: str) -> list[str]:
+    return [text[at : at + LONGEST_TEXT] for at in range(0, len(text), LONGEST_TEXT)] or [text]
 
 
 async def tool(turn: Performance, a: Json) -> None:

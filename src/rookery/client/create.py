@@ -31,7 +31,8 @@ def create_session(
     session = paths.claim_session(home)
     directory = paths.session_dir(home, session)
     # Beside the log, not in it: keys are in there.
-    secret = json.dumps(cleaned(environment)).encode("ascii")
+    surroundings = {"environment": cleaned(environment), "umask": _umask()}
+    secret = json.dumps(surroundings).encode("ascii")
     paths.write_atomic(os.path.join(directory, paths.ENVIRONMENT), secret, 0o600)
     update: Json = {
         "sessionUpdate": "_session",
@@ -59,3 +60,10 @@ def write_head(directory: str, header: Json, seq: int, at: int) -> Json:
     head = head_of(header, seq, at)
     paths.write_atomic(os.path.join(directory, paths.HEAD), dumps(head).encode("ascii"))
     return head
+
+
+def _umask() -> int:
+    """There is no way to ask but to set it."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask

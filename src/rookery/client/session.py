@@ -165,7 +165,7 @@ class SessionClient:
         """Send a command until its outcome is in the log; the outcome. Raises Rejected,
         StartError."""
         command = {"id": os.urandom(8).hex(), **command}
-        wake = command["do"] in commands.WAKES if wake is None else wake
+        wake = commands.wakes(command) if wake is None else wake
         outcome = self._reader.find(command["id"])
         while outcome is None:
             link = await Link.open(self._socket, self._name, self._reader.last_seq())
@@ -193,7 +193,9 @@ class SessionClient:
                     match frame:
                         case ("event", {"cause": cause, **_rest}) if cause == command["id"]:
                             return self._reader.find(command["id"])
-                        case ("behind" | "lagged", _):
+                        # The outcome may be older than this connection: the worker ignores an
+                        # id that it knows, and says nothing more.
+                        case ("welcome" | "behind" | "lagged", _):
                             if (found := self._reader.find(command["id"])) is not None:
                                 return found
         return None

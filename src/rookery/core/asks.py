@@ -7,7 +7,7 @@ client that has read the log can answer.
 
 from typing import NamedTuple
 
-from rookery.core import loose
+from rookery.core import forms, loose
 from rookery.core.events import Draft, Json
 
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
@@ -26,8 +26,11 @@ class Refusal(NamedTuple):
     message: str
 
 
-def asked(name: str, nonce: str, method: str, params: object) -> Json | None:
-    """The `_ask` of an agent's request; None when it is not one that a person could answer."""
+def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
+    """The `_ask` of an agent's request; None when it is not one that a person could answer.
+
+    `danger`: why the call wants a second confirmation (row P4).
+    """
     base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
     if not isinstance(params, dict):
         return None
@@ -35,7 +38,8 @@ def asked(name: str, nonce: str, method: str, params: object) -> Json | None:
         if not any(loose.text(option, "optionId") for option in loose.mappings(params, "options")):
             return None
         call, options = loose.mapping(params, "toolCall"), loose.sequence(params, "options")
-        return base | {"kind": "permission", "toolCall": call, "options": options}
+        ask = base | {"kind": "permission", "toolCall": call, "options": options}
+        return ask | ({"danger": danger} if danger else {})
     schema = loose.mapping(params, "requestedSchema")
     if method == "elicitation/create" and schema:
         message = loose.text(params, "message")
@@ -53,10 +57,29 @@ def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
         return _close(ask, CANCELLED, "cancelled", command["id"], by)
     for option in loose.mappings(ask, "options"):
         if loose.text(option, "optionId") and option["optionId"] == command.get("option"):
-            reply = {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
-            return _close(ask, reply, loose.text(option, "name"), command["id"], by)
+            return _unsafe(ask, option, command) or _selected(ask, option, command, by)
     names = ", ".join(loose.text(option, "optionId") for option in loose.mappings(ask, "options"))
     return Refusal("unknown_option", f"The agent offers: {names}.")
+
+
+def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
+    """What cannot be undone is confirmed twice, and never for good (row P4)."""
+    danger, kind = loose.text(ask, "danger"), loose.text(option, "kind")
+    if not danger or not kind.startswith("allow"):
+        return None
+    if kind == "allow_always":
+        return Refusal("always_disabled", f"This {danger}: it can be allowed once, not for good.")
+    if command.get("confirm") is not True:
+        return Refusal("confirm_needed", f"This {danger}. Confirm it to allow it.")
+    return None
+
+
+def _selected(ask: Json, option: Json, command: Json, by: str | None) -> Answer:
+    outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
+    said = loose.text(command, "reason")
+    if said:  # for agents that pass it on to their model (row P8)
+        outcome["_meta"] = {"rookery": {"reason": said}}
+    return _close(ask, {"outcome": outcome}, loose.text(option, "name"), command["id"], by)
 
 
 def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
@@ -65,7 +88,11 @@ def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
         return Refusal("unknown_action", "A question is answered with accept, decline or cancel.")
     reply: Json = {"action": action}
     if action == "accept":
-        reply["content"] = loose.mapping(command, "content")
+        content = loose.mapping(command, "content")
+        if wrong := forms.check(loose.mapping(ask, "schema"), content):
+            problems = "; ".join(f"{field} {why}" for field, why in wrong.items())
+            return Refusal("invalid_form", problems[:1000] + ".")
+        reply["content"] = content
     return _close(ask, reply, str(action), command["id"], by)
 
 

@@ -3,11 +3,11 @@ as its cause."""
 
 from rookery.core import loose
 from rookery.core.asks import Refusal
-from rookery.core.events import Json
+from rookery.core.events import Json, dumps
 
-NAMES = ("prompt", "cancel", "answer", "rename", "stop", "restart")
+NAMES = ("prompt", "queue", "cancel", "answer", "set", "rename", "start", "stop", "restart")
 
-WAKES = frozenset({"prompt", "restart"})
+WAKES = frozenset({"prompt", "queue", "start", "restart"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200
@@ -24,12 +24,40 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
         case "answer":
             if not loose.text(command, "ask"):
                 return Refusal("no_ask", "An answer names the ask that it answers.")
-        case "cancel" | "stop" | "restart":
+        case "set":
+            return _check_set(command)
+        case "queue":
+            return _check_queue(command, prompt_bytes)
+        case "cancel" | "start" | "stop" | "restart":
             pass
         case other:
             known = ", ".join(NAMES)
-            return Refusal("unknown_command", f"There is no command {other!r}; there are: {known}.")
+            return Refusal(
+                "unknown_command", f"There is no command {dumps(other)[:100]}; there are: {known}."
+            )
     return None
+
+
+def wakes(command: Json) -> bool:
+    """Whether a command is worth a worker where none is awake."""
+    return command["do"] in WAKES or offline(command) is None
+
+
+def _check_set(command: Json) -> Refusal | None:
+    if not loose.text(command, "option"):
+        return Refusal("no_option", "Say which option: mode, model, effort, or its id.")
+    if not isinstance(command.get("value"), str | bool) or command["value"] == "":
+        return Refusal("no_value", "Say which value the option is to have.")
+    return None
+
+
+def _check_queue(command: Json, most: int) -> Refusal | None:
+    match command.get("op"):
+        case "edit":
+            return _check_prompt(command, most)
+        case "move" | "remove" | "send":
+            return None
+    return Refusal("unknown_operation", "The queue knows edit, move, remove and send.")
 
 
 def _check_prompt(command: Json, most: int) -> Refusal | None:
@@ -57,6 +85,8 @@ def offline(command: Json) -> Json | None:
     match command.get("do"):
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+        case "set" if command["option"] in ("mode", "model", "effort"):
+            return {"sessionUpdate": "_session", command["option"]: command["value"]}
         case "cancel" | "stop" | "answer":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

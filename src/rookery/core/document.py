@@ -9,6 +9,7 @@ from typing import Any
 
 from rookery.core.events import Json, dumps
 from rookery.core.header import EMPTY
+from rookery.core.parts import outline
 
 type Block = dict[str, Any]
 type Op = list[Any]
@@ -19,8 +20,8 @@ HEADER = "header"
 OP_BYTES = 64 * 1024
 """No op is larger than this on a wire; storage has no such bound."""
 
-PIECE = 8_000
-"""Characters of text in one op: eight thousand of the widest escapes still fit into OP_BYTES."""
+PIECE = 5_000
+"""Characters of text in one op: also of the widest escapes, 12 bytes each, it holds so many."""
 
 
 def make_block(name: str, role: str, **fields: Any) -> Block:
@@ -39,11 +40,14 @@ def make_block(name: str, role: str, **fields: Any) -> Block:
 
 
 def put(block: Block) -> list[Op]:
-    """The ops that make a block: long text follows in pieces."""
-    text = block["text"]
-    if len(text) <= PIECE:
+    """The ops that make a block: where one cannot carry it, large fields and long text follow."""
+    if size_of(["put", block]) <= OP_BYTES:
         return [["put", block]]
-    return [["put", {**block, "text": text[:PIECE]}], *append(block["id"], text[PIECE:])]
+    rest = {key: value for key, value in block.items() if key not in ("id", "text")}
+    large = {key: value for key, value in rest.items() if len(dumps(value)) > PIECE}
+    bare = {**block, "text": "", **{key: type(value)() for key, value in large.items()}}
+    name = block["id"]
+    return [["put", bare], *(change(name, **large) if large else []), *append(name, block["text"])]
 
 
 def append(name: str, text: str) -> list[Op]:
@@ -51,7 +55,15 @@ def append(name: str, text: str) -> list[Op]:
 
 
 def change(name: str, **fields: Any) -> list[Op]:
-    return [["set", name, fields]]
+    """One op, or one for each field where they do not fit into one."""
+    if size_of(["set", name, fields]) <= OP_BYTES:
+        return [["set", name, fields]]
+    return [["set", name, {key: value}] for key, value in fields.items()]
+
+
+def shown(header: Json) -> Json:
+    """What clients are told of a header: not the fold's own memory, nothing larger than an op."""
+    return {key: outline(value) for key, value in header.items() if not key.startswith("_")}
 
 
 class Document:
@@ -92,8 +104,7 @@ class Document:
         return [block for block in known.values() if block["parent"] == name]
 
     def to_json(self) -> Json:
-        header = {key: value for key, value in self.header.items() if not key.startswith("_")}
-        return {"header": header, "blocks": list(self.blocks.values())}
+        return {"header": shown(self.header), "blocks": list(self.blocks.values())}
 
 
 def join(older: Document, newer: Document) -> Document:

@@ -99,13 +99,14 @@ def loads(text: str | bytes | bytearray) -> Any:
     if not isinstance(text, str):
         text = text.decode("utf-8")
     try:
-        return _decode(text)
-    except json.JSONDecodeError:
-        raise
+        try:
+            return _decode(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            return _decode_long(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except ValueError:
-        return _decode_long(text)
 
 
 def dumps(value: object) -> str:

@@ -1,19 +1,17 @@
 """The state of a session that outlives its turns: what a client must know before it shows any of
 them.
 
-A header is a dict of JSON, so that one is stored with each turn and page(k) = fold(events of turn
-k,
+A header is a dict of JSON, so that one is stored with each turn: page(k) = fold(events of turn k,
 header of k-1). `advance` is the only function that changes one: it returns the fields that changed.
-Fields that begin with `_` are the fold's own memory (which block is open); no client is told of
-them.
+Fields that begin with `_` are the fold's own memory, of which no client is told.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from rookery.core import loose
-from rookery.core.events import Event, Json, kind_of
-from rookery.core.options import offered, value_of
+from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.options import confirmed, offered, value_of
 
 VERSION = 1
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
@@ -67,6 +65,9 @@ OF_THE_AGENT = ("capabilities", "info", "commands", "options", "mode", "model", 
 
 ENDED = ("completed", "failed")
 
+LEFT = ("unfinished", "interrupted")
+"""What a turn's end makes of a call that did not end; a later update may still revive it."""
+
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
@@ -85,7 +86,7 @@ def in_turn(header: Json, block: str) -> bool:
 def key_of(call: Json) -> str:
     """A tool call's id, also where an agent sends a number or nothing."""
     value = call.get("toolCallId")
-    return value if isinstance(value, str) else repr(value)[:200]
+    return value if isinstance(value, str) else dumps(value)[:200]
 
 
 # --- sessions and prompts ----------------------------------------------------------------------
@@ -106,9 +107,12 @@ def _session(header: Json, event: Event) -> Json:
             changes[field] = update[field]
     if (created := loose.integer(update, "created")) is not None:
         changes["created"] = created
-    wanted = {key: update[key] for key in ("mode", "model", "effort") if key in update}
+    wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if wanted:
-        changes["wanted"] = {**header["wanted"], **wanted}
+        kept = {**header["wanted"], **wanted}
+        changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
+    if update.get("confirmed") is True:
+        changes |= _offered(confirmed(header["_offers"], wanted))
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     return changes
@@ -122,13 +126,12 @@ def _titled(header: Json, source: str, title: str) -> Json:
 
 
 def _prompt(header: Json, event: Event) -> Json:
+    """It opens a turn; one that was steered into the running turn only comes between."""
     sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {
-        "turn": header["turn"] + 1,
-        "_open": None,
-        "_plan": None,
-        "_tools": {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED},
-    }
+    changes: Json = {"_open": None}
+    if event.update.get("steered") is not True:
+        tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED}
+        changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
     if "prompt" not in header["titles"]:
@@ -152,16 +155,25 @@ def _turn(header: Json, event: Event) -> Json:
         case "quiet":
             return {"state": "quiet"}
         case "idle":
-            error = update.get("error")
+            error, reason = update.get("error"), loose.text(update, "reason")
             return {
                 "state": "idle",
                 "since": event.at,
-                "reason": loose.text(update, "reason"),
+                "reason": reason,
                 "error": error if isinstance(error, dict) else None,
                 "last": loose.text(update, "last") or header["last"],
                 "_open": None,
+                "_tools": _left(header["_tools"], LEFT[reason != "end_turn"]),
             }
     return {}
+
+
+def _left(tools: Json, status: str) -> Json:
+    """The calls of a turn that ends: those that did not end are left, once."""
+    over = (*ENDED, *LEFT)
+    return {
+        key: tool if tool[1] in over else [tool[0], status, tool[2]] for key, tool in tools.items()
+    }
 
 
 def _queue(header: Json, event: Event) -> Json:
@@ -195,7 +207,7 @@ def _agent(header: Json, event: Event) -> Json:
     for field in ("pid", "how", "reason", "status", "stderr", "remedy"):
         if field in update:
             process[field] = update[field]
-    changes: Json = {"process": process}
+    changes: Json = {"process": process, "_open": None}
     if state == "ready":
         changes |= _ready(update)
     elif state == "switched":
@@ -239,13 +251,7 @@ def _current_mode(header: Json, event: Event) -> Json:
     mode = loose.text(event.update, "currentModeId")
     if not mode:
         return {}
-    offers = dict(header["_offers"])
-    offers["modes"] = {**loose.mapping(offers, "modes"), "currentModeId": mode}
-    offers["configOptions"] = [
-        {**item, "currentValue": mode} if item.get("category") == "mode" else item
-        for item in loose.mappings(offers, "configOptions")
-    ]
-    return _offered(offers)
+    return _offered(confirmed(header["_offers"], {"mode": mode}))
 
 
 def _commands(_header: Json, event: Event) -> Json:
@@ -254,8 +260,11 @@ def _commands(_header: Json, event: Event) -> Json:
 
 
 def _session_info(header: Json, event: Event) -> Json:
-    title = loose.text(event.update, "title")
-    return _titled(header, "agent", title) if title.strip() else {}
+    """A title of null takes the agent's back; one that is blank or no text says nothing."""
+    title = event.update.get("title", "")
+    if title is None:
+        return _titled(header, "agent", "") if "agent" in header["titles"] else {}
+    return _titled(header, "agent", title) if isinstance(title, str) and title.strip() else {}
 
 
 def _usage(header: Json, event: Event) -> Json:
@@ -288,14 +297,8 @@ def _chunk(header: Json, event: Event) -> Json:
     update = event.update
     if loose.mapping(update, "content").get("type") != "text":
         return {"_open": None} if header["_open"] else {}
-    key = [update["sessionUpdate"], loose.text(update, "messageId")]
-    if header["_open"] and header["_open"][1:] == key:
-        return {}
-    return {"_open": [block_id(header, event), *key]}
-
-
-def _compaction_chunk(header: Json, event: Event) -> Json:
-    key = [event.update["sessionUpdate"], loose.text(event.update, "compactionId")]
+    name = loose.text(update, "messageId") or loose.text(update, "compactionId")
+    key = [update["sessionUpdate"], name]
     if header["_open"] and header["_open"][1:] == key:
         return {}
     return {"_open": [block_id(header, event), *key]}
@@ -379,7 +382,7 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,
     "agent_thought_chunk": _chunk,
-    "compaction_summary_chunk": _compaction_chunk,
+    "compaction_summary_chunk": _chunk,
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,

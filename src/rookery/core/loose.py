@@ -13,10 +13,12 @@ def text(value: object, key: str, default: str = "") -> str:
 
 
 def number(value: object, key: str) -> int | float | None:
-    """A real, finite number or None; booleans are none."""
+    """A real number that a float can hold, or None; booleans are none."""
     found = value.get(key) if isinstance(value, dict) else None
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
+    if isinstance(found, int):
+        return found if found.bit_length() < 1024 else None
     return found if found - found == 0 else None
 
 

@@ -23,6 +23,82 @@ def offered(offers: Json) -> list[Json]:
     return options
 
 
+CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
+"""What a person calls it, and what the protocol does."""
+
+
+def find(options: list[Json], name: str) -> Json | None:
+    """The option that a person means: mode, model, effort, or an option's own id."""
+    category = CATEGORY.get(name)
+    for option in options:
+        if option["category"] == category and category:
+            return option
+    return next((option for option in options if option["id"] == name), None)
+
+
+ALIKE = (
+    frozenset({"acceptedits", "autoedit"}),
+    frozenset({"bypasspermissions", "bypass", "yolo"}),
+)
+"""Names that vendors have for the same mode (row M2)."""
+
+
+def choice_of(option: Json, wanted: str) -> str | None:
+    """The value that a person means: by value, by name, or by another vendor's name for it."""
+    values = [choice["value"] for choice in option["choices"]]
+    if wanted in values or not values:
+        return wanted
+    plain = _plain(wanted)
+    named = [
+        c["value"] for c in option["choices"] if plain in (_plain(c["value"]), _plain(c["name"]))
+    ]
+    if not named:
+        group = next((names for names in ALIKE if plain in names), frozenset[str]())
+        named = [value for value in values if _plain(value) in group]
+    return named[0] if named else None
+
+
+def _plain(text: str) -> str:
+    return "".join(sign for sign in text.lower() if sign.isalnum())
+
+
+def confirmed(offers: Json, values: Json) -> Json:
+    """The offers after an agent confirmed values for mode, model or effort; both views in step."""
+    after = dict(offers)
+    for name, value in values.items():
+        category = CATEGORY.get(name, "")
+        after["configOptions"] = [
+            {**item, "currentValue": value} if item.get("category") == category else item
+            for item in loose.mappings(after, "configOptions")
+        ]
+        if name == "mode":
+            after["modes"] = {**loose.mapping(after, "modes"), "currentModeId": value}
+        elif name == "model" and "models" in after:
+            after["models"] = {**loose.mapping(after, "models"), "currentModelId": value}
+    return after
+
+
+def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
+    """The request that sets an option: its method and parameters."""
+    match option["via"]:
+        case "mode":
+            return "session/set_mode", {"sessionId": session, "modeId": value}
+        case "model":
+            return "session/set_model", {"sessionId": session, "modelId": value}
+    params: Json = {"sessionId": session, "configId": option["id"], "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return "session/set_config_option", params
+
+
+def confirmation(name: str, value: str | bool, result: object) -> Json:
+    """The update that says a setting holds: the agent's own list where it gave one (row M1)."""
+    if isinstance(result, dict) and isinstance(result.get("configOptions"), list):
+        listed = result["configOptions"]
+        return {"sessionUpdate": "config_option_update", "configOptions": listed}
+    return {"sessionUpdate": "_session", name: value, "confirmed": True}
+
+
 def value_of(options: list[Json], category: str) -> str:
     """The current value of the first option of a category, or ""."""
     for option in options:

@@ -5,6 +5,7 @@ Whatever came, a list of parts stays small enough for one op: what does not fit 
 much.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from rookery.core import loose
@@ -97,6 +98,14 @@ def diff(path: str, old: str | None, new: str) -> Part:
     }
 
 
+def outline(value: Any) -> Any:
+    """A value as it is where it fits into ROOM, else an outline of the same type that does."""
+    if len(dumps(value)) <= ROOM:
+        return value
+    short = _shallow(value, ROOM // 8, DEEPEST)
+    return short if len(dumps(short)) <= ROOM else type(value)()
+
+
 def json_part(value: object, name: str) -> Part:
     return fit([{"type": "json", "name": name, "value": value}])[0]
 
@@ -118,9 +127,23 @@ def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
     return kept
 
 
+def whole(actions: Iterable[Part]) -> list[Part]:
+    """An action is whole or worthless: those that an op cannot carry are left out, not cut."""
+    kept, room = [], ROOM
+    for action in actions:
+        room -= len(dumps(action))
+        if room >= 0:
+            kept.append(action)
+    return kept
+
+
 def _cut(part: Part, room: int) -> Part:
     if part["type"] == "json":
         return {**part, "value": _shallow(part["value"], room // 8, DEEPEST), "cut": 1}
+    if part["type"] == "checklist":
+        share = max(40, room // len(part["items"]) - 80)
+        items = [{**item, "text": _clip(item["text"], share)} for item in part["items"]]
+        return {**part, "items": items, "cut": 1}
     cut = dict(part)
     lost = 0
     texts = [
@@ -129,12 +152,17 @@ def _cut(part: Part, room: int) -> Part:
         if isinstance(part.get(key), str)
     ]
     for key in texts:
-        share = room // (8 * len(texts))
-        if len(part[key]) > share:
-            lost += len(part[key]) - share
-            cut[key] = part[key][:share]
+        cut[key] = _clip(part[key], (room - 200) // len(texts))
+        lost += len(part[key]) - len(cut[key])
     cut["cut"] = lost
     return cut
+
+
+def _clip(text: str, room: int) -> str:
+    """As much of a text's beginning as takes at most `room` bytes of JSON."""
+    while text and (size := len(dumps(text))) > room:
+        text = text[: min(len(text) - 1, len(text) * room // size)]
+    return text
 
 
 def _shallow(value: object, budget: int, levels: int) -> object:

@@ -20,3 +20,6 @@ class Policy(NamedTuple):
     """`combined` joins queued prompts by blank lines; `serial` sends one at a time."""
     queue_most: int = 100
     queue_bytes: int = 256 * 1024
+    terminal_keep: int = 4 * 1024 * 1024
+    """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
+    confirm_destructive: bool = True

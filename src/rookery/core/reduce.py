@@ -9,10 +9,11 @@ event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
+from rookery.core import document as looks
 from rookery.core import loose, parts
-from rookery.core.document import HEADER, Block, Document, Op, append, change, make_block, put
-from rookery.core.events import Event, Json, kind_of
-from rookery.core.header import ENDED, advance, block_id, key_of, prompt_text
+from rookery.core.document import Block, Document, Op, append, change, make_block, put
+from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.header import ENDED, advance, block_id, in_turn, key_of, prompt_text
 from rookery.core.remedies import remedy_for
 
 LONGEST_TITLE = 500
@@ -28,8 +29,8 @@ def reduce(document: Document, event: Event) -> list[Op]:
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     document.header = after
     document.apply(ops)
-    shown = {key: value for key, value in changes.items() if not key.startswith("_")}
-    return [*ops, ["set", HEADER, shown]] if shown else ops
+    told = looks.shown(changes)
+    return [*ops, *change(looks.HEADER, **told)] if told else ops
 
 
 def fold(header: Json | None, events: Iterable[Event]) -> Document:
@@ -50,7 +51,7 @@ def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
     block = make_block(block_id(after, event), "prompt", text=prompt_text(event.update))
     block["parts"] = parts.from_blocks(loose.sequence(event.update, "prompt"))
     if event.update.get("origin"):
-        block["title"] = loose.text(event.update, "origin")
+        block["title"] = loose.text(event.update, "origin")[:LONGEST_TITLE]
     return put(block)
 
 
@@ -85,10 +86,11 @@ def _tool(before: Json, after: Json, event: Event) -> list[Op]:
 def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     name, status, since = after["_tools"][key_of(call)]
     fields = _tool_fields(call)
-    if status in ENDED:
-        fields["seconds"] = max(0, event.at - since) / 1000
     known = before["_tools"].get(key_of(call))
-    if known and known[0] == name:
+    old = bool(known) and known[0] == name
+    if status in ENDED and not (old and known[1] == status):
+        fields["seconds"] = max(0, event.at - since) / 1000
+    if old:
         return change(name, **fields) if fields else []
     parent = _parent(after, call)
     return put(
@@ -113,7 +115,7 @@ def _tool_fields(call: Json) -> Json:
         fields["parts"] = parts.from_tool_content(call["content"])
     if isinstance(call.get("locations"), list):
         paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
-        fields["locations"] = [path[:LONGEST_TITLE] for path in paths[:20] if path]
+        fields["locations"] = [path[:250] for path in paths[:20] if path]
     for key, field in (("rawInput", "input"), ("rawOutput", "output")):
         if call.get(key) not in (None, {}, ""):
             fields[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
@@ -148,7 +150,11 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
         case "ended":
             code = loose.integer(update, "exitCode")
             status = "done" if code == 0 else "failed"
-            fields: Json = {"status": status, "exit": code, "signal": loose.text(update, "signal")}
+            fields: Json = {
+                "status": status,
+                "exit": code,
+                "signal": loose.text(update, "signal")[:40],
+            }
             return change(known, **fields) if known else []
     block = make_block(after["_terminals"][key], "terminal", status="running", terminal=key[:200])
     block["title"] = loose.text(update, "command")[:LONGEST_TITLE]
@@ -185,14 +191,14 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 def _answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
     base = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
-    return [
+    return parts.whole(
         {
             "label": loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200],
             "kind": loose.text(option, "kind")[:40],
             "command": {**base, "option": loose.text(option, "optionId")[:500]},
         }
         for option in list(loose.mappings(ask, "options"))[:20]
-    ]
+    )
 
 
 def _outcome(update: Json, by: str | None) -> Json:
@@ -215,13 +221,13 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     if event.update.get("state") != "idle":
         return []
     reason = after["reason"]
-    left = "unfinished" if reason == "end_turn" else "interrupted"
     ops: list[Op] = []
-    for name, status, _ in before["_tools"].values():
-        if status not in ENDED:
-            ops += change(name, status=left)
+    for key, (name, status, _) in before["_tools"].items():
+        if after["_tools"][key][1] != status:
+            ops += change(name, status=after["_tools"][key][1])
     for name in before["_terminals"].values():
-        ops += change(name, status=left)
+        if in_turn(before, name):
+            ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
     if reason in ("", "end_turn"):
         return ops
     return ops + put(_end_block(after, event, reason))
@@ -267,7 +273,7 @@ def _agent(_before: Json, after: Json, event: Event) -> list[Op]:
             retry = {"label": "Retry", "command": {"do": "restart"}}
             return put(make_block(name, "error", title=title, text=text, actions=[retry]))
         case "exited" if update.get("status") not in (0, None):
-            title = f"{who} ended with status {update.get('status')!r}"[:LONGEST_TITLE]
+            title = f"{who} ended with status {dumps(update['status'])}"[:LONGEST_TITLE]
             text = "\n".join(loose.texts(update, "stderr")[-20:])
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
     return []
@@ -285,12 +291,8 @@ def _context(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
-    resets = event.update.get("resetsAt")
-    known = (
-        f"It resets at {resets}."
-        if isinstance(resets, str | int)
-        else "The agent did not say until when."
-    )
+    resets = loose.text(event.update, "resetsAt") or loose.integer(event.update, "resetsAt")
+    known = f"It resets at {resets}." if resets else "The agent did not say until when."
     text = (loose.text(event.update, "message") + "\n" + known).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
     return put({**block, "status": "warn"})
@@ -309,10 +311,10 @@ def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
     block = make_block(block_id(after, event), "notice")
     block["status"] = (loose.text(update, "level") or loose.text(update, "severity") or "info")[:40]
     block["title"] = loose.text(update, "title")[:LONGEST_TITLE]
-    block["text"] = loose.text(update, "text") or loose.text(update, "message")
-    block["actions"] = [
-        action for action in loose.mappings(update, "actions") if "command" in action
-    ][:5]
+    said = (loose.text(update, key) for key in ("text", "message", "description"))
+    block["text"] = next((words for words in said if words), "")
+    actions = [action for action in loose.mappings(update, "actions") if "command" in action]
+    block["actions"] = parts.whole(actions[:5])
     if not block["text"] and not block["title"]:
         return _raw(_before, after, event)
     return put(block)

@@ -2,6 +2,7 @@
 A2, A4, A5).
 
     absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
+                                                              (applying: mode, model, effort) ┘
        ▲                                                       (resume, else load, else new)     │
        └───────────────────────────────────── Exited ◄─────────────────────────── ending
        ◄──EndWanted
@@ -11,7 +12,7 @@ Every way out of the middle gives the turn machine exactly one AgentLost.
 
 from typing import NamedTuple
 
-from rookery.core import loose
+from rookery.core import loose, options
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
 from rookery.core.turn import AgentLost, AgentReady, Append
@@ -30,8 +31,19 @@ class Agent(NamedTuple):
     capabilities: Json | None = None
     info: Json | None = None
     session: str = ""
+    settings: tuple["Setting", ...] = ()
+    """What a person chose earlier and the agent has still to be told (row W10)."""
+    steers: bool = False
+    """It takes prompts in mid-turn (row T4)."""
     wanted_again: bool = False
     """Wanted while ending: it is started once the old process is gone."""
+
+
+class Setting(NamedTuple):
+    name: str
+    value: str
+    method: str
+    params: Json
 
 
 class Wish(NamedTuple):
@@ -49,6 +61,10 @@ class Wish(NamedTuple):
     offers: Json
     """The capabilities that we offer as a client."""
     version: str
+    chosen: Json | None = None
+    """Mode, model and effort, as a person last chose them."""
+    known_modes: Json | None = None
+    """Modes of the agent's that it does not report itself."""
 
 
 # --- inputs ------------------------------------------------------------------------------------
@@ -78,6 +94,11 @@ class Opened(NamedTuple):
     """How many updates a load replayed: whether context came back."""
 
 
+class Applied(NamedTuple):
+    result: object
+    error: Json | None
+
+
 class Exited(NamedTuple):
     status: int
     stderr: list[str]
@@ -91,7 +112,9 @@ class Tick(NamedTuple):
     pass
 
 
-type Input = Wanted | Spawned | SpawnFailed | Initialized | Opened | Exited | EndWanted | Tick
+type Input = (
+    Wanted | Spawned | SpawnFailed | Initialized | Opened | Applied | Exited | EndWanted | Tick
+)
 
 
 # --- effects -----------------------------------------------------------------------------------
@@ -102,7 +125,7 @@ class Spawn(NamedTuple):
 
 
 class Call(NamedTuple):
-    """Send this request; its answer comes back as Initialized or Opened."""
+    """Send this request; its answer comes back as Initialized, Opened or Applied."""
 
     method: str
     params: Json
@@ -141,10 +164,14 @@ def step(
             return _initialized(agent, given, now, wish, policy)
         case Opened() if agent.phase == "opening":
             return _opened(agent, given, now, wish, policy)
+        case Applied() if agent.phase == "applying":
+            return _applied(agent, given, now, wish, policy)
         case Exited():
             return _exited(agent, given, wish)
         case EndWanted() if agent.phase not in ("absent", "ending"):
             return Agent(phase="ending"), [End()]
+        case EndWanted():
+            return agent._replace(wanted_again=False), []
         case Tick() if agent.until is not None and now >= agent.until:
             return _give_up(f"{wish.name} did not answer {_asked(agent)} in time")
     return agent, []
@@ -176,6 +203,9 @@ def _initialized(
     agent = agent._replace(
         capabilities=loose.mapping(given.result, "agentCapabilities"),
         info=loose.mapping(given.result, "agentInfo"),
+        steers=loose.flag(
+            loose.mapping(loose.mapping(given.result, "_meta"), "steering"), "supported"
+        ),
     )
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
@@ -204,11 +234,8 @@ def _open(
 def _servers(capabilities: Json | None, servers: list[Json]) -> list[Json]:
     """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
     takes = loose.mapping(capabilities, "mcpCapabilities")
-    return [
-        server
-        for server in servers
-        if server.get("type", "stdio") == "stdio" or takes.get(server["type"])
-    ]
+    kinds = [(server, loose.text(server, "type", "stdio")) for server in servers]
+    return [server for server, kind in kinds if kind == "stdio" or takes.get(kind)]
 
 
 def _opened(
@@ -226,11 +253,7 @@ def _opened(
     session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
     if not session:
         return _refused({"message": "session/new was answered without a session id"}, wish)
-    offered = {
-        key: given.result[key]
-        for key in ("modes", "models", "configOptions")
-        if isinstance(given.result, dict) and given.result.get(key) is not None
-    }
+    offers = _offers(given.result, wish)
     update = _state(
         "ready",
         wish,
@@ -238,12 +261,58 @@ def _opened(
         how=agent.method.removeprefix("session/"),
         info=agent.info,
         capabilities=agent.capabilities,
-        **offered,
+        **offers,
     )
     if agent.method == "session/load":
         update["replayed"] = given.replayed
-    ready = agent._replace(phase="ready", until=None, session=session)
-    return ready, [Append(Draft(update)), Tell(AgentReady())]
+    opened = agent._replace(session=session, settings=_settings(session, offers, wish.chosen))
+    applying, effects = _apply(opened, now, policy)
+    return applying, [Append(Draft(update)), *effects]
+
+
+def _offers(result: object, wish: Wish) -> Json:
+    offers: Json = {
+        key: result[key]
+        for key in ("modes", "models", "configOptions")
+        if isinstance(result, dict) and result.get(key) is not None
+    }
+    if wish.known_modes and not options.find(options.offered(offers), "mode"):
+        offers["modes"] = wish.known_modes
+    return offers
+
+
+def _settings(session: str, offers: Json, chosen: Json | None) -> tuple[Setting, ...]:
+    """What differs from what the agent starts with; a value that it does not know is left alone."""
+    found: list[Setting] = []
+    for name in ("model", "mode", "effort"):
+        option = options.find(options.offered(offers), name)
+        wanted = loose.text(chosen, name)
+        value = options.choice_of(option, wanted) if option and wanted else None
+        if option and value and value != option["value"]:
+            found.append(Setting(name, value, *options.setting(session, option, value)))
+    return tuple(found)
+
+
+def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect]]:
+    if not agent.settings:
+        return agent._replace(phase="ready", until=None), [Tell(AgentReady())]
+    first = agent.settings[0]
+    applying = agent._replace(phase="applying", until=now + policy.start_timeout)
+    return applying, [Call(first.method, first.params)]
+
+
+def _applied(
+    agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    setting = agent.settings[0]
+    if given.error is None:
+        update = options.confirmation(setting.name, setting.value, given.result)
+    else:
+        said = loose.text(given.error, "message") or "no reason given"
+        text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
+        update = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
+    return rest, [Append(Draft(update)), *effects]
 
 
 def _reset(reason: str) -> Append:
@@ -260,6 +329,8 @@ def _give_up(why: str) -> tuple[Agent, list[Effect]]:
 
 
 def _asked(agent: Agent) -> str:
+    if agent.phase == "applying":
+        return agent.settings[0].method
     return agent.method if agent.phase == "opening" else "initialize"
 
 

@@ -13,8 +13,10 @@ other end.
 from typing import NamedTuple
 
 from rookery.core import loose
+from rookery.core import queue as queues
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
+from rookery.core.queue import Queued
 
 REASONS = frozenset(
     [
@@ -35,18 +37,13 @@ REASONS = frozenset(
 STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"])
 
 
-class Queued(NamedTuple):
-    id: str
-    prompt: list[Json]
-
-
 class Turn(NamedTuple):
     phase: str = "idle"
     n: int = 0
     prompt: tuple[Json, ...] = ()
     cancel_by: float | None = None
     """When a cancel that the agent ignores is escalated (row T5)."""
-    queue: tuple[Queued, ...] = ()
+    queue: queues.Queue = ()
 
 
 # --- inputs: what happened ---------------------------------------------------------------------
@@ -56,6 +53,32 @@ class Prompted(NamedTuple):
     id: str
     prompt: list[Json]
     by: str | None
+
+
+class SteerWanted(NamedTuple):
+    """A prompt for the turn that runs (row T4). Where it cannot enter, it is queued."""
+
+    id: str
+    prompt: list[Json]
+    by: str | None
+    able: bool
+    """The agent takes prompts in mid-turn."""
+
+
+class SteerAnswered(NamedTuple):
+    id: str
+    taken: bool
+
+
+class QueueChanged(NamedTuple):
+    """`op` is edit, move, remove or send; `item` is the id of a queued prompt ("": the queue)."""
+
+    id: str
+    by: str | None
+    op: str
+    item: str
+    prompt: list[Json]
+    place: int
 
 
 class AgentReady(NamedTuple):
@@ -87,7 +110,17 @@ class Tick(NamedTuple):
     pass
 
 
-type Input = Prompted | AgentReady | Answered | AgentLost | CancelWanted | Tick
+type Input = (
+    Prompted
+    | SteerWanted
+    | SteerAnswered
+    | QueueChanged
+    | AgentReady
+    | Answered
+    | AgentLost
+    | CancelWanted
+    | Tick
+)
 
 
 # --- effects: what to do -----------------------------------------------------------------------
@@ -108,6 +141,13 @@ class SendPrompt(NamedTuple):
     prompt: list[Json]
 
 
+class SendSteer(NamedTuple):
+    """SteerAnswered must come back."""
+
+    id: str
+    prompt: list[Json]
+
+
 class SendCancel(NamedTuple):
     """`session/cancel`, and every open ask answered `cancelled` (acp-C1)."""
 
@@ -120,7 +160,7 @@ class EndAgent(NamedTuple):
     reason: str
 
 
-type Effect = Append | WantAgent | SendPrompt | SendCancel | CloseAsks | EndAgent
+type Effect = Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | EndAgent
 
 
 def deadline(turn: Turn) -> float | None:
@@ -131,11 +171,19 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, li
     match given:
         case Prompted():
             return _prompted(turn, given, policy)
+        case SteerWanted():
+            return _steer(turn, given, policy)
+        case SteerAnswered():
+            return _steered(turn, given, policy)
+        case QueueChanged():
+            return _change_queue(turn, given, policy)
         case AgentReady() if turn.phase == "waiting":
             return turn._replace(phase="running"), [SendPrompt(list(turn.prompt))]
         case Answered() if turn.phase in ("running", "cancelling"):
             return _answered(turn, given, policy)
-        case AgentLost() if turn.phase != "idle":
+        case AgentLost() if turn.phase == "idle":
+            return _settled(turn), []
+        case AgentLost():
             reason = given.reason if given.error is None else _reason_of(given.error)
             return _end(turn, reason, policy, error=given.error, detail=given.detail)
         case CancelWanted():
@@ -150,12 +198,80 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, li
 def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[Effect]]:
     if turn.phase == "idle":
         return _begin(turn, given.prompt, cause=given.id, by=given.by)
+    return _enqueue(turn, Queued(given.id, given.prompt), given.by, policy)
+
+
+def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[Turn, list[Effect]]:
     if len(turn.queue) >= policy.queue_most:
         message = f"The queue is full ({policy.queue_most} prompts): remove one, or wait."
-        return turn, [Append(rejected("prompt", "queue_full", message, given.id, given.by))]
-    update: Json = {"sessionUpdate": "_queue", "op": "add", "id": given.id, "prompt": given.prompt}
-    queue = (*turn.queue, Queued(given.id, given.prompt))
+        return turn, [Append(rejected("prompt", "queue_full", message, item.id, by))]
+    update: Json = {"sessionUpdate": "_queue", "op": "add", "id": item.id, "prompt": item.prompt}
+    queued = turn._replace(queue=(*turn.queue, item))
+    return queued, [Append(Draft(update, item.id, by), full=True)]
+
+
+def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> tuple[Turn, list[Effect]]:
+    """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
+    if turn.phase != "running" or not given.able:
+        return _prompted(turn, Prompted(given.id, given.prompt, given.by), policy)
+    offered = Queued(given.id, given.prompt, steering=True)
+    queued, effects = _enqueue(turn, offered, given.by, policy)
+    if queued is turn:
+        return turn, effects
+    return queued, [*effects, SendSteer(given.id, given.prompt)]
+
+
+def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, list[Effect]]:
+    item = queues.find(turn.queue, given.id)
+    if item is None or not item.steering:
+        return turn, []
+    if not given.taken:
+        waiting = turn._replace(queue=queues.replaced(turn.queue, item._replace(steering=False)))
+        return _drain(waiting, policy) if turn.phase == "idle" else (waiting, [])
+    update: Json = {"sessionUpdate": "_prompt", "turn": turn.n, "prompt": item.prompt}
+    update |= {"queued": [item.id], "steered": True}
+    taken = turn._replace(queue=queues.without(turn.queue, item.id))
+    return taken, [Append(Draft(update), full=True)]
+
+
+def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+    item = queues.find(turn.queue, given.item)
+    if item is None and (given.item or given.op != "send"):
+        message = "That prompt is not in the queue any more."
+        return turn, [Append(rejected("queue", "not_queued", message, given.id, given.by))]
+    if given.op == "send":
+        return _send_now(turn, given, policy)
+    assert item is not None
+    update: Json = {"sessionUpdate": "_queue", "op": given.op, "id": item.id}
+    queue = turn.queue
+    if given.op == "edit":
+        update["prompt"] = given.prompt
+        queue = queues.replaced(queue, item._replace(prompt=given.prompt))
+    elif given.op == "move":
+        update["to"] = given.place
+        queue = queues.moved(queue, item.id, given.place)
+    else:
+        queue = queues.without(queue, item.id)
     return turn._replace(queue=queue), [Append(Draft(update, given.id, given.by), full=True)]
+
+
+def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+    """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head."""
+    done = Append(Draft({"sessionUpdate": "_done", "command": "queue"}, given.id, given.by))
+    if turn.phase != "idle":
+        if not given.item:
+            return turn, [done]
+        move = {"sessionUpdate": "_queue", "op": "move", "id": given.item, "to": 0}
+        first = turn._replace(queue=queues.moved(turn.queue, given.item, 0))
+        return first, [Append(Draft(move, given.id, given.by), full=True)]
+    if not given.item:
+        begun, effects = _drain(turn, policy)
+        return begun, [done, *effects]
+    item = queues.find(turn.queue, given.item)
+    assert item is not None
+    rest = turn._replace(queue=queues.without(turn.queue, item.id))
+    begun, effects = _begin(rest, item.prompt, queued=(item.id,))
+    return begun, [done, *effects]
 
 
 def _begin(
@@ -236,6 +352,8 @@ def _end(
     update |= {"detail": detail} if detail else {}
     update |= extra or {}
     effects: list[Effect] = [CloseAsks(reason)]
+    if reason in ("agent_exited", "interrupted", "unresponsive"):
+        turn = _settled(turn)
     if reason == "rate_limited":
         effects.append(Append(Draft(_rate_limit(error or {}))))
     effects.append(Append(Draft(update), full=True))
@@ -246,6 +364,11 @@ def _end(
     return ended, effects
 
 
+def _settled(turn: Turn) -> Turn:
+    """No answer comes any more: what was being offered to the turn waits like the rest."""
+    return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
+
+
 def _rate_limit(error: Json) -> Json:
     """With the reset time that the agent gave, never an invented one (row T11)."""
     data = loose.mapping(error, "data")
@@ -254,22 +377,12 @@ def _rate_limit(error: Json) -> Json:
 
 
 def _drain(turn: Turn, policy: Policy) -> tuple[Turn, list[Effect]]:
-    """Combined: all that wait, up to the first slash command, which always goes alone."""
-    taken = [turn.queue[0]]
-    if policy.queue_drain == "combined" and not _is_command(taken[0].prompt):
-        for item in turn.queue[1:]:
-            if _is_command(item.prompt):
-                break
-            taken.append(item)
-    prompt = taken[0].prompt
-    for item in taken[1:]:
-        prompt = [*prompt, {"type": "text", "text": "\n\n"}, *item.prompt]
-    rest = turn._replace(queue=turn.queue[len(taken) :])
-    return _begin(rest, prompt, queued=tuple(item.id for item in taken))
-
-
-def _is_command(prompt: list[Json]) -> bool:
-    return bool(prompt) and loose.text(prompt[0], "text").startswith("/")
+    batch = queues.next_batch(turn.queue, policy.queue_drain)
+    if not batch:
+        return turn, []
+    names = tuple(item.id for item in batch)
+    rest = turn._replace(queue=queues.without(turn.queue, *names))
+    return _begin(rest, queues.joined(batch), queued=names)
 
 
 def rejected(command: str, reason: str, message: str, cause: str | None, by: str | None) -> Draft:

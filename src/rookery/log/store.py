@@ -124,6 +124,11 @@ class Writer:
     def last_seq(self) -> int:
         return self._state.seq
 
+    @property
+    def last_at(self) -> int:
+        """When the last event was; 0 before the first."""
+        return self._state.at
+
     def stands(self) -> bool:
         """Whether the files are still in their place: false once the session is deleted (W5)."""
         return self._lock.stands() and os.path.exists(self.path)

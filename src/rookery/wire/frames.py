@@ -1,16 +1,19 @@
 """The frames of our own sockets: newline JSON objects, one key each, that says what the frame is.
 
-client to worker   hello {protocol, build, client, from}, then command {id, do, …}
+client to worker   hello {protocol, build, client, from, offers}, then command {id, do, …} and
+                   reply {id, result}
 worker to client   welcome {protocol, build, session, seq}, then event {seq, at, cause, by, update},
                    behind {seq}  (an event too large for a frame: read the file),
                    lagged {seq}  (events were left out: read the file up to there),
-                   refused {reason, message}, trouble {reason, message}
+                   refused {reason, message}, trouble {reason, message},
+                   call {id, method, params}  (to one client that offers the method; never logged)
 
 The socket carries only news. Whoever sees a gap in `seq` fills it from the log's file, so no frame
 has to be
 kept for anybody.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from rookery.core.events import Event, Json, dumps
@@ -36,8 +39,9 @@ def encode_event(event: Event) -> bytes:
     return line if len(line) <= NEWS_BYTES else encode("behind", event.seq)
 
 
-def hello(build: str, client: str, after: int) -> bytes:
-    return encode("hello", {"protocol": PROTOCOL, "build": build, "client": client, "from": after})
+def hello(build: str, client: str, after: int, offers: Sequence[str] = ()) -> bytes:
+    body = {"protocol": PROTOCOL, "build": build, "client": client, "from": after}
+    return encode("hello", body | ({"offers": list(offers)} if offers else {}))
 
 
 def kind_and_body(frame: object) -> tuple[str, Any]:
@@ -50,6 +54,10 @@ def kind_and_body(frame: object) -> tuple[str, Any]:
 
 def refused(reason: str, message: str) -> bytes:
     return encode("refused", {"reason": reason, "message": message})
+
+
+def trouble(reason: str, message: str) -> bytes:
+    return encode("trouble", {"reason": reason, "message": message})
 
 
 def command_of(body: object) -> Json | None:

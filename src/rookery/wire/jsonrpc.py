@@ -29,7 +29,7 @@ from rookery.wire.failures import (
     error_from_json,
     error_to_json,
 )
-from rookery.wire.lines import Line, LineSplitter, TooLong
+from rookery.wire.lines import Line, LineSplitter, TooLong, line_of
 from rookery.wire.pipes import PipeReader, PipeWriter, take_stdio
 
 __all__ = [
@@ -253,7 +253,7 @@ class Peer:
         line = dumps(message)
         if len(line) >= self._ceilings.sent:
             raise TooLarge(f"a message of {len(line)} bytes: over {self._ceilings.sent}, not sent")
-        self._writer.write(line.encode("ascii") + b"\n")
+        self._writer.write(line_of(line))
 
     def _settle(self, incoming: Incoming) -> None:
         same = self._serving.get(incoming.id)

@@ -1,6 +1,12 @@
-"""Bytes cut into lines, with a ceiling: one endless line must not fill the memory."""
+"""Bytes cut into lines, with a ceiling: one endless line must not fill the memory. And the way
+back: JSON as a line that every parser takes."""
 
+import re
 from typing import NamedTuple
+
+SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\ud[89a-f][0-9a-f]{2}")
+"""Of ASCII JSON: an escaped backslash (nothing begins inside it), a pair, a lone half."""
+LONE = 6
 
 
 class TooLong(NamedTuple):
@@ -59,3 +65,11 @@ class LineSplitter:
             return TooLong(size)
         line, self._tail = bytes(self._tail), bytearray()
         return line
+
+
+def line_of(text: str) -> bytes:
+    """ASCII JSON as a line. Half a surrogate pair cannot be said in UTF-8, and parsers that know
+    (those of Rust) refuse the whole line: it is replaced, as a decoder does."""
+    if "\\ud" in text:
+        text = SURROGATES.sub(lambda m: "\\ufffd" if len(m[0]) == LONE else m[0], text)
+    return text.encode("ascii") + b"\n"

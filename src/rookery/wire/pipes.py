@@ -30,6 +30,10 @@ class PipeReader:
         os.set_blocking(fd, False)
         self.resume()
 
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
     def resume(self) -> None:
         if self._reading or self._ended:
             return

@@ -1,18 +1,16 @@
 """The worker's line to its agent: starts the process, speaks to it, and turns what is no protocol
 into updates."""
 
-import asyncio
 import os
 from collections.abc import Callable
 from typing import NamedTuple
 
 from rookery import paths, registry
 from rookery.core import ingest
-from rookery.core.environment import cleaned
 from rookery.core.events import Json
-from rookery.processes.lineage import MARK
 from rookery.wire.jsonrpc import Answer, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
+from rookery.worker.surroundings import Surroundings
 
 MOST_NOISE = 20
 """Lines of an agent's stdout that are no protocol: so many are kept, the rest is passed over
@@ -33,12 +31,11 @@ class Ears(NamedTuple):
 
 
 class AgentLink:
-    def __init__(self, directory: str, environment: dict[str, str], ears: Ears) -> None:
+    def __init__(self, directory: str, surroundings: Surroundings, ears: Ears) -> None:
         self._directory = directory
-        self._environment = environment
+        self._surroundings = surroundings
         self._ears = ears
         self._process: AgentProcess | None = None
-        self._ending: asyncio.Task[None] | None = None
         self._noise = 0
 
     @property
@@ -54,10 +51,7 @@ class AgentLink:
             on_batch_end=self._ears.settle,
         )
         process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
-        environment = cleaned(self._environment)
-        if mark := os.environ.get(MARK):
-            environment[MARK] = mark
-        process.spawn(Command(argv, cwd, environment))
+        process.spawn(Command(argv, cwd, *self._surroundings))
         self._process, self._noise = process, 0
         return process
 
@@ -92,13 +86,11 @@ class AgentLink:
     def end(self, grace: float) -> None:
         """Begin to end it; `exited` follows."""
         if self._process is not None:
-            self._ending = asyncio.create_task(self._process.end(grace), name="end the agent")
+            self._process.end(grace)
 
     async def close(self, grace: float) -> None:
         if self._process is not None:
             await self._process.end(grace)
-        if self._ending is not None:
-            await self._ending
 
     def _heard_noise(self, kind: str, what: object) -> None:
         self._noise += 1

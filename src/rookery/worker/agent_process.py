@@ -3,13 +3,13 @@
 
 import asyncio
 import os
-import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import IO, NamedTuple
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
 
 from rookery.processes import tree as processes
-from rookery.processes.lineage import LINUX
+from rookery.processes.child import Child
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.pipes import PipeReader
 
@@ -33,6 +33,7 @@ class Command(NamedTuple):
     argv: Sequence[str]
     cwd: str
     environment: dict[str, str]
+    umask: int
 
 
 class StderrLog:
@@ -45,14 +46,19 @@ class StderrLog:
         self._open_line = ""
 
     def write(self, data: bytes) -> None:
-        if self._file.tell() + len(data) > LOG_BYTES:
-            self._file.close()
-            os.replace(self._path, self._path + ".1")
-            self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
-        self._file.write(data[-LOG_BYTES:])
+        # A full disk, or a session that was deleted, must not keep the exit from being told.
+        with suppress(OSError):
+            self._keep(data)
         *lines, self._open_line = (self._open_line + data.decode("utf-8", "replace")).split("\n")
         self._open_line = self._open_line[-LONGEST_LINE:]
         self._tail.extend(line.rstrip()[:LONGEST_LINE] for line in lines)
+
+    def _keep(self, data: bytes) -> None:
+        if self._file.tell() + len(data) > LOG_BYTES:
+            os.replace(self._path, self._path + ".1")
+            full, self._file = self._file, open(self._path, "ab", buffering=0)  # noqa: SIM115
+            full.close()
+        self._file.write(data[-LOG_BYTES:])
 
     def tail(self) -> list[str]:
         return [*self._tail, self._open_line] if self._open_line.strip() else list(self._tail)
@@ -61,14 +67,8 @@ class StderrLog:
         empty = self._file.tell() == 0
         self._file.close()
         if empty:
-            os.unlink(self._path)
-
-
-def _taken(pipe: IO[bytes] | None) -> int:
-    """The descriptor alone: whoever reads or writes it closes it."""
-    assert pipe is not None
-    with pipe:
-        return os.dup(pipe.fileno())
+            with suppress(OSError):
+                os.unlink(self._path)
 
 
 class AgentProcess:
@@ -77,55 +77,37 @@ class AgentProcess:
 
     def __init__(self, peer: Peer, log: str, on_exit: Callable[[int, list[str]], None]) -> None:
         self.peer = peer
-        self.pid = 0
-        self.start: str | None = None
+        self._child = Child(self._exited)
         self._log = log
         self._on_exit = on_exit
         self._stderr: StderrLog | None = None
         self._reader: PipeReader | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pidfd = -1
-        self._status: int | None = None
         self._quiet = False
         self._done = asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def start(self) -> str | None:
+        return self._child.start
 
     def spawn(self, command: Command) -> None:
-        """Start it in a session and group of its own. Raises OSError, with nothing left behind."""
-        self._process = subprocess.Popen(
-            command.argv,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=command.cwd,
-            env=command.environment,
-            start_new_session=True,
-        )
-        self.pid = self._process.pid
-        self.start = processes.start_time(self.pid)
+        """Raises OSError or ValueError, with nothing left behind."""
         self._stderr = StderrLog(self._log)
-        self._reader = PipeReader(_taken(self._process.stderr), self._stderr.write, lambda: None)
+        with ExitStack() as undo:
+            undo.callback(self._stderr.close)
+            stdin, stdout, stderr = self._child.spawn(
+                command.argv, cwd=command.cwd, environment=command.environment, umask=command.umask
+            )
+            undo.pop_all()
+        self._reader = PipeReader(stderr, self._stderr.write, lambda: None)
         self.peer.on_closed = self._stdout_ended
-        self.peer.attach(_taken(self._process.stdout), _taken(self._process.stdin))
-        self._watch()
+        self.peer.attach(stdout, stdin)
 
-    def _watch(self) -> None:
-        loop = asyncio.get_running_loop()
-        if LINUX:
-            self._pidfd = os.pidfd_open(self.pid)
-            loop.add_reader(self._pidfd, self._exited)
-            return
-        assert self._process is not None
-        waiting = loop.run_in_executor(None, self._process.wait)
-        waiting.add_done_callback(lambda _: self._exited())
-
-    def _exited(self) -> None:
-        assert self._process is not None
-        self._status = self._process.wait()
-        if self._pidfd >= 0:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1
+    def _exited(self, _status: int) -> None:
         if self._quiet:
             self._finish()
         else:
@@ -133,17 +115,17 @@ class AgentProcess:
 
     def _stdout_ended(self) -> None:
         self._quiet = True
-        if self._status is not None:
+        if self._child.status is not None:
             self._finish()
         else:
             asyncio.get_running_loop().call_later(DEAF, self._end_deaf)
 
     def _end_deaf(self) -> None:
-        if self._status is None:
+        if self._child.status is None:
             processes.end_group(self.pid)
 
     def _finish(self) -> None:
-        if self._done.is_set() or self._status is None:
+        if self._done.is_set() or self._child.status is None:
             return
         self._done.set()
         self.peer.close()
@@ -151,12 +133,22 @@ class AgentProcess:
         assert self._stderr is not None
         self._reader.take_now()
         self._reader.close()
-        tail = self._stderr.tail()
         self._stderr.close()
-        self._on_exit(self._status, tail)
+        # An agent that died leaves its children behind, and a wrapper's child is the agent proper:
+        # it
+        # would go on, beside the one that comes next.
+        self.end(processes.GRACE)
 
-    async def end(self, grace: float) -> None:
-        """TERM to the whole tree, the grace, then KILL until nothing of it is left."""
+    def end(self, grace: float) -> asyncio.Task[None]:
+        """TERM to the whole tree, the grace, then KILL until nothing of it is left.
+
+        The exit is told only then: what is spawned upon it would be taken for a part of the tree.
+        """
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end(grace), name="end the agent")
+        return self._ending
+
+    async def _end(self, grace: float) -> None:
         tree = self._tree()
         processes.end_group(self.pid)
         processes.terminate(tree)
@@ -168,6 +160,9 @@ class AgentProcess:
                 tree = self._tree()
             await asyncio.sleep(POLL)
         await self._done.wait()
+        assert self._child.status is not None
+        assert self._stderr is not None
+        self._on_exit(self._child.status, self._stderr.tail())
 
     def _tree(self) -> list[processes.Process]:
         """The process and all below it. Its orphans fall to this worker, which spawns nothing

@@ -1,10 +1,18 @@
 """The open requests of an agent that wait for a person. They outlive every client (row A8)."""
 
 import os
+from typing import NamedTuple
 
 from rookery.core import asks
 from rookery.core.events import Draft, Json
 from rookery.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED, Incoming
+
+
+class Reply(NamedTuple):
+    """An effect: tell the agent, once the outcome is committed (law 3)."""
+
+    name: str
+    result: Json
 
 
 class Asks:
@@ -13,13 +21,13 @@ class Asks:
     def __init__(self) -> None:
         self._open: dict[str, Incoming] = {}
 
-    def take(self, incoming: Incoming) -> tuple[str, Json] | None:
+    def take(self, incoming: Incoming, danger: str) -> tuple[str, Json] | None:
         """The `_ask` to log, by its id; None when the request was answered with an error."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
             incoming.fail(METHOD_NOT_FOUND, f"Method not found: {incoming.method[:200]}")
             return None
         name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
-        ask = asks.asked(name, nonce, incoming.method, incoming.params)
+        ask = asks.asked(name, nonce, incoming.method, incoming.params, danger)
         if ask is None:
             incoming.fail(INVALID_PARAMS, "nothing in this request can be answered by a person")
             return None

@@ -6,8 +6,10 @@ import os
 import socket
 import struct
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from rookery import paths
+from rookery.core import loose
 from rookery.core.events import Event, Json, loads
 from rookery.processes.lineage import LINUX
 from rookery.wire import frames
@@ -16,15 +18,18 @@ from rookery.wire.lines import LineSplitter
 BACKLOG = 64
 RESUME_BELOW = 64 * 1024
 LOCAL_PEERCRED = 1  # macOS
+CALL_SECONDS = 5.0
+"""A client that was called and does not answer: then the disk (law 4)."""
 
 
-def peer_user(connection: socket.socket) -> int:
-    """The uid at the other end, as the kernel knows it."""
+def peer_of(connection: socket.socket) -> tuple[int, int]:
+    """The uid and the pid (0: not told) at the other end, as the kernel knows them."""
     if LINUX:
         data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", data)[1])
+        pid, user, _ = struct.unpack("3i", data)
+        return int(user), int(pid)
     data = connection.getsockopt(0, LOCAL_PEERCRED, 76)
-    return int(struct.unpack_from("=II", data)[1])
+    return int(struct.unpack_from("=II", data)[1]), 0
 
 
 class Connection(asyncio.Protocol):
@@ -35,13 +40,17 @@ class Connection(asyncio.Protocol):
         self._lines = LineSplitter(frames.COMMAND_BYTES)
         self._transport: asyncio.Transport | None = None
         self._lagging = False
+        self._pid = 0
         self.name = ""
+        self.offers: frozenset[str] = frozenset()
+        """Methods that this client can be called with (law 4's exception)."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(frames.BUFFER_BYTES, RESUME_BELOW)
-        if peer_user(transport.get_extra_info("socket")) != os.geteuid():
+        user, self._pid = peer_of(transport.get_extra_info("socket"))
+        if user != os.geteuid():
             self._refuse("not_yours", "This session belongs to another user.")
 
     def data_received(self, data: bytes) -> None:
@@ -62,11 +71,14 @@ class Connection(asyncio.Protocol):
         if kind == "hello" and not self.name:
             self._hello(body)
             return
+        if kind == "reply" and self.name:
+            self._clients.replied(self, body)
+            return
         command = frames.command_of(body) if kind == "command" and self.name else None
         if command is None:
             self._refuse("unexpected", "First a hello, then commands with an id and a do.")
         else:
-            self._clients.on_command(command, self.name)
+            self._clients.on_command(command, self.name, self._pid)
 
     def _hello(self, body: object) -> None:
         asked = body if isinstance(body, dict) else {}
@@ -75,6 +87,7 @@ class Connection(asyncio.Protocol):
             self._refuse("protocol", message)
             return
         self.name = str(asked.get("client") or "client")[:100]
+        self.offers = frozenset(loose.texts(asked, "offers"))
         self.write(frames.encode("welcome", self._clients.welcome()))
         self._clients.add(self)
 
@@ -107,13 +120,21 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
 
+class Call(NamedTuple):
+    """What one client was asked; `then(None)`: it did not answer, or with an error."""
+
+    client: Connection
+    then: Callable[[Json | None], None]
+    timer: asyncio.TimerHandle
+
+
 class Clients:
     """The socket and who is connected to it."""
 
     def __init__(
         self,
         path: str,
-        on_command: Callable[[Json, str], None],
+        on_command: Callable[[Json, str, int], None],
         welcome: Callable[[], Json],
         last_seq: Callable[[], int],
         on_change: Callable[[int], None],
@@ -123,7 +144,8 @@ class Clients:
         self.welcome = welcome
         self.last_seq = last_seq
         self._on_change = on_change
-        self._connections: set[Connection] = set()
+        self._connections: dict[Connection, None] = {}
+        self._calls: dict[str, Call] = {}
         self._server: asyncio.Server | None = None
         self._identity = (0, 0)
 
@@ -160,18 +182,45 @@ class Clients:
         return (found.st_dev, found.st_ino) == self._identity
 
     def add(self, connection: Connection) -> None:
-        self._connections.add(connection)
+        self._connections[connection] = None
         self._on_change(len(self._connections))
 
     def drop(self, connection: Connection) -> None:
         if connection in self._connections:
-            self._connections.remove(connection)
+            del self._connections[connection]
+            for name, call in list(self._calls.items()):
+                if call.client is connection:
+                    self._answer(name, None)
             self._on_change(len(self._connections))
 
     def publish(self, events: Iterable[Event]) -> None:
         if not self._connections:
             return
         self.tell(b"".join(frames.encode_event(event) for event in events))
+
+    def call(self, method: str, params: Json, then: Callable[[Json | None], None]) -> bool:
+        """Ask the client that came last of those that offer it; False: none does."""
+        able = [each for each in self._connections if method in each.offers]
+        if not able:
+            return False
+        name = os.urandom(8).hex()
+        timer = asyncio.get_running_loop().call_later(CALL_SECONDS, self._answer, name, None)
+        self._calls[name] = Call(able[-1], then, timer)
+        able[-1].write(frames.encode("call", {"id": name, "method": method, "params": params}))
+        return True
+
+    def replied(self, client: Connection, body: object) -> None:
+        name = loose.text(body, "id")
+        call = self._calls.get(name)
+        if call is not None and call.client is client:
+            result = body.get("result") if isinstance(body, dict) else None
+            self._answer(name, result if isinstance(result, dict) else None)
+
+    def _answer(self, name: str, result: Json | None) -> None:
+        call = self._calls.pop(name, None)
+        if call is not None:
+            call.timer.cancel()
+            call.then(result)
 
     def tell(self, data: bytes) -> None:
         for connection in list(self._connections):

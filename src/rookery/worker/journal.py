@@ -7,6 +7,7 @@ tried again.
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from rookery.core.chunks import Chunks
 from rookery.core.events import Draft, Event, Json
@@ -64,7 +65,8 @@ class Journal:
             events = self.writer.append(self._drafts, full=self._full)
         except StoreError as error:
             if self.trouble is None:
-                print(f"journal: {error}", file=sys.stderr, flush=True)
+                with suppress(OSError):  # the worker's own log is on the same disk
+                    print(f"journal: {error}", file=sys.stderr, flush=True)
             self.trouble = error
             return False
         self.trouble = None

@@ -3,6 +3,7 @@
 
 import os
 import time
+from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
@@ -36,7 +37,9 @@ class Records:
 
     def _write(self, name: str, value: Json) -> None:
         data = dumps(value).encode("ascii")
-        paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
+        # On a full disk, or once the directory is gone: what only informs holds nothing up.
+        with suppress(OSError):
+            paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
 
 
 def about_worker(socket: str) -> Json:

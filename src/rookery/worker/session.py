@@ -6,9 +6,10 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from rookery import config, paths
-from rookery.core.environment import cleaned
+from rookery.client.start import connectable
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
 from rookery.log.errors import Busy, LogError
@@ -16,8 +17,11 @@ from rookery.log.place import check_home
 from rookery.log.store import Writer
 from rookery.processes import tree as processes
 from rookery.processes.lineage import MARK
-from rookery.worker import warden
+from rookery.worker import surroundings, warden
 from rookery.worker.host import Host
+
+TRIES = 20
+"""To take the lock, in one second."""
 
 
 def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
@@ -26,7 +30,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     try:
         check_home(home)
         settings = config.load(home)
-        writer = Writer.open(directory)
+        writer = _open(directory)
     except Busy as error:
         return _refuse(ready, "busy", str(error))
     except (LogError, config.ConfigError, paths.PathError) as error:
@@ -39,6 +43,17 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     finally:
         writer.close()
     return 0
+
+
+def _open(directory: str) -> Writer:
+    """The lock is tried for a second, since a probe looks like a holder; but where a worker lives,
+    to wait is to come awake for nobody the moment that it is stopped."""
+    for _ in range(TRIES - 1):
+        with suppress(Busy):
+            return Writer.open(directory, wait=1 / TRIES)
+        if connectable(paths.socket_path(directory)):
+            break
+    return Writer.open(directory, wait=1 / TRIES)
 
 
 def _refuse(ready: int, name: str, message: str) -> int:
@@ -69,9 +84,7 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
 
 
 async def _awake(directory: str, writer: Writer, settings: config.Config, ready: int) -> None:
-    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
-    environment = os.environ if saved is None else {k: str(v) for k, v in saved.items()}
-    host = Host(directory, writer, settings, cleaned(environment))
+    host = Host(directory, writer, settings, surroundings.of_session(directory))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, host.stop, "signal")

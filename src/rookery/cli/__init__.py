@@ -1,0 +1,28 @@
+"""The command line. What needs no library is answered here, before one is loaded."""
+
+import sys
+
+from rookery import __version__
+
+
+def main() -> None:
+    """The script `rookery`. Ends the process with a meaningful status."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in ("--version", "-V"):
+        sys.stdout.write(f"rookery {__version__}\n")
+        return
+    try:
+        sys.exit(_carry_out(arguments))
+    except KeyboardInterrupt:  # also while modules are being loaded
+        sys.exit(130)
+
+
+def _carry_out(arguments: list[str]) -> int:
+    if arguments[:1] == ["play"] and not {"--help", "-h"}.intersection(arguments):
+        # An agent's start is waited for: it does not load a library for one word.
+        from rookery.acp.player import main as play
+
+        return play(arguments[1:])
+    from rookery.cli.app import run
+
+    return run(arguments)

@@ -1,0 +1,25 @@
+"""`completions`: what a shell needs to complete commands, options, sessions and agents."""
+
+import click
+
+from rookery.cli import exits
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completions(context: click.Context, shell: str) -> int:
+    """Print the completion script of a shell. Sessions and agents are completed too.
+
+    \b
+    eval "$(rookery completions bash)"          in ~/.bashrc
+    eval "$(rookery completions zsh)"           in ~/.zshrc
+    rookery completions fish | source           in ~/.config/fish/config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    program = context.find_root().command
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(program, {}, "rookery", "_ROOKERY_COMPLETE").source())
+    return exits.DONE

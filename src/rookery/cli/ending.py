@@ -1,0 +1,88 @@
+"""`stop`, `restart`, `kill`, `rm`: the ways in which a session ends, from a nap to for ever."""
+
+import sys
+
+import click
+
+from rookery import paths
+from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import standard
+from rookery.cli.naming import session_argument, sessions_argument
+from rookery.cli.talking import send
+from rookery.client.fleet import head_of_session
+from rookery.client.fleet import kill as kill_session
+from rookery.client.fleet import remove as remove_session
+
+
+@click.command()
+@session_argument
+def stop(session: str) -> int:
+    """Put a session to sleep: its agent and its worker end, and the next prompt wakes it.
+
+    \b
+    rookery stop 3f2a
+    """
+    screen = standard()
+    head = head_of_session(paths.home(), session)
+    send(session, {"do": "stop"})
+    awake = head is not None and head["awake"]
+    screen.note("Stopped. The next prompt wakes it." if awake else "It was asleep.")
+    return exits.DONE
+
+
+@click.command()
+@session_argument
+def restart(session: str) -> int:
+    """End a session's agent and start it anew. A turn that runs is interrupted.
+
+    \b
+    rookery restart 3f2a
+    """
+    screen = standard()
+    send(session, {"do": "restart"})
+    screen.note("Restarted.")
+    return exits.DONE
+
+
+@click.command()
+@session_argument
+def kill(session: str) -> int:
+    """End a session's processes at once, also hung ones. What it did is kept.
+
+    \b
+    rookery kill 3f2a
+    """
+    screen = standard()
+    kill_session(paths.home(), session)
+    screen.note("Ended. What it did is kept; the next prompt wakes it.")
+    return exits.DONE
+
+
+@click.command()
+@sessions_argument
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def rm(sessions: tuple[str, ...], yes: bool) -> int:
+    """Delete sessions and all that is kept of them. The files that their agents changed stay.
+
+    \b
+    rookery rm 3f2a
+    rookery rm --yes 3f2a 91bc
+    """
+    screen = standard()
+    titles = {}
+    for session in sessions:
+        head = head_of_session(paths.home(), session)
+        titles[session] = clean_line(head["title"]) if head else ""
+    if not yes:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise click.UsageError("Nobody can be asked here: say --yes.")
+        for session, title in titles.items():
+            screen.note(f"  {session}  {title}")
+        count = "this session" if len(titles) == 1 else f"these {len(titles)} sessions"
+        if not click.confirm(f"Delete {count} for ever?", err=True):
+            return exits.CANCELLED
+    for session in titles:
+        remove_session(paths.home(), session)
+        screen.note(f"Deleted {session}.")
+    return exits.DONE

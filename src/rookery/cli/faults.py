@@ -1,0 +1,138 @@
+"""Every error in a sentence that a person can act on; a bug's trace goes to a file, not to them."""
+
+import os
+import sys
+import time
+import traceback
+
+from rookery import paths
+from rookery.cli import exits
+from rookery.core.events import Json
+
+CRASH_LOG = "crash.log"
+CRASH_LOG_BYTES = 1024 * 1024
+
+
+def report(error: BaseException) -> int:
+    """Tell what went wrong on stderr; the exit code."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    known = explain(error)
+    if known is not None:
+        message, code = known
+        say(f"rookery: {message}")
+        return code
+    if os.environ.get("ROOKERY_DEBUG"):
+        raise error
+    say(
+        f"rookery: something went wrong that should not have: {type(error).__name__}: {error}\n"
+        f"{_keep(error)} Set ROOKERY_DEBUG=1 to see it here. Nothing that a session did is lost."
+    )
+    return exits.FAILED
+
+
+def say(text: str) -> None:
+    from rookery.cli.look.safe import clean
+
+    try:
+        print(clean(text), file=sys.stderr, flush=True)
+    except (BrokenPipeError, UnicodeEncodeError):
+        return
+
+
+def explain(error: BaseException) -> tuple[str, int] | None:
+    """A known error's message and exit code; None for a bug. Imports what has been imported."""
+    from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
+    from rookery.client.start import StartError
+    from rookery.config import ConfigError
+    from rookery.log.errors import LogError
+    from rookery.registry import NotInstalled, UnknownAgent
+
+    match error:
+        case UnknownSession():
+            return _unknown_session(error.name), exits.USAGE
+        case Ambiguous():
+            return f"{error} Say which:\n{_listed(error.candidates)}", exits.USAGE
+        case UnknownAgent():
+            return _unknown_agent(error.name, error.near, error.known), exits.USAGE
+        case NotInstalled():
+            return _not_installed(
+                error.agent.name, error.agent.argv[0], error.install
+            ), exits.FAILED
+        case StartError():
+            return f"The session's worker did not start. {error.message}", exits.FAILED
+        case ConfigError() | LogError() | StillAlive() | paths.PathError():
+            return str(error), exits.FAILED
+        case OSError() if error.filename is not None and error.strerror:
+            return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
+    return _of_the_client(error)
+
+
+def _of_the_client(error: BaseException) -> tuple[str, int] | None:
+    from rookery.client.session import Refused, Rejected
+
+    if isinstance(error, Rejected):
+        return error.message, exits.FAILED
+    return (str(error), exits.FAILED) if isinstance(error, Refused) else None
+
+
+def _unknown_session(name: str) -> str:
+    from difflib import get_close_matches
+
+    from rookery.client.fleet import heads
+
+    known = heads(paths.home())
+    if not known:
+        return f'There is no session {name!r}: there are none yet. rookery run "…" makes one.'
+    names = {head["id"]: head for head in known} | {head["title"].lower(): head for head in known}
+    near = {names[each]["id"]: names[each] for each in get_close_matches(name.lower(), names, 5)}
+    if near:
+        return f"There is no session {name!r}. Near it:\n{_listed(list(near.values()))}"
+    return f"There is no session {name!r}. The latest:\n{_listed(known[:5])}"
+
+
+def _listed(heads: list[Json]) -> str:
+    from rookery.cli.look.safe import clean_line, cut
+
+    return "\n".join(
+        f"  {head['id']}  {cut(clean_line(head['title']) or '(no title)', 60)}" for head in heads
+    )
+
+
+def _unknown_agent(name: str, near: list[str], known: list[str]) -> str:
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return (
+        f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.\n"
+        f'Any other program that speaks ACP on stdio: --cmd "program --its-flags"'
+    )
+
+
+def _not_installed(name: str, program: str, install: str) -> str:
+    how = f"\nTo install it: {install}" if install else ""
+    return (
+        f"{name} is not installed: there is no program {program!r} on PATH.{how}\n"
+        "The demo agent needs nothing: rookery run --agent demo"
+    )
+
+
+def _keep(error: BaseException) -> str:
+    """Write the trace to a file; the sentence that tells where it is."""
+    path = os.path.join(paths.home(), CRASH_LOG)
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    text = "".join(traceback.format_exception(error))
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        fresh = not os.path.exists(path) or os.path.getsize(path) > CRASH_LOG_BYTES
+        with open(path, "w" if fresh else "a", errors="backslashreplace") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(f"{stamp} rookery {' '.join(sys.argv[1:2])}\n{text}\n")
+    except OSError:
+        return "The trace could not be kept."
+    return f"The trace is in {path}."
+
+
+def give_up_stdout() -> None:
+    """Nobody reads it any more: what Python still wants to flush goes nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

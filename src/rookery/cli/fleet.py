@@ -1,0 +1,107 @@
+"""`ps`: the sessions, with what needs a person first."""
+
+import time
+
+import click
+
+from rookery import paths
+from rookery.build import build
+from rookery.cli import exits
+from rookery.cli.look.paint import duration
+from rookery.cli.look.safe import clean_line, columns, cut, pad
+from rookery.cli.look.screen import Screen, standard
+from rookery.client.fleet import heads
+from rookery.core.events import Json, dumps
+from rookery.core.fleet import fleet_block, in_order, state_of
+
+HEADINGS = ("", "STATE", "ID", "TITLE", "AGENT", "TURN", "SINCE", "DIRECTORY")
+TITLE = 3
+DIRECTORY = 7
+
+WORDS = {"needs-you": "needs you"}
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Archived ones too.")
+@click.option("--json", "as_json", is_flag=True, help="One session a line.")
+def ps(everything: bool, as_json: bool) -> int:
+    """List the sessions: what needs you first, then what failed, runs, is idle, is asleep.
+
+    \b
+    rookery ps
+    rookery ps --json | jq -r 'select(.status == "needs-you").id'
+    """
+    screen = standard()
+    found = [head for head in heads(paths.home()) if everything or not head["archived"]]
+    if as_json:
+        for head in found:
+            status = state_of(head, awake=head["awake"])
+            screen.line(dumps({**head, "status": status, "stale": is_stale(head)}))
+    elif found:
+        write_table(screen, found)
+    else:
+        screen.note('No sessions yet. rookery run "…" makes one.')
+    return exits.DONE
+
+
+def is_stale(head: Json) -> bool:
+    """Whether another build's worker hosts it (row W7): it is replaced when it is idle."""
+    return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
+
+
+def write_table(screen: Screen, found: list[Json], most: int | None = None) -> None:
+    by_id = {head["id"]: head for head in found}
+    blocks = in_order([fleet_block(head, awake=head["awake"]) for head in found])
+    shown = blocks if most is None else blocks[:most]
+    now = time.time() * 1000
+    rows = [_row(screen, by_id[block["id"]], block["status"], now) for block in shown]
+    _write(screen, rows, [block["status"] for block in shown])
+    if len(shown) < len(blocks):
+        screen.line(screen.paint.faint(f"and {len(blocks) - len(shown)} more: rookery ps"))
+
+
+def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
+    since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
+    words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    return [
+        screen.paint.sign(status),
+        words,
+        head["id"],
+        clean_line(head["title"]) or "(no title)",
+        clean_line(head["agent"]),
+        str(head["turn"]),
+        _coarse(since),
+        short_home(clean_line(head["cwd"])),
+    ]
+
+
+def _coarse(since: str) -> str:
+    """One unit is enough in a list."""
+    number, unit = since.split()[:2]
+    return f"{number.partition('.')[0]} {unit}"
+
+
+def short_home(path: str) -> str:
+    import os
+
+    user = os.path.expanduser("~")
+    return "~" + path[len(user) :] if path == user or path.startswith(user + "/") else path
+
+
+def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
+    table = [list(HEADINGS), *rows]
+    widths = [max(columns(row[place]) for row in table) for place in range(len(HEADINGS))]
+    if screen.live:
+        # What is too wide for the terminal is taken from the title, then from the directory.
+        for place, least in ((TITLE, 16), (DIRECTORY, 8)):
+            over = sum(widths) + 2 * (len(widths) - 1) - screen.width
+            widths[place] -= min(max(0, over), max(0, widths[place] - least))
+    else:
+        widths[TITLE] = min(widths[TITLE], 60)
+    for number, row in enumerate(table):
+        cells = [pad(cut(cell, width), width) for cell, width in zip(row, widths, strict=True)]
+        if number:
+            cells[:2] = [screen.paint.in_(states[number - 1], cell) for cell in cells[:2]]
+        else:
+            cells = [screen.paint.faint(cell) for cell in cells]
+        screen.line("  ".join(cells).rstrip())

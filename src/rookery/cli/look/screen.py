@@ -1,0 +1,93 @@
+"""Where words go: results to stdout, hints to stderr, and in a terminal one line on what goes on.
+
+No control code leaves here unless stdout is a terminal that is allowed colour.
+"""
+
+import os
+import sys
+from typing import TextIO
+
+from rookery.cli.look.paint import Paint
+from rookery.cli.look.safe import cut
+
+ERASE = "\r\x1b[2K"
+
+
+class PipeClosed(Exception):
+    """Nobody reads stdout any more, as after `| head`."""
+
+
+class Screen:
+    """`live`: whether the last line may be written again, and colour be used."""
+
+    def __init__(
+        self, out: TextIO, err: TextIO, *, live: bool, width: int = 80, signs: bool = True
+    ) -> None:
+        self.out = out
+        self.err = err
+        self.live = live
+        self.width = width
+        self.paint = Paint(colour=live, signs=signs)
+        self._status = ""
+
+    def write(self, text: str) -> None:
+        """Results."""
+        self._put((ERASE if self._status else "") + text)
+        self._status = ""
+
+    def line(self, text: str = "") -> None:
+        self.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Hints, ids, what is going on: whoever reads stdout does not want it."""
+        self.status("")
+        try:
+            self.err.write(text + "\n")
+            self.err.flush()
+        except BrokenPipeError:
+            self.err = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
+
+    def status(self, text: str) -> None:
+        """What goes on just now, on a terminal; the next word that is written replaces it."""
+        if not self.live or text == self._status:
+            return
+        erase = ERASE if self._status else ""
+        self._status = text
+        self._put(erase + self.paint.in_("running", cut(text, self.width - 1)))
+
+    def _put(self, text: str) -> None:
+        if not text:
+            return
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except BrokenPipeError:
+            raise PipeClosed from None
+
+
+def standard() -> Screen:
+    """The screen of this process."""
+    # Who closed them wants to read nothing.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # What the encoding cannot say is spelled out; printing never fails for it.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    out = sys.stdout
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "", "dumb")
+    live = out.isatty() and not plain
+    try:
+        width = os.get_terminal_size(out.fileno()).columns or 80
+    except (OSError, ValueError):
+        width = 80
+    return Screen(out, sys.stderr, live=live, width=width, signs=_has_signs(out))
+
+
+def _has_signs(out: TextIO) -> bool:
+    try:
+        "✓▸○◆■∴▌─…−".encode(out.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,242 @@
+"""A session as text that is written as it happens: each word once, in the order in which it came.
+
+Text streams. A card is written when its call ends; on a terminal the last line says what runs until
+then. A thought is one faint line with its length; a plan is written again only where it changed.
+"""
+
+from typing import Any
+
+from rookery.cli.look import card, lines, words
+from rookery.cli.look.paint import duration
+from rookery.cli.look.safe import clean, clean_line
+from rookery.cli.look.screen import Screen
+from rookery.core.document import Block, Document, Op
+
+CLOSE = frozenset({"tool", "thought", "raw", "notice"})
+"""Roles that stand line under line; any other has an empty line around it."""
+
+DEEPEST = 8
+
+
+class Transcript:
+    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing."""
+
+    def __init__(
+        self, screen: Screen, *, prompts: bool = True, asks: bool = True, full: bool = False
+    ) -> None:
+        self.screen = screen
+        self.paint = screen.paint
+        self._prompts = prompts
+        self._asks = asks
+        self._full = full
+        self._last = ""  # the role that was written last
+        self._open = ""  # the id of the message that is being written
+        self._held = ""  # newlines at its end, written when more of it comes
+        self._begun = False  # whether that message has shown a letter yet
+        self._thought: Block | None = None
+        self._sent: dict[str, int] = {}  # of each message, how many characters are written
+        self._written: set[str] = set()
+        self._plans: dict[str, list[Any]] = {}
+        self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
+
+    def feed(self, document: Document, ops: list[Op]) -> None:
+        """Write what these ops changed; the document is the one that they were applied to."""
+        for op in ops:
+            name = op[1]["id"] if op[0] == "put" else op[1]
+            if op[0] != "drop" and name in document.blocks:
+                self._show(document, document.blocks[name])
+
+    def page(self, document: Document) -> None:
+        """Write a document as it stands."""
+        for block in document.blocks.values():
+            self._show(document, block, final=True)
+        self.finish()
+
+    def finish(self) -> None:
+        """End the line that is being written."""
+        self._close()
+        self.screen.status("")
+
+    def status(self, document: Document, now: int) -> None:
+        """What goes on, for the last line of a terminal. A session that waits shows no work."""
+        header = document.header
+        if self._open or header["state"] == "idle" or header["asks"]:
+            return
+        words, since = _doing(document)
+        seconds = (now - since) / 1000
+        words = f"{self.paint.sign('running')} {words}"
+        self.screen.status(f"{words} · {duration(seconds)}" if seconds >= 1 else words)
+
+    def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
+        """Write of a block what is not written yet."""
+        role = block["role"]
+        match role:
+            case "answer":
+                self._message(block)
+            case "thought":
+                self._think(block, final)
+            case "prompt":
+                if self._prompts:
+                    self._once(block, words.of_prompt(block, self.paint))
+            case "tool" | "terminal":
+                self._call(document, block, final)
+            case "plan":
+                self._plan(block)
+            case "ask":
+                self._ask(document, block)
+            case "divider":
+                self._once(block, words.of_divider(block, self.paint))
+            case "raw":
+                self._once(block, [words.of_raw(block, self.paint)])
+            case _:
+                self._once(block, words.of_notice(block, self.paint))
+
+    # ------------------------------------------------------------ lines
+
+    def _lines(self, role: str, found: list[str]) -> None:
+        if not found:
+            return
+        self._close()
+        self._separate(role)
+        self.screen.write("\n".join(found) + "\n")
+
+    def _once(self, block: Block, found: list[str]) -> None:
+        if block["id"] not in self._written:
+            self._written.add(block["id"])
+            self._lines(block["role"], found)
+
+    def _separate(self, role: str) -> None:
+        if self._last and not (role in CLOSE and self._last in CLOSE):
+            self.screen.write("\n")
+        self._last = role
+
+    # ------------------------------------------------------------ messages
+
+    def _message(self, block: Block) -> None:
+        name = block["id"]
+        if self._open != name:
+            self._close()
+            self._open = name
+        text = clean(block["text"][self._sent.get(name, 0) :])
+        self._sent[name] = len(block["text"])
+        text = text if self._begun else text.lstrip("\n")
+        body = text.rstrip("\n")
+        if body:
+            if not self._begun:
+                self._begun = True
+                self._separate("answer")
+            self.screen.write(self._held + body)
+            self._held = ""
+        self._held += text[len(body) :] if self._begun else ""
+        if block["parts"] and name not in self._written:
+            found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
+            self._once(block, found)
+
+    def _think(self, block: Block, final: bool) -> None:
+        if self._thought is None or self._thought["id"] != block["id"]:
+            self._close()
+            self._thought = block
+        if final:
+            self._close()
+
+    def _close(self) -> None:
+        """End what is being written, before something else is."""
+        thought, self._thought = self._thought, None
+        if thought is not None and thought["id"] not in self._written:
+            self._written.add(thought["id"])
+            self._separate("thought")
+            length = len(thought["text"].strip())
+            self.screen.write(words.of_thought(length, self.paint) + "\n")
+        if self._open and self._begun:
+            self.screen.write("\n")
+        self._open, self._held, self._begun = "", "", False
+
+    # ------------------------------------------------------------ cards
+
+    def _call(self, document: Document, block: Block, final: bool) -> None:
+        if block["role"] == "terminal" and block["parent"] in document.blocks:
+            return  # its call shows it
+        if block["id"] in self._written or not (final or card.is_over(block)):
+            return
+        self._written.add(block["id"])
+        terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
+        found = [card.headline(block, terminals, self.paint, document.header["cwd"])]
+        if self._asked.get(block["id"]) != block["parts"] or not block["parts"]:
+            opened = card.details(block, terminals, self.paint, full=self._full)
+            found += [f"    {line}" for line in opened]
+        indent = "  " * _depth(document, block)
+        self._lines("tool", [indent + line for line in found])
+
+    def _plan(self, block: Block) -> None:
+        items = block["parts"][0].get("items", []) if block["parts"] else []
+        before = self._plans.get(block["id"])
+        if before == items:
+            return
+        self._plans[block["id"]] = items
+        shown = items
+        if before is not None and [_text(item) for item in before] == [_text(i) for i in items]:
+            shown = [item for old, item in zip(before, items, strict=True) if old != item]
+        found = [f"  {lines.of_item(item, self.paint)}" for item in shown]
+        self._lines("plan", [clean_line(block["title"]), *found])
+
+    def _ask(self, document: Document, block: Block) -> None:
+        name = block["id"]
+        if block["status"] == "asked":
+            if self._asks and name not in self._written:
+                if block["parent"]:
+                    self._asked[block["parent"]] = block["parts"]
+                self._once(block, words.of_ask(block, self.paint, document.header["agent"]))
+            return
+        if name + "!" in self._written:
+            return
+        self._written.add(name + "!")
+        outcome = words.of_outcome(block, self.paint)
+        if name in self._written:
+            self._last = "tool"  # it belongs to the lines above
+            self._lines("tool", [outcome])
+            return
+        asked = words.question(block, document.header["agent"])
+        self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
+
+
+def _doing(document: Document) -> tuple[str, int]:
+    """What goes on, and since when: a call since it began, all else since the turn began."""
+    header, blocks = document.header, document.blocks.values()
+    running = [block for block in blocks if block["role"] == "tool" and not card.is_over(block)]
+    if len(running) == 1:
+        name, begun = running[0]["id"], header["since"]
+        begun = next((since for each, _, since in header["_tools"].values() if each == name), begun)
+        return card.title(running[0], header["cwd"]), begun
+    agent = clean_line(header["agent"]) or "the agent"
+    last = next(reversed(blocks), None)
+    words = f"waiting for {agent}"
+    if running:
+        words = f"{len(running)} tools at work"
+    elif header["process"]["state"] == "starting":
+        words = f"starting {agent}"
+    elif last is not None and last["role"] == "thought":
+        words = "thinking"
+    return words, header["since"]
+
+
+def _terminals(document: Document, block: Block) -> list[Block]:
+    """The terminals that a call names in its content, and those that are nested under it."""
+    names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
+    return [
+        each
+        for each in document.blocks.values()
+        if each["role"] == "terminal"
+        and (each["parent"] == block["id"] or each.get("terminal") in names)
+    ]
+
+
+def _depth(document: Document, block: Block) -> int:
+    depth = 0
+    while depth < DEEPEST and block["parent"] in document.blocks:
+        block = document.blocks[block["parent"]]
+        depth += 1
+    return depth
+
+
+def _text(item: dict[str, Any]) -> object:
+    return item.get("text")

@@ -1,0 +1,85 @@
+"""Asks, notices, prompts and dividers in words: short, plain, in the person's terms."""
+
+import re
+
+from rookery.cli.look import lines
+from rookery.cli.look.paint import Paint, count
+from rookery.cli.look.safe import clean, clean_line
+from rookery.core.document import Block
+
+WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
+
+_PID = re.compile(r":\d+$")
+
+
+def of_prompt(block: Block, paint: Paint) -> list[str]:
+    """A person's words, with a rule at their left."""
+    rule = paint.mark("rule")
+    body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
+    for part in block["parts"]:
+        body += lines.of_part(part, paint)
+    return [f"{rule} {line}".rstrip() for line in body]
+
+
+def of_thought(length: int, paint: Paint) -> str:
+    return paint.faint(f"{paint.sign('thought')} thought · {count(length, 'character')}")
+
+
+def of_notice(block: Block, paint: Paint) -> list[str]:
+    """What happened, then why and what helps."""
+    name = {"error": "failed", "warn": "warn", "info": "note"}.get(block["status"], "stopped")
+    if block["role"] == "error":
+        name = "failed"
+    elif block["status"] == "":
+        name = "note"
+    body = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
+    head = clean_line(block["title"]) if block["title"] else body.pop(0) if body else ""
+    for part in block["parts"]:
+        body += lines.of_part(part, paint)
+    mark = paint.mark(name)
+    return [f"{mark} {paint.in_(name, head)}", *(f"  {line}" for line in body)]
+
+
+def of_divider(block: Block, paint: Paint) -> list[str]:
+    rule = paint.sign("line") * 2
+    words = clean_line(block["title"])
+    text = clean(block["text"]).strip().split("\n") if block["text"].strip() else []
+    return [paint.faint(f"{rule} {words} {rule}"), *(paint.faint(f"   {line}") for line in text)]
+
+
+def of_raw(block: Block, paint: Paint) -> str:
+    """What nobody gave a look: that it came, and how it begins."""
+    value = block["parts"][0].get("value") if block["parts"] else ""
+    title = clean_line(block["title"])
+    return paint.faint(f"{paint.sign('dot')} {title} {lines.short_json(value, 160)}")
+
+
+# ---------------------------------------------------------------- asks
+
+
+def of_ask(block: Block, paint: Paint, agent: str) -> list[str]:
+    """What will happen, in full, in the tool's own words; then the agent's options in its order."""
+    found = [f"{paint.mark('needs-you')} {paint.in_('needs-you', question(block, agent))}"]
+    for part in block["parts"]:
+        found += [f"    {line}" for line in lines.of_part(part, paint, full=True)]
+    found += [
+        f"  {number}  {clean_line(action['label'])}"
+        for number, action in enumerate(block["actions"], 1)
+    ]
+    return found
+
+
+def question(block: Block, agent: str) -> str:
+    verb = WANTS.get(block.get("kind", ""))
+    title = clean_line(block["title"]) or "may it go on?"
+    who = clean_line(agent) or "the agent"
+    if verb and title.partition(" ")[0].lower() != verb:
+        return f"{who} wants to {verb}: {title.strip('`')}"
+    return f"{who} wants to {verb} {title.partition(' ')[2]}" if verb else f"{who} asks: {title}"
+
+
+def of_outcome(block: Block, paint: Paint) -> str:
+    """How an ask ended, and through what: `Allow once · cli`."""
+    said = _PID.sub("", clean_line(block["text"])) or block["status"]
+    name = "stopped" if block["status"] == "cancelled" else "note"
+    return f"  {paint.sign('answer')} {paint.in_(name, said)}"

@@ -1,0 +1,171 @@
+"""`run` and `new`: from a task in words to a session, and to its end."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from rookery import config, paths, registry
+from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.naming import complete_agents
+
+
+class Wanted(NamedTuple):
+    """What a new session is made of."""
+
+    agent: registry.Agent
+    argv: list[str]
+    """Kept in the log only for --cmd: a name is looked up anew at each start."""
+    cwd: str
+    roots: tuple[str, ...]
+    title: str
+
+
+def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
+    directory = click.Path(exists=True, file_okay=False, resolve_path=True)
+    for option in (
+        click.option("--title", default="", help="A title; else the prompt's first line."),
+        click.option(
+            "--root",
+            "roots",
+            type=directory,
+            multiple=True,
+            metavar="DIR",
+            help="Another directory that the agent may use. Repeatable.",
+        ),
+        click.option(
+            "--cwd", type=directory, default=".", metavar="DIR", help="Where it works; else here."
+        ),
+        click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio."),
+        click.option(
+            "--agent",
+            metavar="NAME",
+            shell_complete=complete_agents,
+            help="An agent that is known by name; `--agent help` lists them.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _wanted(
+    agent: str | None, line: str | None, cwd: str, roots: tuple[str, ...], title: str
+) -> Wanted:
+    if agent and line:
+        raise click.UsageError("--agent and --cmd exclude each other.")
+    if agent == "help":
+        raise AgentsAsked
+    settings = config.load(paths.home())
+    if line is None:
+        name = agent or settings.default_agent or registry.DEFAULT
+        found, argv = registry.resolve(name, settings.agents), []
+    else:
+        try:
+            found = registry.from_command(line)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--cmd") from None
+        argv = found.argv
+    registry.check_installed(found, os.environ, cwd)
+    return Wanted(found, argv, cwd, roots, title)
+
+
+class AgentsAsked(Exception):
+    """`--agent help`."""
+
+
+def _list_agents(screen: Screen) -> int:
+    settings = config.load(paths.home())
+    for name in registry.names(settings.agents):
+        agent = registry.resolve(name, settings.agents)
+        try:
+            registry.check_installed(agent, os.environ, ".")
+            how = "installed" if name != "demo" else "comes with Rookery"
+        except registry.NotInstalled as missing:
+            how = missing.install or "not installed"
+        words = "rookery play demo" if name == "demo" else " ".join(agent.argv)
+        screen.line(f"{name:<10} {words:<24} {how}")
+    return exits.DONE
+
+
+def create(wanted: Wanted) -> str:
+    from rookery.client.create import create_session
+
+    return create_session(
+        paths.home(),
+        agent=wanted.agent.name,
+        argv=wanted.argv,
+        cwd=wanted.cwd,
+        roots=wanted.roots,
+        title=wanted.title,
+    )
+
+
+def text_of(words: tuple[str, ...]) -> str:
+    """The prompt: the words, with `-` standing for stdin; stdin alone where it is piped to us."""
+    if not words and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError('Nothing to send: give a text, or "-" to read it from stdin.')
+    text = " ".join(_stdin() if word == "-" else word for word in words) if words else _stdin()
+    if not text.strip():
+        raise click.UsageError("The prompt is empty.")
+    return text
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise click.UsageError("stdin is closed.")
+    return sys.stdin.buffer.read().decode("utf-8", "replace").rstrip("\n")
+
+
+@click.command()
+@_of_a_session
+@click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
+@click.option(
+    "--approve",
+    type=click.Choice(["all", "reject", "ask"]),
+    help="What to say when the agent asks: all (the default here), reject, or ask: leave it to "
+    "you and wait.",
+)
+@click.argument("text", nargs=-1)
+def run(as_json: bool, approve: str | None, text: tuple[str, ...], **of_session: Any) -> int:
+    """Give an agent a task, stream its answer, and exit with the truth about it.
+
+    TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
+    on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
+
+    \b
+    rookery run "Fix the failing test"
+    rookery run --agent claude --approve ask "Tidy up the build scripts"
+    git diff | rookery run "Review this change:" -
+    """
+    screen = standard()
+    try:
+        wanted = _wanted(**of_session)
+    except AgentsAsked:
+        return _list_agents(screen)
+    from rookery.cli.turns import Policy, run_turn
+
+    policy = Policy(approve or "all", stated=approve is not None)
+    return run_turn(screen, lambda: create(wanted), text_of(text), policy, as_json=as_json)
+
+
+@click.command()
+@_of_a_session
+def new(**of_session: Any) -> int:
+    """Make a session without a prompt and print its id. Nothing is started yet.
+
+    \b
+    id=$(rookery new --agent claude --title "Release notes")
+    rookery prompt $id --wait "List what changed since v1.0"
+    """
+    screen = standard()
+    try:
+        wanted = _wanted(**of_session)
+    except AgentsAsked:
+        return _list_agents(screen)
+    screen.line(create(wanted))
+    screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
+    return exits.DONE

@@ -1,0 +1,66 @@
+"""`show`: a session from its file, as text, as the document that all looks share, or as events."""
+
+import click
+
+from rookery import paths
+from rookery.cli import exits
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.naming import session_argument
+from rookery.core.document import Document
+from rookery.core.events import dumps, event_to_json
+from rookery.core.reduce import fold
+from rookery.log.reader import Reader
+
+
+@click.command()
+@session_argument
+@click.option("--turn", type=click.IntRange(min=0), metavar="N", help="This turn; 0: before all.")
+@click.option("--all", "everything", is_flag=True, help="Every turn; else the last one.")
+@click.option("--full", is_flag=True, help="Long outputs in full.")
+@click.option("--json", "as_json", is_flag=True, help="The document: its header and its blocks.")
+@click.option("--events", "as_events", is_flag=True, help="One event a line.")
+def show(
+    session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
+) -> int:
+    """Print a session: its last turn, another one, or all of it.
+
+    \b
+    rookery show 3f2a
+    rookery show 3f2a --all | less
+    rookery show 3f2a --all --events > session.jsonl
+    """
+    if everything and turn is not None:
+        raise click.UsageError("--turn and --all exclude each other.")
+    if as_json and as_events:
+        raise click.UsageError("--json and --events exclude each other.")
+    screen = standard()
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        last = log.turns()
+        if turn is not None and turn > last:
+            raise click.BadParameter(f"the last turn is {last}.", param_hint="--turn")
+        first, final = (
+            (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
+        )
+        if as_events:
+            for n in range(first, final + 1):
+                for event in log.page(n):
+                    screen.line(dumps(event_to_json(event)))
+        elif as_json:
+            screen.line(dumps(_document(log, first, final).to_json()))
+        else:
+            _print(screen, log, first, final, full=full)
+            if final == first and last > 1:
+                screen.note(f"turn {final} of {last}; --all prints every turn")
+    return exits.DONE
+
+
+def _document(log: Reader, first: int, last: int) -> Document:
+    header = log.header_before(first) if first else None
+    return fold(header, (event for n in range(first, last + 1) for event in log.page(n)))
+
+
+def _print(screen: Screen, log: Reader, first: int, last: int, *, full: bool) -> None:
+    from rookery.cli.look.transcript import Transcript
+
+    transcript = Transcript(screen, full=full)
+    transcript.page(_document(log, first, last))

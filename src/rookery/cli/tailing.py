@@ -1,0 +1,79 @@
+"""`tail`: a session as it happens, from its last turn on."""
+
+from contextlib import aclosing
+
+import click
+
+from rookery import paths
+from rookery.cli import exits
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.naming import session_argument
+from rookery.core.document import Document
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from rookery.log.reader import Reader
+
+
+@click.command()
+@session_argument
+@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Begin after event N.")
+@click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
+def tail(session: str, since: int | None, as_json: bool) -> int:
+    """Follow a session as it happens, beginning with its last turn. Ctrl-C leaves it running.
+
+    \b
+    rookery tail 3f2a
+    rookery tail 3f2a --json --since 0
+    """
+    screen = standard()
+    from rookery.cli.following import attend
+
+    def farewell() -> str:
+        return f"Session {session} goes on without you: rookery tail {session}"
+
+    return attend(lambda: _follow(screen, session, since, as_json), screen, farewell)
+
+
+async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
+    from rookery.cli.following import Watch
+    from rookery.cli.look.transcript import Transcript
+    from rookery.client.session import SessionClient
+
+    client = SessionClient(paths.home(), session)
+    try:
+        document, after = _beginning(client.log, since)
+        transcript = None if as_json else Transcript(screen)
+        watch = Watch(client, screen, document, transcript)
+        known = client.log.last_seq()
+        async with aclosing(watch.events(after)) as events:
+            async for event in events:
+                if transcript is not None:
+                    _remark(screen, session, document, event, known)
+    finally:
+        client.close()
+    return exits.DONE
+
+
+def _beginning(log: Reader, since: int | None) -> tuple[Document, int]:
+    """The document as it was after the event from which on we follow, and that event's number."""
+    if since is None:
+        header, events = log.tail()
+        return Document(header), events[0].seq - 1 if events else 0
+    turn = log.turns()
+    while turn > 0 and (page := log.page(turn)) and page[0].seq > since:
+        turn -= 1
+    page = [event for event in log.page(turn) if event.seq <= since]
+    return fold(log.header_before(turn), page), since
+
+
+def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:
+    """What a person can do now, and that a turn is over: on stderr, since it is no part of it.
+
+    `known`: the last event that was there when we came. An ask before it may be answered by now.
+    """
+    update = event.update
+    asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
+    if document.header["asks"] and (asked or event.seq == known):
+        screen.note(f"Waiting for an answer: rookery answer {session}")
+    if kind_of(update) == "_turn" and update.get("reason") == "end_turn":
+        screen.note("done")

@@ -1,0 +1,187 @@
+"""One turn, from its prompt to its end: asks are answered by policy, the end is the exit code."""
+
+import os
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.cli import exits
+from rookery.cli.asking import rule_answer
+from rookery.cli.following import Watch, attend
+from rookery.cli.look.paint import duration
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen
+from rookery.cli.look.transcript import Transcript
+from rookery.client.session import Rejected, SessionClient
+from rookery.core import loose
+from rookery.core.document import Document
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from rookery.log.reader import Reader
+
+
+class Policy(NamedTuple):
+    """What to say when an agent asks: all, reject, or ask (a person)."""
+
+    approve: str
+    stated: bool = True
+    """False: nobody chose it, so it is said."""
+
+
+class Progress:
+    """How far it has come, for the word that is left when a person leaves."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self.command = os.urandom(8).hex()
+        """The id of the prompt: whether the session took it is in its log."""
+
+    def farewell(self) -> str:
+        if not self.session:
+            return "Nothing was started."
+        with Reader.open(paths.session_dir(paths.home(), self.session)) as log:
+            taken = log.find(self.command) is not None
+        if not taken:
+            return f"Left before the prompt was sent. The session is {self.session}."
+        return (
+            f"Session {self.session} goes on without you.\n"
+            f"  rookery tail {self.session}     to watch it\n"
+            f"  rookery cancel {self.session}   to end its turn"
+        )
+
+
+def run_turn(
+    screen: Screen, create: Callable[[], str], text: str, policy: Policy, *, as_json: bool
+) -> int:
+    """A new session with one prompt; the exit code."""
+    progress = Progress()
+
+    async def main() -> int:
+        progress.session = create()
+        client = SessionClient(paths.home(), progress.session)
+        try:
+            turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
+            turn.introduce()
+            return await turn.play(text, 0, progress)
+        finally:
+            client.close()
+
+    return attend(main, screen, progress.farewell)
+
+
+def continue_turn(screen: Screen, session: str, text: str, policy: Policy, *, as_json: bool) -> int:
+    """A prompt to a session that is there; the exit code of the turn that it becomes."""
+    progress = Progress(session)
+
+    async def main() -> int:
+        client = SessionClient(paths.home(), session)
+        try:
+            header, events = client.log.tail()
+            document = fold(header, events)
+            since = events[-1].seq if events else 0
+            turn = _Turn(client, screen, document, policy, as_json=as_json, prompts=False)
+            turn.watch.showing = False
+            return await turn.play(text, since, progress)
+        finally:
+            client.close()
+
+    return attend(main, screen, progress.farewell)
+
+
+class _Turn:
+    def __init__(
+        self,
+        client: SessionClient,
+        screen: Screen,
+        document: Document,
+        policy: Policy,
+        *,
+        as_json: bool,
+        prompts: bool,
+    ) -> None:
+        asks = policy.approve == "ask"
+        transcript = None if as_json else Transcript(screen, prompts=prompts, asks=asks)
+        self.client = client
+        self.screen = screen
+        self.document = document
+        self.watch = Watch(client, screen, document, transcript)
+        self.policy = policy
+        self.rejected = False
+        self._n = 0
+
+    def introduce(self) -> None:
+        said = {
+            "all": "everything that it asks is approved",
+            "reject": "everything that it asks is rejected",
+            "ask": "it asks you",
+        }[self.policy.approve]
+        more = "" if self.policy.stated else " (--approve reject, --approve ask)"
+        self.screen.note(f"session {self.client.session} · {said}{more}")
+
+    async def play(self, text: str, since: int, progress: Progress) -> int:
+        name = progress.command
+        blocks = [{"type": "text", "text": text}]
+        outcome = await self.client.send({"id": name, "do": "prompt", "prompt": blocks})
+        if kind_of(outcome.update) == "_queue":
+            self.screen.note("A turn is running: the prompt waits for its end.")
+        ended = ""
+        async with aclosing(self.watch.events(since)) as events:
+            async for event in events:
+                if self._begins(event, name):
+                    self._n = self.document.header["turn"]
+                    self.watch.showing = True
+                elif kind_of(event.update) == "_ask":
+                    await self._answer(event)
+                elif (reason := self._end(event)) is not None:
+                    ended = reason
+                    break
+                elif not self._n and self._is_held(name):
+                    self.screen.note("The turn before it did not end well: the prompt is held.")
+                    return exits.FAILED
+        self._conclude(ended)
+        return exits.of_turn(ended, rejected=self.rejected)
+
+    def _begins(self, event: Event, command: str) -> bool:
+        if kind_of(event.update) != "_prompt":
+            return False
+        return event.cause == command or command in loose.texts(event.update, "queued")
+
+    def _end(self, event: Event) -> str | None:
+        update = event.update
+        if not self._n or kind_of(update) != "_turn" or update.get("state") != "idle":
+            return None
+        return loose.text(update, "reason") or "end_turn"
+
+    def _is_held(self, command: str) -> bool:
+        header = self.document.header
+        waits = any(item["id"] == command for item in header["queue"])
+        return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
+
+    async def _answer(self, event: Event) -> None:
+        name = loose.text(event.update, "id")
+        ask = self.document.header["asks"].get(name)
+        if ask is None or not self._n:
+            return
+        if self.policy.approve == "ask":
+            self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
+            return
+        answer = rule_answer(ask, approve=self.policy.approve == "all")
+        self.rejected = self.rejected or answer.rejects
+        if answer.note:
+            self.screen.note(answer.note)
+        try:
+            await self.client.send({"do": "answer", "ask": name, **answer.command})
+        except Rejected as error:
+            self.screen.note(clean_line(error.message))
+
+    def _conclude(self, reason: str) -> None:
+        """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
+        seconds = self._seconds()
+        words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
+        said = words.get(reason, reason.replace("_", " "))
+        self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
+
+    def _seconds(self) -> float:
+        page = self.client.log.page(self._n)
+        return (page[-1].at - page[0].at) / 1000 if page else 0.0

@@ -1,0 +1,58 @@
+"""Prompts as an agent can take them: gated by what it said it takes (acp-C11, acp-P3)."""
+
+from collections.abc import Callable
+
+from rookery.core import loose
+from rookery.core.events import Json
+
+type Load = Callable[[str], str | None]
+"""The bytes of a blob by its hash, in base64; None where there is none."""
+
+
+class Untaken(Exception):
+    """The agent does not take a part of the prompt; the words say which, and what helps."""
+
+
+def for_agent(prompt: list[Json], capabilities: Json, load: Load) -> list[Json]:
+    """The blocks as they are sent. Raises Untaken."""
+    takes = loose.mapping(capabilities, "promptCapabilities")
+    return [_block(block, takes, load) for block in prompt]
+
+
+def _block(block: Json, takes: Json, load: Load) -> Json:
+    match block.get("type"):
+        case "image" | "audio" as kind:
+            if takes.get(kind) is not True:
+                raise Untaken(f"This agent takes no {kind}; send the prompt without it.")
+            return _filled(block, load)
+        case "resource":
+            resource = loose.mapping(block, "resource")
+            if takes.get("embeddedContext") is True:
+                return {**block, "resource": _resource(resource, load)}
+            name = loose.text(resource, "uri").rpartition("/")[2] or "resource"
+            return {"type": "resource_link", "uri": loose.text(resource, "uri"), "name": name}
+    return block
+
+
+def _filled(block: Json, load: Load) -> Json:
+    """An image that is kept as a blob gets its data back."""
+    name = loose.text(block, "blob")
+    if not name:
+        return block
+    data = load(name)
+    if data is None:
+        raise Untaken("The image of this prompt is not in the log any more.")
+    kept = {key: value for key, value in block.items() if key not in ("blob", "bytes", "name")}
+    return {**kept, "data": data}
+
+
+def _resource(resource: Json, load: Load) -> Json:
+    """A file that is kept as a blob: as text where it is text."""
+    name = loose.text(resource, "kept")
+    if not name:
+        return resource
+    data = load(name)
+    if data is None:
+        raise Untaken("A file of this prompt is not in the log any more.")
+    rest = {key: value for key, value in resource.items() if key not in ("kept", "bytes")}
+    return {**rest, "blob": data}

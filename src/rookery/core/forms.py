@@ -1,0 +1,116 @@
+"""The answers to an agent's form, checked against its schema before they leave (row P7).
+
+The schema is ACP's restricted JSON schema: one level of text, numbers, booleans and choices.
+"""
+
+import re
+from typing import Any
+
+from rookery.core import loose
+from rookery.core.events import Json
+
+
+def check(schema: Json, content: Json) -> dict[str, str]:
+    """What is wrong with each field, by its name; empty when the answer may be sent."""
+    wrong: dict[str, str] = {}
+    fields = loose.mapping(schema, "properties")
+    for name in loose.texts(schema, "required"):
+        if name in fields and content.get(name) in (None, ""):
+            wrong[name] = "is needed"
+    for name, value in content.items():
+        field = fields.get(name)
+        if not isinstance(field, dict):
+            wrong[name] = "is not in the form"
+        elif name not in wrong and value is not None and (problem := _check(field, value)):
+            wrong[name] = problem
+    return wrong
+
+
+def _check(field: Json, value: Any) -> str:
+    match field.get("type"):
+        case "string":
+            return _text(field, value)
+        case "number" | "integer" as kind:
+            return _number(field, value, whole=kind == "integer")
+        case "boolean":
+            return "" if isinstance(value, bool) else "must be yes or no"
+        case "array":
+            return _several(field, value)
+    return ""
+
+
+def _text(field: Json, value: Any) -> str:
+    if not isinstance(value, str):
+        return "must be text"
+    choices = choices_of(field)
+    if choices and value not in choices:
+        return f"must be one of {', '.join(choices)}"
+    least, most = loose.integer(field, "minLength"), loose.integer(field, "maxLength")
+    if least is not None and len(value) < least:
+        return f"needs at least {least} characters"
+    if most is not None and len(value) > most:
+        return f"may have at most {most} characters"
+    pattern = loose.text(field, "pattern")
+    if pattern and not _matches(pattern, value):
+        return f"must match {pattern}"
+    return _format(loose.text(field, "format"), value)
+
+
+def _matches(pattern: str, value: str) -> bool:
+    """A pattern that Python cannot read is left to the agent."""
+    try:
+        return re.search(pattern, value[:10_000]) is not None
+    except re.error:
+        return True
+
+
+_FORMATS = {
+    "email": (r"[^@\s]+@[^@\s]+", "must be an e-mail address"),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "must be an address with a scheme, such as https:"),
+    "date": (r"\d{4}-\d{2}-\d{2}", "must be a date: YYYY-MM-DD"),
+    "date-time": (r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}.*", "must be a date and time"),
+}
+
+
+def _format(name: str, value: str) -> str:
+    pattern, words = _FORMATS.get(name, ("", ""))
+    return words if pattern and not re.fullmatch(pattern, value) else ""
+
+
+def _number(field: Json, value: Any, *, whole: bool) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
+        return "must be a number"
+    if whole and value != int(value):
+        return "must be a whole number"
+    least, most = loose.number(field, "minimum"), loose.number(field, "maximum")
+    if least is not None and value < least:
+        return f"must be at least {least}"
+    if most is not None and value > most:
+        return f"must be at most {most}"
+    return ""
+
+
+def _several(field: Json, value: Any) -> str:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return "must be a list of choices"
+    choices = choices_of(loose.mapping(field, "items"))
+    unknown = [item for item in value if choices and item not in choices]
+    if unknown:
+        return f"knows no {', '.join(unknown)}; there are {', '.join(choices)}"
+    least, most = loose.integer(field, "minItems"), loose.integer(field, "maxItems")
+    if least is not None and len(value) < least:
+        return f"needs at least {least}"
+    if most is not None and len(value) > most:
+        return f"takes at most {most}"
+    return ""
+
+
+def choices_of(field: Json) -> list[str]:
+    """The values that a choice field takes, however the schema spells them."""
+    plain = loose.texts(field, "enum")
+    titled = [
+        loose.text(choice, "const")
+        for key in ("oneOf", "anyOf")
+        for choice in loose.mappings(field, key)
+    ]
+    return plain or titled

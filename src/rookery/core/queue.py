@@ -1,0 +1,58 @@
+"""Prompts that wait for the turn to end: an order that a person can change (row T3)."""
+
+from typing import NamedTuple
+
+from rookery.core import loose
+from rookery.core.events import Json
+
+BETWEEN: Json = {"type": "text", "text": "\n\n"}
+"""Queued prompts that are sent as one are joined by a blank line."""
+
+
+class Queued(NamedTuple):
+    id: str
+    prompt: list[Json]
+    steering: bool = False
+    """It was offered to the running turn; whether the agent takes it is not known yet."""
+
+
+type Queue = tuple[Queued, ...]
+
+
+def find(queue: Queue, name: str) -> Queued | None:
+    return next((item for item in queue if item.id == name), None)
+
+
+def without(queue: Queue, *names: str) -> Queue:
+    return tuple(item for item in queue if item.id not in names)
+
+
+def replaced(queue: Queue, changed: Queued) -> Queue:
+    return tuple(changed if item.id == changed.id else item for item in queue)
+
+
+def moved(queue: Queue, name: str, place: int) -> Queue:
+    rest = without(queue, name)
+    at = max(0, min(place, len(rest)))
+    return (*rest[:at], *(item for item in queue if item.id == name), *rest[at:])
+
+
+def next_batch(queue: Queue, drain: str) -> Queue:
+    """What goes to the agent together: all that waits, up to the first slash command, which always
+    goes alone; or, drained serially, the first. What is being offered to a turn is left out."""
+    ready = tuple(item for item in queue if not item.steering)
+    if not ready or drain != "combined" or is_command(ready[0].prompt):
+        return ready[:1]
+    until = next((at for at, item in enumerate(ready) if is_command(item.prompt)), len(ready))
+    return ready[:until]
+
+
+def joined(batch: Queue) -> list[Json]:
+    prompt: list[Json] = []
+    for item in batch:
+        prompt = [*prompt, BETWEEN, *item.prompt] if prompt else list(item.prompt)
+    return prompt
+
+
+def is_command(prompt: list[Json]) -> bool:
+    return bool(prompt) and loose.text(prompt[0], "text").startswith("/")

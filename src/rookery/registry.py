@@ -1,0 +1,172 @@
+"""Which agents have names: one table, so that a new vendor's agent is one row and no code.
+
+A row holds facts only. Whether an agent is installed is asked at use; nothing here installs one.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+DEFAULT = "demo"
+"""Needs no model and no account: what a newcomer meets first."""
+
+PYTHON = "$python"
+"""Stands in an argv for the interpreter that runs now: where that lies is known at use only."""
+
+
+class Entry(NamedTuple):
+    name: str
+    title: str
+    argv: tuple[str, ...]
+    install: str = ""
+    """A command, or where to read; "" where it comes with Rookery."""
+    environment: tuple[str, ...] = ()
+    """What the agent reads its key or its model from, where it was not logged in otherwise."""
+
+
+class Agent(NamedTuple):
+    """What a session is made with."""
+
+    name: str
+    argv: list[str]
+
+
+class UnknownAgent(Exception):
+    """No agent has that name; `near` are the names it may have been meant for."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches
+
+        super().__init__(name)
+        self.name = name
+        self.known = list(known)
+        self.near = get_close_matches(name.lower(), self.known, n=3)
+
+
+class NotInstalled(Exception):
+    """The agent's program is not on PATH; `install` says how to get it ("": nobody knows)."""
+
+    def __init__(self, agent: Agent, install: str) -> None:
+        super().__init__(agent.name)
+        self.agent = agent
+        self.install = install
+
+
+_TABLE = (
+    # -P: a `json.py` in the session's directory is nothing to import.
+    Entry("demo", "Demo", (PYTHON, "-P", "-m", "rookery", "play", "demo")),
+    Entry(
+        "claude",
+        "Claude",
+        ("claude-agent-acp",),
+        "npm install -g @agentclientprotocol/claude-agent-acp",
+        ("ANTHROPIC_API_KEY",),
+    ),
+    Entry(
+        "codex",
+        "Codex",
+        ("codex-acp",),
+        "npm install -g @agentclientprotocol/codex-acp",
+        ("OPENAI_API_KEY",),
+    ),
+    Entry(
+        "gemini",
+        "Gemini",
+        ("gemini", "--acp"),
+        "npm install -g @google/gemini-cli",
+        ("GEMINI_API_KEY",),
+    ),
+    Entry("opencode", "OpenCode", ("opencode", "acp"), "npm install -g opencode-ai"),
+    Entry(
+        "qwen",
+        "Qwen Code",
+        ("qwen", "--acp"),
+        "npm install -g @qwen-code/qwen-code",
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"),
+    ),
+    Entry("goose", "goose", ("goose", "acp"), "see https://block.github.io/goose"),
+    Entry(
+        "vibe",
+        "Mistral Vibe",
+        ("vibe-acp",),
+        "uv tool install mistral-vibe",
+        ("MISTRAL_API_KEY",),
+    ),
+    Entry("kimi", "Kimi", ("kimi", "acp"), "npm install -g @moonshot-ai/kimi-code"),
+    Entry("copilot", "GitHub Copilot", ("copilot", "--acp"), "npm install -g @github/copilot"),
+    Entry("cline", "Cline", ("cline", "--acp"), "npm install -g cline"),
+    Entry("crow", "Crow", ("crow-cli", "acp"), "uv tool install --python 3.13 crow-cli"),
+    Entry(
+        "openhands",
+        "OpenHands",
+        ("openhands", "acp"),
+        "uv tool install --python 3.12 openhands",
+    ),
+)
+
+AGENTS: Mapping[str, Entry] = {entry.name: entry for entry in _TABLE}
+
+
+def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
+    """Every name that `resolve` takes: a person's own first."""
+    return [*custom, *(name for name in AGENTS if name not in custom)]
+
+
+def resolve(name: str, custom: Mapping[str, Sequence[str]]) -> Agent:
+    """The agent of that name; `custom` are those of config.toml, which win. Raises UnknownAgent."""
+    if name in custom:
+        return Agent(name, list(custom[name]))
+    entry = AGENTS.get(name)
+    if entry is None:
+        raise UnknownAgent(name, names(custom))
+    return Agent(name, [sys.executable if word == PYTHON else word for word in entry.argv])
+
+
+def from_command(command: str) -> Agent:
+    """The agent that a command line starts, named after its program. Raises ValueError."""
+    import shlex
+
+    argv = shlex.split(command)
+    if not argv:
+        raise ValueError("the command is empty")
+    return Agent(os.path.basename(argv[0]) or argv[0], argv)
+
+
+def check_installed(agent: Agent, environment: Mapping[str, str], cwd: str) -> None:
+    """Raise NotInstalled where the agent's program cannot be found as it will be started."""
+    program = agent.argv[0]
+    if "/" in program:
+        found = _is_program(os.path.join(cwd, program))
+    else:
+        places = environment.get("PATH", os.defpath).split(os.pathsep)
+        found = any(_is_program(os.path.join(place, program)) for place in places if place)
+    if not found:
+        entry = AGENTS.get(agent.name)
+        known = entry is not None and entry.argv[0] == program
+        raise NotInstalled(agent, entry.install if entry and known else "")
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+COLD = frozenset({"npx", "uvx", "bunx", "pnpx"})
+COLD_VERBS = frozenset(
+    {
+        ("bun", "x"),
+        ("npm", "exec"),
+        ("pipx", "run"),
+        ("pnpm", "dlx"),
+        ("uv", "tool"),
+        ("yarn", "dlx"),
+    }
+)
+
+
+def is_cold(argv: Sequence[str]) -> bool:
+    """Whether the command may have to fetch its program first: it is then given longer to start."""
+    if not argv:
+        return False
+    program = os.path.basename(argv[0])
+    return program in COLD or (program, *argv[1:2]) in COLD_VERBS

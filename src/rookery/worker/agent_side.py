@@ -1,0 +1,298 @@
+"""The worker as an ACP client: what goes to the agent, what comes from it, what it asks of us."""
+
+import os
+from base64 import b64encode
+from collections.abc import Callable
+
+import rookery
+from rookery import registry
+from rookery.config import Config
+from rookery.core import asks as ask_rules
+from rookery.core import content, danger, ingest, loose, profiles, supervision
+from rookery.core import turn as turns
+from rookery.core.events import Draft, Json
+from rookery.core.header import key_of
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.worker import asks
+from rookery.worker.agent_link import AgentLink, Ears, spawn_words
+from rookery.worker.clients import Clients
+from rookery.worker.engine import Effect, Engine, now
+from rookery.worker.files import Files, Refused
+from rookery.worker.records import Records
+from rookery.worker.surroundings import Surroundings
+from rookery.worker.terminals import Terminals
+
+STEERING = "_session/steering"
+CALLS_KEPT = 500
+"""Tool calls of a turn whose words are at hand when their permission is asked."""
+
+
+class AgentSide:
+    def __init__(
+        self,
+        engine: Engine,
+        records: Records,
+        config: Config,
+        surroundings: Surroundings,
+        clients: Clients,
+        directory: str,
+        settle: Callable[[], None],
+    ) -> None:
+        self._engine = engine
+        self._records = records
+        self._config = config
+        self._clients = clients
+        self._settle = settle
+        self._asks = asks.Asks()
+        self._calls: dict[str, Json] = {}
+        self._replayed = 0
+        header, policy = engine.header, config.policy
+        self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
+        self._terminals = Terminals(
+            self._files,
+            header["cwd"],
+            surroundings,
+            policy.terminal_keep,
+            policy.chunk_window,
+            self._terminal_said,
+        )
+        ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
+        self.link = AgentLink(directory, surroundings, ears)
+
+    # --- what every start is given ---------------------------------------------------------------
+
+    def wish(self) -> supervision.Wish:
+        header, argv = self._engine.header, self.argv()
+        known, profile = header["agentSession"], self.profile()
+        return supervision.Wish(
+            name=header["agent"],
+            argv=argv,
+            cwd=header["cwd"],
+            roots=header["roots"],
+            mcp_servers=header["mcpServers"],
+            stored=known["id"] if known and known["name"] == header["agent"] else None,
+            cold=registry.is_cold(argv),
+            offers=profiles.offers_of(profile),
+            chosen=header["wanted"],
+            known_modes=profiles.known_modes(profile),
+            version=rookery.__version__,
+        )
+
+    def profile(self) -> profiles.Profile:
+        return profiles.profile_of(self._engine.header["agent"], self.argv())
+
+    def argv(self) -> list[str]:
+        """The command of a session that was made with one, else what its agent's name stands for
+        today."""
+        header = self._engine.header
+        if header["argv"]:
+            return list(header["argv"])
+        try:
+            return registry.resolve(header["agent"], self._config.agents).argv
+        except registry.UnknownAgent:
+            return []
+
+    # --- to the agent ----------------------------------------------------------------------------
+
+    def perform(self, effect: Effect) -> None:
+        session = self._engine.agent.session
+        match effect:
+            case turns.SendPrompt(prompt):
+                self._send_prompt(prompt)
+            case turns.SendSteer(name, prompt):
+                self._send_steer(name, prompt)
+            case turns.SendCancel():
+                self._close_asks("the turn was cancelled")
+                self._terminals.kill_all()
+                self.link.notify("session/cancel", {"sessionId": session})
+            case turns.CloseAsks(reason):
+                self._close_asks(reason)
+            case asks.Reply(name, result):
+                self._asks.reply(name, result)
+            case supervision.Spawn():
+                self._spawn()
+            case supervision.Call(method, params):
+                self._replayed = 0
+                self.link.call(method, params, self._handshake_answered)
+            case supervision.End():
+                self.link.end(self._config.policy.stop_grace)
+
+    def _send_prompt(self, prompt: list[Json]) -> None:
+        self._calls.clear()
+        try:
+            blocks = self._for_agent(prompt)
+        except content.Untaken as untaken:
+            error = {"code": INVALID_PARAMS, "message": str(untaken)}
+            self._engine.feed_turn(turns.Answered(None, error))
+            return
+        params = {"sessionId": self._engine.agent.session, "prompt": blocks}
+        self.link.call("session/prompt", params, self._prompt_answered)
+
+    def _for_agent(self, prompt: list[Json]) -> list[Json]:
+        return content.for_agent(prompt, self._engine.agent.capabilities or {}, self._blob)
+
+    def _blob(self, name: str) -> str | None:
+        data = self._engine.journal.writer.blob(name)
+        return None if data is None else b64encode(data).decode("ascii")
+
+    def _prompt_answered(self, result: object, error: Json | None) -> None:
+        self._engine.feed_turn(turns.Answered(result, error))
+        self._settle()
+
+    def _send_steer(self, name: str, prompt: list[Json]) -> None:
+        def answered(result: object, error: Json | None) -> None:
+            taken = error is None and loose.text(result, "outcome") == "injected"
+            self._engine.feed_turn(turns.SteerAnswered(name, taken))
+            self._settle()
+
+        try:
+            blocks = self._for_agent(prompt)
+        except content.Untaken:
+            self._engine.feed_turn(turns.SteerAnswered(name, taken=False))
+            return
+        params = {
+            "sessionId": self._engine.agent.session,
+            "prompt": blocks,
+            "_meta": {"steering": {"idleBehavior": "promptRequired"}},
+        }
+        self.link.call(STEERING, params, answered)
+
+    # --- its process -----------------------------------------------------------------------------
+
+    def _spawn(self) -> None:
+        argv, cwd = self.argv(), self._engine.header["cwd"]
+        try:
+            process = self.link.spawn(argv, cwd)
+        except (OSError, ValueError, IndexError) as error:
+            words = spawn_words(self._engine.header["agent"], argv, cwd, error)
+            self._engine.feed_agent(supervision.SpawnFailed(words))
+            return
+        self._records.note(agentPid=process.pid, agentStart=process.start, argv=argv)
+        self._engine.feed_agent(supervision.Spawned(process.pid))
+
+    def _exited(self, status: int, stderr: list[str]) -> None:
+        self._close_asks("the agent ended")
+        self._asks.forget()
+        self._terminals.release_all()
+        self._records.note(agentPid=0)
+        self._engine.feed_agent(supervision.Exited(status, stderr))
+        self._settle()
+
+    def _handshake_answered(self, result: object, error: Json | None) -> None:
+        match self._engine.agent.phase:
+            case "initializing":
+                self._engine.feed_agent(supervision.Initialized(result, error))
+            case "applying":
+                self._engine.feed_agent(supervision.Applied(result, error))
+            case _:
+                self._engine.feed_agent(supervision.Opened(result, error, self._replayed))
+                self._records.note(agentSession=self._engine.agent.session)
+        self._settle()
+
+    # --- from the agent --------------------------------------------------------------------------
+
+    def _notified(self, method: str, params: object) -> None:
+        agent = self._engine.agent
+        loading = agent.phase == "opening" and agent.method == "session/load"
+        for update in ingest.from_notification(method, params, agent.session or None):
+            if loading and ingest.is_replay(update):
+                self._replayed += 1
+                continue
+            if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+                self._remember(update)
+            self._engine.said(update)
+
+    def _remember(self, call: Json) -> Json:
+        """What is known of a tool call: each update states only what changed."""
+        key = key_of(call)
+        known = self._calls.pop(key, {}) | {k: v for k, v in call.items() if v is not None}
+        self._calls[key] = known
+        if len(self._calls) > CALLS_KEPT:
+            del self._calls[next(iter(self._calls))]
+        return known
+
+    def _requested(self, incoming: Incoming) -> None:
+        if incoming.method.startswith("terminal/") and self.profile().terminals:
+            self._terminals.take(incoming)
+        elif incoming.method.startswith("fs/") and self.profile().files:
+            self._file(incoming)
+        else:
+            self._ask(incoming)
+
+    def _terminal_said(self, update: Json) -> None:
+        self._engine.append(Draft(update))
+        self._settle()
+
+    def _ask(self, incoming: Incoming) -> None:
+        asked = self._asks.take(incoming, self._danger(incoming.params))
+        if asked is not None:
+            name, update = asked
+            incoming.cancelled = lambda: self._withdrawn(name)
+            self._engine.append(Draft(update))
+
+    def _danger(self, params: object) -> str:
+        call = loose.mapping(params, "toolCall")
+        if not call or not self._config.policy.confirm_destructive:
+            return ""
+        header = self._engine.header
+        roots = [os.path.realpath(header["cwd"]), header["cwd"], *header["roots"]]
+        return danger.danger_of(self._remember(call), roots, os.path.expanduser("~"))
+
+    def _withdrawn(self, name: str) -> None:
+        self._engine.perform_due()  # it may have come in the same breath as the ask
+        if name in self._engine.header["asks"]:
+            outcome = {"outcome": "cancelled"}
+            update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
+            self._engine.append(Draft(update))
+        self._asks.withdraw(name)
+
+    def _close_asks(self, reason: str) -> None:
+        """Before anything else that is due: an ask ends before its turn does."""
+        journal = self._engine.journal
+        journal.commit()
+        closing = asks.closings(self._engine.header, reason)
+        for _, draft, _ in closing:
+            journal.add(draft, now(), full=True)
+        self._engine.do_next(asks.Reply(name, reply) for name, _, reply in closing)
+
+    # --- files: an editor's unsaved buffers first, then the disk ----------------------------------
+
+    def _file(self, incoming: Incoming) -> None:
+        params = incoming.params if isinstance(incoming.params, dict) else {}
+        path = loose.text(params, "path")
+        work = {"fs/read_text_file": self._read, "fs/write_text_file": self._write}
+        disk = work.get(incoming.method)
+        if disk is None:
+            incoming.unknown()
+            return
+        try:
+            self._files.check(path)
+        except Refused as refused:
+            incoming.fail(refused.code, refused.message)
+            return
+
+        def answered(result: object | None) -> None:
+            if isinstance(result, dict):
+                incoming.reply(result)
+            else:
+                _answer(incoming, disk, params)
+
+        if not self._clients.call(incoming.method, params, answered):
+            _answer(incoming, disk, params)
+
+    def _read(self, params: Json) -> Json:
+        line, limit = loose.integer(params, "line"), loose.integer(params, "limit")
+        return {"content": self._files.read(loose.text(params, "path"), line, limit)}
+
+    def _write(self, params: Json) -> Json:
+        if not isinstance(params.get("content"), str):
+            raise Refused(INVALID_PARAMS, "content must be text")
+        self._files.write(loose.text(params, "path"), params["content"])
+        return {}
+
+
+def _answer(incoming: Incoming, work: Callable[[Json], Json], params: Json) -> None:
+    try:
+        incoming.reply(work(params))
+    except Refused as refused:
+        incoming.fail(refused.code, refused.message)

@@ -1,0 +1,239 @@
+"""The worker's counter for commands: each leaves exactly one event that has its id as its cause."""
+
+import hashlib
+import os
+from collections.abc import Callable
+
+from rookery import paths
+from rookery.core import asks as ask_rules
+from rookery.core import commands, loose, options, supervision
+from rookery.core import turn as turns
+from rookery.core.events import Draft, Json
+from rookery.processes import tree
+from rookery.worker import asks
+from rookery.worker.agent_side import AgentSide
+from rookery.worker.engine import Engine
+
+PINS = ("mode", "model", "effort")
+
+
+class Desk:
+    def __init__(
+        self,
+        engine: Engine,
+        side: AgentSide,
+        directory: str,
+        settle: Callable[[], None],
+        stop: Callable[[str, str, str], None],
+    ) -> None:
+        self._engine = engine
+        self._side = side
+        self._directory = directory
+        self._settle = settle
+        self._stop = stop
+        self._starting: list[tuple[str, str]] = []
+        self._asked: set[str] = set()
+        """Ids of commands whose outcome waits for the agent's answer."""
+
+    def execute(self, command: Json, by: str, pid: int) -> None:
+        """A command whose id is in the log was carried out already: the client reads it there
+        (law 5)."""
+        known = self._engine.journal.writer.knows(command["id"]) is not None
+        if known or command["id"] in self._asked:
+            return
+        refusal = commands.check(command, self._engine.policy.queue_bytes)
+        if refusal is not None:
+            self._reject(command, refusal, by)
+        else:
+            self._carry_out(command, by, pid)
+
+    def _carry_out(self, command: Json, by: str, pid: int) -> None:
+        name = command["id"]
+        match command["do"]:
+            case "prompt":
+                self._prompt(command, by)
+            case "queue":
+                self._queue(command, by)
+            case "cancel":
+                self._engine.feed_turn(turns.CancelWanted(name, by))
+            case "answer":
+                self._answer(command, by, pid)
+            case "set":
+                self._set(command, by)
+            case "rename":
+                update = {"sessionUpdate": "_session", "title": command["title"][:200]}
+                self._engine.append(Draft(update, name, by))
+            case "start":
+                self._starting.append((name, by))
+                self._asked.add(name)
+                self._engine.feed_agent(supervision.Wanted())
+            case "restart":
+                self._restart(name, by)
+            case "stop":
+                self._stop("stop", name, by)
+
+    def _reject(self, command: Json, refusal: ask_rules.Refusal, by: str) -> None:
+        name = str(command["do"])[:40]
+        draft = turns.rejected(name, refusal.reason, refusal.message, command["id"], by)
+        self._engine.append(draft)
+
+    def _done(self, name: str, command: str, by: str, **fields: str) -> None:
+        update: Json = {"sessionUpdate": "_done", "command": command, **fields}
+        self._engine.append(Draft(update, name, by))
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    def _prompt(self, command: Json, by: str) -> None:
+        name = command["id"]
+        try:
+            prompt = self._kept(command["prompt"])
+        except ValueError as error:
+            self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
+            return
+        if command.get("steer") is True:
+            able = self._engine.agent.steers
+            self._engine.feed_turn(turns.SteerWanted(name, prompt, by, able))
+        else:
+            self._engine.feed_turn(turns.Prompted(name, prompt, by))
+
+    def _kept(self, prompt: list[Json]) -> list[Json]:
+        """Attachments that a client laid beside the log become blobs of it. Raises ValueError."""
+        return [self._kept_block(block) for block in prompt]
+
+    def _kept_block(self, block: Json) -> Json:
+        resource = loose.mapping(block, "resource")
+        staged = loose.text(block, "staged") or loose.text(resource, "staged")
+        if not staged:
+            return block
+        data = self._take_staged(staged)
+        blob = self._engine.journal.writer.put_blob(data)
+        if resource:
+            rest = {key: value for key, value in resource.items() if key != "staged"}
+            return {**block, "resource": {**rest, "kept": blob, "bytes": len(data)}}
+        rest = {key: value for key, value in block.items() if key != "staged"}
+        return {**rest, "blob": blob, "bytes": len(data)}
+
+    def _take_staged(self, name: str) -> bytes:
+        if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
+            raise ValueError("An attachment is named by the hash of its bytes.")
+        path = os.path.join(self._directory, paths.STAGED, name)
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
+            found = self._engine.journal.writer.blob(name)
+            if found is None:
+                raise ValueError("An attachment of this prompt is not there.") from None
+            return found
+        if hashlib.sha256(data).hexdigest() != name:
+            raise ValueError("An attachment of this prompt is damaged.")
+        return data
+
+    def _queue(self, command: Json, by: str) -> None:
+        place = loose.integer(command, "to") or 0
+        prompt = [block for block in loose.sequence(command, "prompt") if isinstance(block, dict)]
+        item = loose.text(command, "item")
+        given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
+        self._engine.feed_turn(given)
+
+    # --- asks ------------------------------------------------------------------------------------
+
+    def _answer(self, command: Json, by: str, pid: int) -> None:
+        ask = self._engine.header["asks"].get(command["ask"])
+        if ask is None:  # a second answer is quietly told that the first one counted (row P2)
+            self._done(command["id"], "answer", by, detail="answered already")
+            return
+        if pid and os.getpid() in tree.ancestors(pid, tree.table()):
+            words = "An agent cannot answer its own ask; this answer came from its processes."
+            self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
+            return
+        if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
+            self._done(command["id"], "answer", by, detail="deferred")
+            return
+        answer = ask_rules.answered(ask, command, by)
+        if isinstance(answer, ask_rules.Refusal):
+            self._reject(command, answer, by)
+            return
+        self._engine.append(answer.draft, full=True)
+        self._engine.do(asks.Reply(command["ask"], answer.reply))
+        said = loose.text(command, "reason").strip()
+        if said and not self._side.profile().takes_reasons:
+            prompt: list[Json] = [{"type": "text", "text": said}]
+            self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
+
+    # --- options ---------------------------------------------------------------------------------
+
+    def _set(self, command: Json, by: str) -> None:
+        name, value = command["option"], command["value"]
+        agent, header = self._engine.agent, self._engine.header
+        option = options.find(header["options"], name)
+        if agent.phase != "ready":
+            self._pin(command, by)
+            return
+        if option is None:
+            known = ", ".join(each["id"] for each in header["options"]) or "none"
+            words = f"This agent has no option {name!r}; it has: {known}."
+            self._reject(command, ask_rules.Refusal("unknown_option", words), by)
+            return
+        chosen = options.choice_of(option, value) if isinstance(value, str) else value
+        if chosen is None:
+            values = ", ".join(choice["value"] for choice in option["choices"])
+            words = f"{name} can be: {values}."
+            self._reject(command, ask_rules.Refusal("unknown_value", words), by)
+            return
+        self._asked.add(command["id"])
+        method, params = options.setting(agent.session, option, chosen)
+
+        def answered(result: object, error: Json | None) -> None:
+            self._option_answered(command, by, chosen, result, error)
+
+        self._side.link.call(method, params, answered)
+
+    def _pin(self, command: Json, by: str) -> None:
+        """No agent is there to confirm it: it is told at its next start (row W10)."""
+        name, value = command["option"], command["value"]
+        if name not in PINS:
+            words = "The agent is not running; only mode, model and effort can be chosen ahead."
+            self._reject(command, ask_rules.Refusal("agent_absent", words), by)
+            return
+        pinned = None if (name, value) == ("effort", "default") else value
+        self._engine.append(Draft({"sessionUpdate": "_session", name: pinned}, command["id"], by))
+
+    def _option_answered(
+        self, command: Json, by: str, value: str | bool, result: object, error: Json | None
+    ) -> None:
+        self._asked.discard(command["id"])
+        name = command["option"]
+        if error is not None:
+            said = loose.text(error, "message") or "no reason given"
+            words = f"The agent did not take {name} {value}: {said}"
+            self._reject(command, ask_rules.Refusal("refused_by_agent", words), by)
+        else:
+            update = options.confirmation(name, value, result)
+            self._engine.append(Draft(update, command["id"], by))
+            if update["sessionUpdate"] != "_session" and name in PINS:
+                pinned = None if (name, value) == ("effort", "default") else value
+                self._engine.append(Draft({"sessionUpdate": "_session", name: pinned}))
+        self._settle()
+
+    # --- the agent's process ----------------------------------------------------------------------
+
+    def _restart(self, cause: str, by: str) -> None:
+        self._engine.feed_turn(turns.AgentLost("restarted", reason="interrupted"))
+        update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "restart"}
+        update["name"] = self._engine.header["agent"]
+        self._engine.append(Draft(update, cause, by))
+        self._engine.feed_agent(supervision.EndWanted())
+        self._engine.feed_agent(supervision.Wanted())
+
+    def agent_told(self, given: turns.AgentReady | turns.AgentLost) -> None:
+        """Whoever wanted the agent to be there learns how that went."""
+        starting, self._starting = self._starting, []
+        for name, by in starting:
+            self._asked.discard(name)
+            if isinstance(given, turns.AgentReady):
+                self._done(name, "start", by)
+                continue
+            draft = turns.rejected("start", "start_failed", given.detail, name, by)
+            update = draft.update | ({"error": given.error} if given.error is not None else {})
+            self._engine.append(draft._replace(update=update))

@@ -1,0 +1,126 @@
+"""The shell around the machines of `core`: inputs in, effects out, in order, with one clock.
+
+An effect that others can see waits for the commit of every event before it (law 3). While the disk
+takes nothing, nothing moves on, and what is due waits in its order.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from rookery.core import supervision
+from rookery.core import turn as turns
+from rookery.core.events import Draft, Json
+from rookery.core.policy import Policy
+from rookery.core.queue import Queued
+from rookery.worker.asks import Reply
+from rookery.worker.journal import Journal
+
+RETRY = 1.0
+"""Seconds until a commit that the disk refused is tried again."""
+
+type Effect = turns.Effect | supervision.Effect | Reply
+
+
+def now() -> float:
+    return time.monotonic()
+
+
+class Engine:
+    """Holds the state of both machines. Everything happens on one thread, one input at a time."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        policy: Policy,
+        wish: Callable[[], supervision.Wish],
+        perform: Callable[[Effect], None],
+        on_tick: Callable[[], None],
+    ) -> None:
+        self.journal = journal
+        self.policy = policy
+        self.turn = _turn_of(journal.header)
+        self.agent = supervision.Agent()
+        self._wish = wish
+        self._perform = perform
+        self._on_tick = on_tick
+        self._effects: deque[Effect] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def header(self) -> Json:
+        return self.journal.header
+
+    def feed_turn(self, given: turns.Input) -> None:
+        self.turn, effects = turns.step(self.turn, given, now(), self.policy)
+        self._effects.extend(effects)
+
+    def feed_agent(self, given: supervision.Input) -> None:
+        self.agent, effects = supervision.step(self.agent, given, now(), self._wish(), self.policy)
+        self._effects.extend(effects)
+
+    def do(self, effect: Effect) -> None:
+        """After all that is due already."""
+        self._effects.append(effect)
+
+    def do_next(self, effects: Iterable[Effect]) -> None:
+        """Before all that is due already."""
+        self._effects.extendleft(reversed(list(effects)))
+
+    def append(self, draft: Draft, *, full: bool = False) -> None:
+        self.do(turns.Append(draft, full))
+
+    def said(self, update: Json) -> None:
+        """News of the agent's; behind whatever still waits for the disk."""
+        if self._effects:
+            self.append(Draft(update))
+        else:
+            self.journal.said(update, now())
+
+    def perform_due(self) -> bool:
+        """False: the disk took nothing, and what is due still waits."""
+        while self._effects:
+            effect = self._effects[0]
+            if isinstance(effect, turns.Append):
+                self._effects.popleft()
+                self.journal.add(effect.draft, now(), full=effect.full)
+            elif self.journal.commit():
+                self._effects.popleft()
+                self._perform(effect)
+            else:
+                return False
+        return self.journal.commit()
+
+    def set_clock(self) -> None:
+        """For the earliest of what is due by time."""
+        self.stop_clock()
+        times = [
+            self.journal.deadline(),
+            turns.deadline(self.turn),
+            supervision.deadline(self.agent),
+            now() + RETRY if self.journal.trouble is not None else None,
+        ]
+        due = [at for at in times if at is not None]
+        if due:
+            delay = max(0.0, min(due) - now())
+            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def stop_clock(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        held = self.journal.deadline()
+        if held is not None and now() >= held:
+            self.journal.flush(now())
+        self.feed_turn(turns.Tick())
+        self.feed_agent(supervision.Tick())
+        self._on_tick()
+
+
+def _turn_of(header: Json) -> turns.Turn:
+    queue = tuple(Queued(item["id"], item["prompt"]) for item in header["queue"])
+    return turns.Turn(n=header["turn"], queue=queue)

@@ -1,0 +1,205 @@
+"""The agent's file calls, kept inside the session's roots without a race (row F1, acp-C12).
+
+A path is resolved twice. First by name, to learn which root it should lie in; that is only a hint,
+since
+links can be swapped meanwhile. Then from that root's descriptor, component by component, following
+no
+link at all: what was a link in between is refused, so nothing outside a root is ever opened.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+LONGEST_PATH = 4096
+LARGEST = 16 * 1024 * 1024
+"""Bytes of one file; an answer has to fit into one line of the protocol."""
+
+NOT_FOUND = -32002
+INVALID = -32602
+FAILED = -32603
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Refused(Exception):
+    """With the code and the words that the agent is told."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Files:
+    def __init__(self, roots: Sequence[str], umask: int) -> None:
+        self._roots = [os.path.realpath(root) for root in roots]
+        self._umask = umask
+
+    def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
+        """The text of a file, or `limit` lines of it from the 1-based `line`."""
+        if (line is not None and line < 0) or (limit is not None and limit < 0):
+            raise Refused(INVALID, "line and limit are counted from 1 and not negative")
+        with self._parent(path, make=False) as (folder, name), _words(path):
+            data = _read(folder, name, path)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refused(INVALID, f"{path} is not text in UTF-8") from None
+        if line is None and limit is None:
+            return text
+        first = max(0, (line or 1) - 1)
+        lines = text.splitlines(keepends=True)[first:]
+        return "".join(lines if limit is None else lines[:limit])
+
+    def write(self, path: str, text: str) -> None:
+        """Replace a file at once, with its mode; missing folders are made."""
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Refused(INVALID, "the content is not valid text (a lone surrogate)") from None
+        if len(data) > LARGEST:
+            raise Refused(INVALID, f"{len(data)} bytes: at most {LARGEST} are written")
+        with self._parent(path, make=True) as (folder, name), _words(path):
+            mode = _mode_of(folder, name, path)
+            self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
+
+    def check(self, path: str) -> None:
+        """Refuse what lies outside, as it stands now: to judge by, not to open by."""
+        _check_name(path)
+        if self._root_of(os.path.realpath(path)) is None:
+            raise Refused(INVALID, f"{path} is outside the session's directories")
+
+    def folder(self, path: str) -> str:
+        """The real path of a directory inside the roots, for a command to run in."""
+        _check_name(path)
+        real = os.path.realpath(path)
+        if self._root_of(real) is None:
+            raise Refused(INVALID, f"{path} is outside the session's directories")
+        if not os.path.isdir(real):
+            raise Refused(NOT_FOUND, f"{path} is not a directory")
+        return real
+
+    def _root_of(self, real: str) -> str | None:
+        for root in self._roots:
+            if real == root or real.startswith(root.rstrip("/") + "/"):
+                return root
+        return None
+
+    @contextmanager
+    def _parent(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
+        """An open descriptor of the folder that holds the file, and the file's name in it."""
+        _check_name(path)
+        real = os.path.realpath(path)
+        root = self._root_of(real)
+        if root is None or real == root:
+            raise Refused(INVALID, f"{path} is outside the session's directories")
+        *folders, name = os.path.relpath(real, root).split("/")
+        with _words(path):
+            folder = os.open(root, FOLDER)
+        try:
+            for each in folders:
+                with _words(path):
+                    deeper = _enter(folder, each, make=make, umask=self._umask)
+                os.close(folder)
+                folder = deeper
+            yield folder, name
+        finally:
+            os.close(folder)
+
+    def _replace(self, folder: int, name: str, data: bytes, mode: int) -> None:
+        temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        file = os.open(temporary, flags, 0o600, dir_fd=folder)
+        replaced = False
+        try:
+            try:
+                os.fchmod(file, mode)
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(file, left) :]
+            finally:
+                os.close(file)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            replaced = True
+        finally:
+            if not replaced:
+                os.unlink(temporary, dir_fd=folder)
+
+
+def _check_name(path: str) -> None:
+    if not path.startswith("/"):
+        raise Refused(INVALID, "paths must be absolute")
+    if "\0" in path:
+        raise Refused(INVALID, "a path has no NUL in it")
+    try:
+        encoded = path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refused(INVALID, "the path is not valid text") from None
+    if len(encoded) > LONGEST_PATH or any(len(part) > 255 for part in encoded.split(b"/")):
+        raise Refused(INVALID, "the path is too long")
+
+
+def _enter(folder: int, name: str, *, make: bool, umask: int) -> int:
+    try:
+        return os.open(name, FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    try:
+        os.mkdir(name, 0o777, dir_fd=folder)
+        made = os.open(name, FOLDER, dir_fd=folder)
+        os.fchmod(made, 0o777 & ~umask)
+        return made
+    except FileExistsError:  # somebody else made it meanwhile
+        return os.open(name, FOLDER, dir_fd=folder)
+
+
+def _read(folder: int, name: str, path: str) -> bytes:
+    # Without blocking: a pipe that lies there must not stop the worker before it is refused.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    file = os.open(name, flags, dir_fd=folder)
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise Refused(INVALID, f"{path} is not a regular file")
+        if found.st_size > LARGEST:
+            raise Refused(INVALID, f"{path} has {found.st_size} bytes; at most {LARGEST} are read")
+        pieces: list[bytes] = []
+        left = LARGEST
+        while left > 0 and (piece := os.read(file, min(left, 1024 * 1024))):
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+    finally:
+        os.close(file)
+
+
+def _mode_of(folder: int, name: str, path: str) -> int | None:
+    """The mode of the file that is to be replaced; None where there is none."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        raise Refused(INVALID, f"{path} changed during the call")
+    if not stat.S_ISREG(found.st_mode):
+        raise Refused(INVALID, f"{path} is not a regular file")
+    return stat.S_IMODE(found.st_mode)
+
+
+@contextmanager
+def _words(path: str) -> Iterator[None]:
+    """The system's errors, in the words and codes of the protocol."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise Refused(NOT_FOUND, f"{path} does not exist") from None
+    except (NotADirectoryError, IsADirectoryError) as error:
+        raise Refused(INVALID, f"{path}: {error.strerror}") from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Refused(INVALID, f"{path} changed during the call") from None
+        raise Refused(FAILED, f"{path}: {error.strerror}") from None

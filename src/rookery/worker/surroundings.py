@@ -1,0 +1,27 @@
+"""What a session was made in, and all that it starts is given: environment and umask (row A1)."""
+
+import os
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.core import loose
+from rookery.core.environment import cleaned
+from rookery.processes.lineage import MARK
+
+USUAL_UMASK = 0o022
+
+
+class Surroundings(NamedTuple):
+    environment: dict[str, str]
+    umask: int
+
+
+def of_session(directory: str) -> Surroundings:
+    """As the maker saved them; the worker's own where there is nothing to read."""
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    found = loose.mapping(saved, "environment") if saved is not None else dict(os.environ)
+    environment = cleaned({key: value for key, value in found.items() if isinstance(value, str)})
+    if mark := os.environ.get(MARK):
+        environment[MARK] = mark
+    umask = loose.integer(saved, "umask")
+    return Surroundings(environment, USUAL_UMASK if umask is None else umask & 0o777)

@@ -1,0 +1,262 @@
+"""The agent's terminals, for real: commands that run under the worker and outlive every client (row
+F2, acp-C13).
+
+Output goes to the log as it comes, in pieces of one window each. Of a long one the head and the
+tail are
+kept and the middle is counted; the agent itself is given what its own limit lets it have.
+"""
+
+import asyncio
+import codecs
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.processes import tree
+from rookery.processes.child import Child
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.wire.pipes import PipeReader
+from rookery.worker.files import Files, Refused
+from rookery.worker.surroundings import Surroundings
+
+NOT_FOUND = -32002
+MOST = 100
+"""Terminals that an agent may hold at once."""
+
+SETTLE = 0.5
+"""Seconds for the last output after the exit: a background job can hold the pipe for ever."""
+
+SHELL_SIGNS = frozenset(" \t\n;&|<>()$`\"'*?[#~=%")
+
+type Log = Callable[[Json], None]
+
+
+class Terminal:
+    """One command. What the agent may ask for is kept apart from what is logged."""
+
+    def __init__(self, name: str, keep: int, limit: int | None, window: float, log: Log) -> None:
+        self.name = name
+        self.child = Child(self._exited)
+        self.waiting: list[Incoming] = []
+        self.ended = False
+        self._log = log
+        self._window = window
+        self._limit = keep if limit is None else min(limit, keep)
+        self._shown = bytearray()
+        self.truncated = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head_left = keep // 2
+        self._tail = bytearray()
+        self._tail_most = keep // 2
+        self._skipped = 0
+        self._pending: list[str] = []
+        self._flushing: asyncio.TimerHandle | None = None
+        self._reader: PipeReader | None = None
+
+    def start(self, argv: list[str], cwd: str, surroundings: Surroundings) -> None:
+        """Raises OSError or ValueError."""
+        _, stdout, _ = self.child.spawn(
+            argv,
+            cwd=cwd,
+            environment=surroundings.environment,
+            umask=surroundings.umask,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
+        self._reader = PipeReader(stdout, self._wrote, self._finish)
+
+    def output(self) -> str:
+        """What the agent gets: the end of it, cut at the front between two characters."""
+        start = 0
+        if self.truncated:
+            while start < len(self._shown) and self._shown[start] & 0xC0 == 0x80:
+                start += 1
+        return self._shown[start:].decode("utf-8", "replace")
+
+    def exit_status(self) -> Json:
+        status = self.child.status
+        if status is not None and status < 0:
+            return {"exitCode": None, "signal": _signal_name(-status)}
+        return {"exitCode": status, "signal": None}
+
+    def kill(self, number: int = signal.SIGTERM) -> None:
+        if self.child.status is None and self.child.pid:
+            tree.end_group(self.child.pid, number)
+
+    def _wrote(self, data: bytes) -> None:
+        self._shown += data
+        if len(self._shown) > self._limit:
+            del self._shown[: len(self._shown) - self._limit]
+            self.truncated = True
+        head, rest = data[: self._head_left], data[self._head_left :]
+        self._head_left -= len(head)
+        if head:
+            self._pending.append(self._decoder.decode(head))
+        if rest:
+            self._tail += rest
+            over = len(self._tail) - self._tail_most
+            if over > 0:
+                del self._tail[:over]
+                self._skipped += over
+        if self._pending and self._flushing is None:
+            self._flushing = asyncio.get_running_loop().call_later(self._window, self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = None
+        text = "".join(self._pending)
+        self._pending = []
+        if text:
+            self._log(self._update("output", text=text))
+
+    def _exited(self, _status: int) -> None:
+        asyncio.get_running_loop().call_later(SETTLE, self._finish)
+        self._settled()
+
+    def _settled(self) -> None:
+        if self._reader is not None and self._reader.ended:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Both the exit and the end of the output are here, or the latter was waited for."""
+        if self.ended or self.child.status is None:
+            return
+        self.ended = True
+        if self._reader is not None:
+            self._reader.take_now()
+            self._reader.close()
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self._flush()
+        if self._tail:
+            gap = f"\n… {self._skipped} bytes left out …\n" if self._skipped else ""
+            text = gap + self._decoder.decode(bytes(self._tail), final=True)
+            self._log(self._update("output", text=text))
+        self._log(self._update("ended", **self.exit_status()))
+        waiting, self.waiting = self.waiting, []
+        for incoming in waiting:
+            incoming.reply(self.exit_status())
+
+    def _update(self, state: str, **fields: Any) -> Json:
+        return {"sessionUpdate": "_terminal", "id": self.name, "state": state, **fields}
+
+
+class Terminals:
+    def __init__(
+        self, files: Files, cwd: str, surroundings: Surroundings, keep: int, window: float, log: Log
+    ) -> None:
+        self._files = files
+        self._cwd = cwd
+        self._surroundings = surroundings
+        self._keep = keep
+        self._window = window
+        self._log = log
+        self._open: dict[str, Terminal] = {}
+
+    def take(self, incoming: Incoming) -> None:
+        """Answer a `terminal/*` request, at once or when its command has ended."""
+        params = incoming.params if isinstance(incoming.params, dict) else {}
+        if incoming.method == "terminal/create":
+            self._create(incoming, params)
+            return
+        terminal = self._open.get(loose.text(params, "terminalId"))
+        if terminal is None:
+            incoming.fail(NOT_FOUND, "there is no such terminal, or it was released")
+            return
+        match incoming.method:
+            case "terminal/output":
+                answer: Json = {"output": terminal.output(), "truncated": terminal.truncated}
+                if terminal.ended:
+                    answer["exitStatus"] = terminal.exit_status()
+                incoming.reply(answer)
+            case "terminal/wait_for_exit" if terminal.ended:
+                incoming.reply(terminal.exit_status())
+            case "terminal/wait_for_exit":
+                terminal.waiting.append(incoming)
+            case "terminal/kill":
+                self._kill(terminal)
+                incoming.reply({})
+            case "terminal/release":
+                self._kill(terminal)
+                del self._open[terminal.name]
+                incoming.reply({})
+            case _:
+                incoming.unknown()
+
+    def _create(self, incoming: Incoming, params: Json) -> None:
+        if len(self._open) >= MOST:
+            incoming.fail(INVALID_PARAMS, f"{MOST} terminals are open; release one first")
+            return
+        command = loose.text(params, "command")
+        argv = _argv(command, loose.texts(params, "args"))
+        name = "term_" + os.urandom(6).hex()
+        limit = loose.integer(params, "outputByteLimit")
+        terminal = Terminal(name, self._keep, limit, self._window, self._log)
+        if not command or "\0" in "".join(argv):
+            incoming.fail(INVALID_PARAMS, "a command is needed, without NUL in it")
+            return
+        try:
+            cwd = self._files.folder(loose.text(params, "cwd") or self._cwd)
+            terminal.start(argv, cwd, self._with(params))
+        except Refused as refused:
+            incoming.fail(refused.code, refused.message)
+            return
+        except (OSError, ValueError) as error:
+            incoming.fail(INVALID_PARAMS, f"{command}: {getattr(error, 'strerror', None) or error}")
+            return
+        self._open[name] = terminal
+        shown = command if argv[0] == "/bin/sh" else " ".join(argv)
+        self._log(
+            {
+                "sessionUpdate": "_terminal",
+                "id": name,
+                "state": "started",
+                "command": shown,
+                "cwd": cwd,
+            }
+        )
+        incoming.reply({"terminalId": name})
+
+    def _with(self, params: Json) -> Surroundings:
+        added = {
+            loose.text(item, "name"): loose.text(item, "value")
+            for item in loose.mappings(params, "env")
+        }
+        if any(not key or "\0" in key + value or "=" in key for key, value in added.items()):
+            raise Refused(INVALID_PARAMS, "an environment variable has a name without = and NUL")
+        return self._surroundings._replace(environment=self._surroundings.environment | added)
+
+    def kill_all(self) -> None:
+        """A cancelled turn runs nothing on (row T5)."""
+        for terminal in self._open.values():
+            self._kill(terminal)
+
+    def release_all(self) -> None:
+        """The agent is gone: nobody holds them any more."""
+        self.kill_all()
+        self._open.clear()
+
+    def _kill(self, terminal: Terminal) -> None:
+        """TERM to the group; KILL where that was not enough."""
+        if terminal.child.status is not None:
+            return
+        terminal.kill()
+        loop = asyncio.get_running_loop()
+        loop.call_later(2.0, terminal.kill, signal.SIGKILL)
+
+
+def _argv(command: str, args: list[str]) -> list[str]:
+    """A program with its arguments; a whole line without arguments is for the shell."""
+    if not args and SHELL_SIGNS.intersection(command):
+        return ["/bin/sh", "-c", command]
+    return [command, *args]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,138 @@
+"""Checklist B: initialize and authentication."""
+
+from typing import Any
+
+import pytest
+
+from tests.acp.doors import Door
+from tests.acp.driving import Json
+from tests.acp.whole_session import ALLOW, HERE
+
+METHODS = [
+    {"id": "key", "name": "Key"},
+    {"id": "tty", "name": "Log in", "type": "terminal", "args": ["login"]},
+]
+LOCKED: Json = {"agent": {"authMethods": METHODS, "authRequired": True}}
+CALLS: list[Json] = [
+    {"read": "a"},
+    {"write": "a", "content": "b"},
+    {"command": "true", "output": "out"},
+    {"question": "What?"},
+    {"ask": "May I?"},
+]
+
+
+async def test_acp_I1_initialize(door: Door) -> None:
+    """That the result is valid, the driver sees."""
+    agent = await door.start()
+    info = {"name": "test", "title": "A test", "version": "1"}
+    offered = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
+    result = await agent.call(
+        "initialize", protocolVersion=1, clientInfo=info, clientCapabilities=offered
+    )
+    assert type(result["protocolVersion"]) is int
+    assert isinstance(result["agentCapabilities"], dict)
+
+
+async def test_acp_I2_version_1(door: Door) -> None:
+    agent = await door.start()
+    assert (await agent.call("initialize", protocolVersion=1))["protocolVersion"] == 1
+
+
+@pytest.mark.parametrize("version", [0, 2, 65535])
+async def test_acp_I3_never_an_echo(door: Door, version: int) -> None:
+    agent = await door.start()
+    newer: Json = {"info": {"name": "x", "version": "1"}, "capabilities": {}}
+    result = await agent.call("initialize", protocolVersion=version, **newer)
+    assert result["protocolVersion"] == 1
+    assert {"agentInfo", "agentCapabilities"} <= set(result)
+    assert "result" in await agent.turn(await agent.new(), "hi")
+
+
+async def test_acp_I4_who_it_is(door: Door) -> None:
+    agent = await door.start()
+    info = (await agent.call("initialize", protocolVersion=1))["agentInfo"]
+    assert info["name"]
+    assert info["version"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"clientCapabilities": {}},
+        {"clientCapabilities": None},
+        {"clientCapabilities": {"fs": {}, "terminal": False, "elicitation": None}},
+    ],
+    ids=str,
+)
+async def test_acp_I5_what_is_left_out_is_not_offered(door: Door, params: Json) -> None:
+    agent = await door.start()
+    agent.answers["session/request_permission"] = lambda _params: ALLOW
+    await agent.call("initialize", protocolVersion=1, **params)
+    session = await agent.new(str(door.root))
+    assert "result" in await agent.turn(session, CALLS)
+    assert agent.requests() == ["session/request_permission"]
+
+
+async def test_acp_I6_twice(door: Door) -> None:
+    """A session from before is the same after it."""
+    agent = await door.start()
+    session = await agent.begin()
+    await agent.turn(session, "one")
+    again = await agent.answer(agent.ask("initialize", protocolVersion=1))
+    assert "result" in again or again["error"]["code"] == -32600
+    agent.news()
+    assert "result" in await agent.turn(session, "two")
+    assert "You said: two" in str(agent.news(session))
+
+
+async def test_acp_I7_nothing_before_it(door: Door) -> None:
+    agent = await door.start()
+    calls: list[tuple[str, Any]] = [
+        ("session/new", HERE),
+        ("session/list", {}),
+        ("session/load", {"sessionId": "x", **HERE}),
+        ("session/prompt", {"sessionId": "x", "prompt": []}),
+    ]
+    for method, params in calls:
+        assert type(await agent.call(method, **params)) is int
+    assert await agent.begin()
+
+
+async def test_acp_I8_authentication_methods(door: Door) -> None:
+    agent = await door.start()
+    result = await agent.call("initialize", protocolVersion=1)
+    ids = [method["id"] for method in result.get("authMethods", [])]
+    assert len(ids) == len(set(ids))
+    assert ids or await agent.new()
+
+
+async def test_acp_I9_log_in_by_terminal_where_offered(door: Door) -> None:
+    agent = await door.start(LOCKED)
+    for offered, expected in ((False, ["key"]), (None, ["key"]), (True, ["key", "tty"])):
+        auth = {} if offered is None else {"auth": {"terminal": offered}}
+        result = await agent.call("initialize", protocolVersion=1, clientCapabilities=auth)
+        assert [method["id"] for method in result["authMethods"]] == expected
+
+
+async def test_acp_I10_missing_credentials(door: Door) -> None:
+    agent = await door.open(LOCKED)
+    assert await agent.call("session/new", **HERE) == -32000
+    assert await agent.call("authenticate", methodId="nope") == -32602
+    assert await agent.call("authenticate", methodId="key") == {}
+    session = await agent.new()
+    refused = (await agent.turn(session, [{"error": "401: the key was refused"}]))["error"]
+    assert refused["code"] != -32000
+    assert "401" in refused["message"]
+
+
+async def test_acp_I11_logout_where_advertised(door: Door) -> None:
+    agent = await door.open(LOCKED)
+    assert await agent.call("logout") == -32601
+    script = {"agent": {**LOCKED["agent"], "capabilities": {"auth": {"logout": {}}}}}
+    agent = await door.open(script)
+    assert await agent.call("authenticate", methodId="key") == {}
+    assert await agent.new()
+    assert await agent.call("logout") == {}
+    assert await agent.call("session/new", **HERE) == -32000

@@ -1,0 +1,155 @@
+"""Drives the command line as a person or a script would: real processes, pipes and terminals."""
+
+import errno
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOKERY = [sys.executable, "-m", "rookery"]
+SECONDS = 60.0
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def rookery(*arguments: str, text: str | bytes = b"", cwd: Path | None = None) -> Result:
+    """Run a command to its end, piped."""
+    given = text.encode() if isinstance(text, str) else text
+    done = subprocess.run(
+        [*ROOKERY, *arguments],
+        input=given,
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+        cwd=cwd,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def play(*steps: dict[str, Any]) -> str:
+    """A prompt that tells the demo agent what to do."""
+    return json.dumps({"play": steps})
+
+
+def made(*steps: dict[str, Any], title: str = "") -> str:
+    """A session whose first turn played these steps; its id."""
+    first = rookery("run", "--json", "--title", title, play(*steps)).events[0]
+    return str(first["update"]["id"])
+
+
+class Running:
+    """A command that is still running, in a process group of its own, with its stdout piped."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*ROOKERY, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+        )
+
+    def read_until(self, word: str) -> str:
+        """What came on stdout up to and with `word`."""
+        assert self.process.stdout is not None
+        return _read_until(self.process.stdout.fileno(), word)
+
+    def signal(self, number: int = signal.SIGINT) -> None:
+        """As a terminal does it: to the whole group."""
+        os.killpg(self.process.pid, number)
+
+    def end(self) -> Result:
+        out, err = self.process.communicate(timeout=SECONDS)
+        return Result(self.process.returncode, out.decode(), err.decode())
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+class Terminal:
+    """A command in a terminal of its own."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.main, other = pty.openpty()
+        termios.tcsetwinsize(other, (40, 100))
+        self.process = subprocess.Popen(
+            [*ROOKERY, *arguments],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env={**os.environ, "TERM": "xterm", **environment},
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - the child is ours alone
+        )
+        os.close(other)
+        self.seen = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self.main, keys.encode())
+
+    def read_until(self, word: str) -> str:
+        self.seen += _read_until(self.main, word)
+        return self.seen
+
+    def end(self) -> Result:
+        self.seen += _read_until(self.main, "")
+        code = self.process.wait(SECONDS)
+        return Result(code, self.seen, "")
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.main)
+
+
+def _take_terminal() -> None:
+    import fcntl
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _read_until(file: int, word: str) -> str:
+    """All that comes up to and with a word; "": up to the end."""
+    data = b""
+    until = time.monotonic() + SECONDS
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    while not word or word.encode() not in data:
+        assert poll.poll(max(0.0, until - time.monotonic()) * 1000), (
+            f"{word!r} never came: {data!r}"
+        )
+        try:
+            more = os.read(file, 65536)
+        except OSError as error:
+            if error.errno != errno.EIO:  # which is how Linux ends a terminal's output
+                raise
+            more = b""
+        if not more:
+            assert not word, f"{word!r} never came: {data!r}"
+            break
+        data += more
+    return data.decode(errors="replace")

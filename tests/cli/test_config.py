@@ -1,0 +1,102 @@
+"""config.toml is taken whole or not at all, and a mistake is told with its line."""
+
+from pathlib import Path
+
+import pytest
+
+from rookery.config import LIMITS, Config, ConfigError, load
+from rookery.core.policy import Policy
+
+
+def load_text(directory: Path, text: str) -> Config:
+    (directory / "config.toml").write_text(text)
+    return load(str(directory))
+
+
+def refusal(directory: Path, text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load_text(directory, text)
+    return str(caught.value)
+
+
+def test_defaults_where_there_is_no_file(tmp_path: Path) -> None:
+    assert load(str(tmp_path)) == Config(Policy(), "", {})
+
+
+def test_everything_that_can_be_said(tmp_path: Path) -> None:
+    text = """
+        default_agent = "claude"
+        [worker]
+        cancel_grace = 3
+        queue_drain = "serial"
+        queue_most = 7
+        [agents.mine]
+        command = ["my-agent", "--acp"]
+        """
+    found = load_text(tmp_path, text)
+    assert found.default_agent == "claude"
+    assert found.policy == Policy(cancel_grace=3.0, queue_drain="serial", queue_most=7)
+    assert found.agents == {"mine": ["my-agent", "--acp"]}
+
+
+def test_every_field_of_the_policy_has_its_limits() -> None:
+    assert LIMITS.keys() == Policy._field_defaults.keys()
+
+
+def test_every_default_lies_within_its_limits() -> None:
+    for name, default in Policy._field_defaults.items():
+        limit = LIMITS[name]
+        if isinstance(default, str):
+            assert default in limit
+        else:
+            assert limit[0] <= default <= limit[1], name
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("cancel_grace = 0", 0.1), ("cancel_grace = 1e9", 600.0), ("cancel_grace = inf", 600.0)],
+)
+def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, read: float) -> None:
+    assert load_text(tmp_path, f"[worker]\n{written}\n").policy.cancel_grace == read
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\ndefault_agnet = 'x'", ["line 2", "default_agnet", "default_agent"]),
+        ("default_agent = 3", ["line 1", "default_agent", "in quotes"]),
+        ("[worker]\n\ncancel_grase = 3", ["line 3", "worker.cancel_grase", "cancel_grace"]),
+        ("[worker]\ncancel_grace = 'soon'", ["line 2", "must be a number"]),
+        ("[worker]\ncancel_grace = true", ["line 2", "must be a number"]),
+        ("[worker]\ncancel_grace = nan", ["line 2", "must be a number"]),
+        ("[worker]\nqueue_most = 1.5", ["line 2", "whole number"]),
+        ("[worker]\nqueue_drain = 'none'", ["line 2", '"combined" or "serial"']),
+        ("worker = 3", ["line 1", "must be a table"]),
+        ("worker = { cancel_grase = 1 }", ["line 1", "worker.cancel_grase"]),
+        ("[agents.a]\ncommand = 'a b'", ["line 2", "agents.a.command", "list of words"]),
+        ("[agents.a]\ncommand = []", ["line 2", "list of words"]),
+        ("[agents.a]\ncommand = ['a']\nenv = 1", ["line 3", "agents.a.env", "command"]),
+        ("[agents.a]", ["line 1", "agents.a", "command"]),
+        ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
+        ("[worker\n", ["line 1"]),
+    ],
+)
+def test_a_mistake_names_key_line_and_what_is_allowed(
+    tmp_path: Path, text: str, words: list[str]
+) -> None:
+    message = refusal(tmp_path, text)
+    assert str(tmp_path / "config.toml") in message
+    for word in words:
+        assert word in message
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"a = 1\nb = '\xff'\n")
+    with pytest.raises(ConfigError, match="line 2: not UTF-8"):
+        load(str(tmp_path))
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").mkdir()
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(str(tmp_path))

@@ -1,0 +1,109 @@
+"""Leaving ends nothing: Ctrl-C, TERM, a closed terminal or `| head`, and the session goes on."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
+
+LONG = play({"text": "begun"}, {"until": "cancel"})
+
+
+def only_session(home: Path) -> dict[str, object]:
+    head = json.loads(rookery("ps", "--json").out)
+    assert isinstance(head, dict)
+    return head
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+def test_a_signal_leaves_the_session_running(home: Path, number: signal.Signals) -> None:
+    with Running("run", LONG) as running:
+        running.read_until("begun")
+        running.signal(number)
+        done = running.end()
+    head = only_session(home)
+    assert done.code == 128 + number
+    assert head["status"] == "running"
+    assert f"rookery tail {head['id']}" in done.err
+    assert f"rookery cancel {head['id']}" in done.err
+    assert rookery("cancel", str(head["id"])).err == "Cancelled.\n"
+
+
+def test_ctrl_c_in_a_terminal(home: Path) -> None:
+    with Terminal("run", LONG) as terminal:
+        terminal.read_until("begun")
+        terminal.type("\x03")
+        done = terminal.end()
+    assert done.code == 130
+    assert "goes on without you" in done.out
+    assert only_session(home)["status"] == "running"
+
+
+def test_a_terminal_that_is_closed(home: Path) -> None:
+    with Terminal("run", LONG) as terminal:
+        terminal.read_until("begun")
+        terminal.process.send_signal(signal.SIGHUP)
+        assert terminal.end().code == 128 + signal.SIGHUP
+    assert only_session(home)["status"] == "running"
+
+
+def test_who_left_comes_back_and_hears_the_end(home: Path) -> None:
+    with Running("run", LONG) as running:
+        running.read_until("begun")
+        running.signal()
+        running.end()
+    session = str(only_session(home)["id"])
+    with Running("tail", session) as tail:
+        assert "▌ {" in tail.read_until("begun")
+        rookery("cancel", session)
+        tail.read_until("■ Cancelled\n")
+        tail.signal()
+        done = tail.end()
+    assert done.code == 130
+    assert "rookery tail" in done.err
+
+
+def test_a_session_that_is_deleted_is_followed_no_longer(home: Path) -> None:
+    session = made({"text": "One"})
+    with Running("tail", session) as tail:
+        tail.read_until("One")
+        assert rookery("rm", "--yes", session).code == 0
+        done = tail.end()
+    assert done.code == 1
+    assert "was deleted" in done.err
+
+
+def test_a_second_ctrl_c_quits_at_once(home: Path) -> None:
+    with Running("run", LONG) as running:
+        running.read_until("begun")
+        running.signal()
+        running.signal()
+        assert running.end().code in (130, -signal.SIGINT)
+    assert only_session(home)["status"] == "running"
+
+
+def test_leaving_prompt_wait(home: Path) -> None:
+    session = made({"text": "One"})
+    with Running("prompt", session, "--wait", LONG) as running:
+        running.read_until("begun")
+        running.signal()
+        done = running.end()
+    assert done.code == 130
+    assert f"rookery tail {session}" in done.err
+
+
+@pytest.mark.parametrize("flag", [[], ["--json"]], ids=["text", "json"])
+def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
+    session = made({"text": "line\n" * 20_000})
+    command = [*ROOKERY, "show", session, *(["--events"] if flag else [])]
+    showing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert showing.stdout is not None
+    showing.stdout.read(10)
+    showing.stdout.close()
+    assert showing.stderr is not None
+    assert showing.stderr.read() == b""
+    showing.stderr.close()
+    assert showing.wait(60) in (0, 141)

@@ -1,0 +1,63 @@
+"""A home of its own for a test, and no process left behind when it ends."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rookery import paths
+from rookery.client import fleet
+from rookery.log.errors import LogError
+from rookery.processes import tree
+
+SECONDS = 15.0  # within which an ended process must be gone
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """ROOKERY_HOME, short enough for its sockets. Every process that belongs to it is ended."""
+    directory = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
+    monkeypatch.setenv("ROOKERY_HOME", str(directory))
+    monkeypatch.delenv("ROOKERY_DEBUG", raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    yield directory
+    try:
+        end_all(directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def end_all(home: Path) -> None:
+    """Kill each session; then nothing that carries this home's name may be alive."""
+    try:
+        sessions = os.listdir(paths.sessions(str(home)))
+    except FileNotFoundError:
+        sessions = []
+    for session in sessions:
+        try:
+            fleet.kill(str(home), session)
+        except LogError:
+            tree.sweep(session)
+    left = tree.wait_gone(belonging_to(home), SECONDS)
+    tree.kill(left)
+    assert not left, f"still alive after the end: {left}"
+
+
+def belonging_to(home: Path) -> list[tree.Process]:
+    """Processes with the home in their arguments or their environment (Linux tells them)."""
+    return [row for row in tree.table() if row.pid != os.getpid() and _names(row.pid, home)]
+
+
+def _names(pid: int, home: Path) -> bool:
+    word = os.fsencode(home)
+    for file in ("cmdline", "environ"):
+        try:
+            parts = Path(f"/proc/{pid}/{file}").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if word in parts or b"ROOKERY_HOME=" + word in parts:
+            return True
+    return False

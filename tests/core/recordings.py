@@ -1,0 +1,123 @@
+"""Recorded traffic of four vendors' agents (fixtures/recordings), played as a worker would."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rookery.core import asks, ingest
+from rookery.core.chunks import Chunks
+from rookery.core.events import Draft, Event
+
+type Json = dict[str, Any]
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "recordings"
+WINDOW = 0.030
+
+
+class Line(NamedTuple):
+    at: float
+    message: Json
+
+
+class Played(NamedTuple):
+    """What one session of a recording left in its log."""
+
+    came: list[Json]
+    """The updates in the notifications, as they came."""
+    updates: list[Json]
+    """As they were logged."""
+    events: list[Event]
+
+
+def lines(name: str, direction: str) -> list[Line]:
+    with open(FOLDER / name, encoding="utf-8") as file:
+        found = [json.loads(line) for line in file]
+    return [Line(each["t"], each["msg"]) for each in found if each["dir"] == direction]
+
+
+def sessions(name: str) -> list[str]:
+    found = [line.message.get("params") for line in lines(name, "recv")]
+    names = [params.get("sessionId") for params in found if isinstance(params, dict)]
+    return list(dict.fromkeys(each for each in names if isinstance(each, str)))
+
+
+def play(name: str, session: str) -> Played:
+    """One session of a recording: prompts, updates, asks and answers, in the order of the wire."""
+    player = _Player(session)
+    for line, direction in _in_order(name):
+        player.time_passes(line.at)
+        (player.heard if direction == "recv" else player.said)(line)
+    player.add(player.chunks.flush(1e9))
+    events = [
+        Event(seq, seq, draft.cause, draft.by, draft.update)
+        for seq, draft in enumerate(player.drafts, 1)
+    ]
+    return Played(player.came, [draft.update for draft in player.drafts], events)
+
+
+def _in_order(name: str) -> list[tuple[Line, str]]:
+    found = [(line, way) for way in ("send", "recv") for line in lines(name, way)]
+    return sorted(found, key=lambda each: each[0].at)
+
+
+class _Player:
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.chunks = Chunks(WINDOW)
+        self.came: list[Json] = []
+        self.drafts: list[Draft] = []
+        self.prompts: set[Any] = set()
+        self.open: dict[Any, Json] = {}
+
+    def add(self, updates: list[Json]) -> None:
+        self.drafts += [Draft(update) for update in updates]
+
+    def time_passes(self, now: float) -> None:
+        due = self.chunks.deadline
+        if due is not None and now >= due:
+            self.add(self.chunks.flush(due))
+
+    def log(self, update: Json, now: float) -> None:
+        self.add(self.chunks.push(update, now))
+
+    def said(self, line: Line) -> None:
+        """What the client of the recording sent: prompts, and answers to asks."""
+        message = line.message
+        params = message.get("params")
+        if message.get("method") == "session/prompt" and params["sessionId"] == self.session:
+            self.prompts.add(message["id"])
+            self.log({"sessionUpdate": "_prompt", "prompt": params["prompt"]}, line.at)
+            self.log({"sessionUpdate": "_turn", "state": "running"}, line.at)
+        elif "method" not in message and message.get("id") in self.open:
+            ask = self.open.pop(message["id"])
+            outcome = message["result"].get("outcome", message["result"])
+            if outcome.get("outcome") == "selected":
+                option = outcome["optionId"]
+                command = {"id": "c", "nonce": ask["nonce"], "option": option}
+                answer = asks.answered(ask, command, "recorded")
+                assert isinstance(answer, asks.Answer), answer
+                assert answer.reply == message["result"]
+                self.log(answer.draft.update, line.at)
+            else:
+                self.log(asks.cancelled(ask, "recorded").draft.update, line.at)
+
+    def heard(self, line: Line) -> None:
+        message = line.message
+        method, params = message.get("method"), message.get("params")
+        if method is None:
+            if message.get("id") in self.prompts:
+                self.prompts.remove(message["id"])
+                result = message.get("result") or {}
+                reason = "failed" if "error" in message else result.get("stopReason", "end_turn")
+                idle = {"sessionUpdate": "_turn", "state": "idle", "reason": reason}
+                self.log(idle, line.at)
+        elif "id" in message:
+            ask = asks.asked(f"a{message['id']}", "nonce", method, params)
+            if ask is not None and params["sessionId"] == self.session:
+                self.open[message["id"]] = ask
+                self.log(ask, line.at)
+        elif method != "session/update" or params["sessionId"] == self.session:
+            if method == "session/update":
+                self.came.append(params["update"])
+            for update in ingest.from_notification(method, params, self.session):
+                self.log(update, line.at)

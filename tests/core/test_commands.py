@@ -1,0 +1,108 @@
+"""Commands: refused with a reason before they reach a machine, or let through."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery.core.commands import NAMES, WAKES, check, offline, wakes
+from tests.core.hostile import FIELDS, foreign_json
+from tests.core.making import Json, text
+
+MOST = 100
+
+FINE: list[Json] = [
+    {"do": "prompt", "prompt": [text("x")]},
+    {"do": "prompt", "prompt": [text("x" * MOST)]},
+    {"do": "prompt", "prompt": [text(""), {"type": "image", "data": "A" * 500}]},
+    {"do": "prompt", "prompt": [{"type": "resource_link", "uri": "file:///a"}]},
+    {"do": "rename", "title": "t"},
+    {"do": "answer", "ask": "a1"},
+    {"do": "set", "option": "mode", "value": "plan"},
+    {"do": "queue", "op": "remove", "item": "q"},
+    {"do": "queue", "op": "edit", "item": "q", "prompt": [text("x")]},
+    *({"do": name} for name in ("cancel", "start", "stop", "restart")),
+]
+
+
+@pytest.mark.parametrize("command", FINE)
+def test_a_good_command_passes(command: Json) -> None:
+    assert check(command, MOST) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ({"do": "prompt"}, "empty_prompt"),
+        ({"do": "prompt", "prompt": []}, "empty_prompt"),
+        ({"do": "prompt", "prompt": "text"}, "empty_prompt"),
+        ({"do": "prompt", "prompt": [text(" \n")]}, "empty_prompt"),
+        ({"do": "prompt", "prompt": ["x"]}, "bad_prompt"),
+        ({"do": "prompt", "prompt": [{"text": "x"}]}, "bad_prompt"),
+        ({"do": "prompt", "prompt": [{"type": "text", "text": 7}]}, "bad_prompt"),
+        ({"do": "prompt", "prompt": [text("x" * (MOST + 1))]}, "prompt_too_long"),
+        ({"do": "prompt", "prompt": [text("é" * MOST)]}, "prompt_too_long"),
+        ({"do": "prompt", "prompt": [text("x" * 60), text("x" * 60)]}, "prompt_too_long"),
+        ({"do": "rename", "title": "  "}, "no_title"),
+        ({"do": "rename", "title": 7}, "no_title"),
+        ({"do": "answer"}, "no_ask"),
+        ({"do": "set", "value": "x"}, "no_option"),
+        ({"do": "set", "option": "mode"}, "no_value"),
+        ({"do": "set", "option": "mode", "value": ""}, "no_value"),
+        ({"do": "queue", "op": "burn"}, "unknown_operation"),
+        ({"do": "queue", "op": "edit", "prompt": []}, "empty_prompt"),
+        ({"do": "fly"}, "unknown_command"),
+        ({"do": None}, "unknown_command"),
+        ({}, "unknown_command"),
+    ],
+)
+def test_a_bad_command_is_refused_with_its_reason(command: Json, reason: str) -> None:
+    refusal = check(command, MOST)
+    assert refusal is not None
+    assert refusal.reason == reason
+    assert refusal.message.endswith(".")
+
+
+def test_an_unknown_command_is_told_the_known_ones_in_few_words() -> None:
+    refusal = check({"do": "x" * 10_000}, MOST)
+    assert refusal is not None
+    assert all(name in refusal.message for name in NAMES)
+    assert len(refusal.message) < 300
+
+
+def test_a_prompt_of_lone_surrogates_is_measured_all_the_same() -> None:
+    assert check({"do": "prompt", "prompt": [text("\ud800" * 10)]}, MOST) is None
+
+
+def test_only_what_needs_an_agent_wakes_one() -> None:
+    assert set(NAMES) >= WAKES
+    asleep = [command for command in FINE if not wakes(command)]
+    assert {command["do"] for command in asleep} == set(NAMES) - WAKES
+    assert all(offline(command) for command in asleep)
+    assert wakes({"do": "set", "option": "an option of the agent's", "value": "x"})
+
+
+def test_a_rename_without_a_worker_is_an_event() -> None:
+    assert offline({"do": "rename", "title": "x" * 300}) == {
+        "sessionUpdate": "_session",
+        "title": "x" * 200,
+    }
+
+
+@pytest.mark.parametrize("name", ["cancel", "stop", "answer"])
+def test_what_is_moot_without_a_worker_is_done(name: str) -> None:
+    assert offline({"do": name}) == {"sessionUpdate": "_done", "command": name}
+
+
+@given(st.sampled_from(NAMES), st.dictionaries(st.sampled_from([*FIELDS, "ask"]), foreign_json))
+def test_no_command_breaks_anything(name: str, fields: Json) -> None:
+    for command in ({**fields, "do": name}, {**fields, "do": fields}):
+        if check(command, MOST) is None:
+            offline(command)
+
+
+@given(foreign_json)
+def test_no_prompt_breaks_anything(prompt: Any) -> None:
+    for sent in (prompt, [prompt], [{"type": "text", "text": prompt}]):
+        check({"do": "prompt", "prompt": sent}, MOST)

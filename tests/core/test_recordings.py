@@ -1,0 +1,153 @@
+"""Foreign truth: what real agents sent goes through without a loss, and has a look."""
+
+import functools
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rookery.core.document import join
+from rookery.core.events import dumps, kind_of, loads
+from rookery.core.reduce import fold
+from rookery.wire.jsonrpc import Peer
+from tests.core.making import ACP_KINDS, Json, blocks, pages, watch
+from tests.core.recordings import FOLDER, lines, play, sessions
+
+CLAUDE_AND_CODEX = {"_auth/status_update"}
+V2 = {"state_update", "user_message", "agent_message", "agent_thought"}
+
+RAW: dict[str, set[str]] = {
+    "claude-agent-acp.jsonl": CLAUDE_AND_CODEX,
+    "claude-extra.jsonl": CLAUDE_AND_CODEX,
+    "claude-reload.jsonl": CLAUDE_AND_CODEX,
+    "claude-v2.jsonl": CLAUDE_AND_CODEX | V2,
+    "codex-acp.jsonl": CLAUDE_AND_CODEX,
+    "codex-extra.jsonl": CLAUDE_AND_CODEX,
+    "codex-reload.jsonl": CLAUDE_AND_CODEX,
+    "codex-v2.jsonl": CLAUDE_AND_CODEX | V2 | {"terminal_update"},
+    "gemini-cli-with-fs.jsonl": set(),
+    "gemini-cli.jsonl": set(),
+    "gemini-extra.jsonl": set(),
+    "gemini-reload.jsonl": set(),
+    "opencode-extra.jsonl": set(),
+    "opencode-reload.jsonl": set(),
+    "opencode.jsonl": set(),
+}
+"""What each recording shows raw: vendors' own notifications, and what only protocol 2 has."""
+
+EVERY = [(name, session) for name in RAW for session in sessions(name)]
+every_session = pytest.mark.parametrize(("name", "session"), EVERY)
+
+
+def test_every_recording_is_played() -> None:
+    assert {path.name for path in FOLDER.glob("*.jsonl")} == set(RAW)
+    assert len(EVERY) > len(RAW)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_every_update_belongs_to_a_session_that_is_played(name: str) -> None:
+    sent = [line for line in lines(name, "recv") if line.message.get("method") == "session/update"]
+    assert sum(len(play(name, session).came) for session in sessions(name)) == len(sent)
+
+
+@every_session
+def test_nothing_is_lost(name: str, session: str) -> None:
+    """Every update is found again in the log: equal, or its text in its place in a merged one."""
+    played = play(name, session)
+    logged = [each for each in played.updates if not kind_of(each).startswith("_")]
+    waiting = list(played.came)
+    for each in logged:
+        first = waiting.pop(0)
+        while first != each:
+            first = merged(first, waiting.pop(0))
+    assert waiting == []
+
+
+def merged(one: Json, other: Json) -> Json:
+    assert "_chunk" in kind_of(one)
+    words = one["content"]["text"] + other["content"]["text"]
+    assert {**one, "content": {**one["content"], "text": ""}} == {
+        **other,
+        "content": {**other["content"], "text": ""},
+    }
+    return {**one, "content": {**one["content"], "text": words}}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_only_what_has_no_look_in_acp_1_is_shown_raw(name: str) -> None:
+    found = [watch(play(name, session).events) for session in sessions(name)]
+    raw = {block["title"] for document in found for block in blocks(document, "raw")}
+    assert raw == RAW[name]
+    assert not raw & ACP_KINDS
+
+
+@every_session
+def test_every_call_ask_and_word_is_in_the_document(name: str, session: str) -> None:
+    played = play(name, session)
+    document = watch(played.events)
+    shown = "".join(block["text"] for block in blocks(document, "answer"))
+    said = [each for each in played.came if kind_of(each) == "agent_message_chunk"]
+    assert shown == "".join(each["content"]["text"] for each in said)
+    asked = [each for each in played.updates if each.get("state") == "asked"]
+    assert len(blocks(document, "ask")) == len(asked)
+    assert all(block["status"] != "asked" for block in blocks(document, "ask"))
+    for block in blocks(document, "ask"):
+        if "-v2" not in name:  # where an ask has another shape
+            assert document.blocks[block["parent"]]["role"] == "tool", "P1"
+    assert not [block for block in blocks(document, "tool") if not block["title"]]
+    calls = {each["toolCallId"] for each in played.came if kind_of(each).startswith("tool_call")}
+    assert len(blocks(document, "tool")) >= len(calls)
+
+
+@every_session
+def test_a_turn_that_ended_well_leaves_no_call_running(name: str, session: str) -> None:
+    statuses = {block["status"] for block in blocks(watch(play(name, session).events), "tool")}
+    assert statuses <= {"done", "failed", "unfinished", "interrupted"}
+
+
+@every_session
+def test_page_by_page_is_the_same(name: str, session: str) -> None:
+    events = play(name, session).events
+    whole = fold(None, events)
+    for both in (
+        functools.reduce(join, pages(events)),
+        functools.reduce(lambda newer, older: join(older, newer), reversed(pages(events))),
+    ):
+        assert both.to_json() == whole.to_json()
+        assert both.header == whole.header
+        assert not both.late
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_what_was_recorded_survives_our_json(name: str) -> None:
+    with open(FOLDER / name, "rb") as file:
+        for line in file:
+            assert loads(line) == loads(dumps(loads(line))) == json.loads(line)
+
+
+@pytest.mark.parametrize("name", RAW)
+@settings(max_examples=5)
+@given(size=st.integers(1, 5_000))
+def test_the_wire_hears_every_message_in_order(name: str, size: int) -> None:
+    """The lines as an agent wrote them, cut anywhere; answers are to requests that nobody sent."""
+    heard: list[Any] = []
+    peer = Peer(
+        on_notification=lambda method, params: heard.append((method, params)),
+        on_request=lambda incoming: heard.append((incoming.id, incoming.method, incoming.params)),
+        on_noise=lambda kind, what: heard.append((kind, what)),
+    )
+    messages = [line.message for line in lines(name, "recv")]
+    data = "".join(json.dumps(message, ensure_ascii=False) + "\n" for message in messages).encode()
+    for start in range(0, len(data), size):
+        peer.data_received(data[start : start + size])
+    assert heard == [as_heard(message) for message in messages]
+
+
+def as_heard(message: Json) -> Any:
+    if "method" not in message:
+        return ("unknown answer", message)
+    if "id" in message:
+        return (message["id"], message["method"], message["params"])
+    return (message["method"], message["params"])
