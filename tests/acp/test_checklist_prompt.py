@@ -391,9 +391,12 @@ async def test_acp_P17_message_ids(door: Door) -> None:
         assert len(by_kind) == 3
         live += ids
     assert len(set(live)) == 6
-    await agent.call("session/load", sessionId=session, **HERE)
-    told = [u for u in agent.news(session) if u["sessionUpdate"].startswith("agent_")]
+    again = await door.open()
+    await again.call("session/load", sessionId=session, **HERE)
+    told = [u for u in again.news(session) if u["sessionUpdate"].startswith("agent_")]
     assert list(dict.fromkeys(u["messageId"] for u in told if "messageId" in u)) == live
+    await again.turn(session, steps)
+    assert not {u.get("messageId") for u in again.news(session)} & set(live)
 
 
 async def test_acp_P18_usage(door: Door) -> None:

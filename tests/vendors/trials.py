@@ -104,7 +104,7 @@ async def refuse(perch: Perch) -> None:
 
 
 async def limit(perch: Perch) -> None:
-    """T11: a model that has had enough (429). An agent that tries again for ever can be cancelled."""
+    """T11: a model that has had enough (429). Who tries again for ever can be cancelled."""
     begun = await perch.bird.prompt("[[fail 429]]")
     if perch.vendor.insists:
         await perch.llm.wait_main(3)  # it tried again, and again

@@ -311,7 +311,7 @@ async def test_ask_shows_the_agents_own_options(aviary: Aviary) -> None:
         {"optionId": "n", "name": "Nay", "kind": "reject_once"},
         {"optionId": "y", "name": "Aye", "kind": "allow_once", "_meta": {"x": 1}},
     ]
-    call = {"toolCallId": "t1", "title": "rm -rf", "kind": "execute"}
+    call = {"toolCallId": "t1", "title": "make test", "kind": "execute"}
     begun = await bird.prompt(
         [
             {"ask": {"toolCall": call, "announce": False, "options": options}},
@@ -320,7 +320,7 @@ async def test_ask_shows_the_agents_own_options(aviary: Aviary) -> None:
     )
     ask = await bird.ask(begun)
     assert (ask["kind"], ask["options"]) == ("permission", options)
-    assert ask["toolCall"]["title"] == "rm -rf"
+    assert ask["toolCall"]["title"] == "make test"
     assert len(ask["nonce"]) == 32
     await bird.answer(ask, "y", confirm=True)
     await bird.ended(begun)

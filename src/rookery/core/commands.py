@@ -79,6 +79,11 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
+def pinned(option: str, value: str | bool) -> str | bool | None:
+    """What an agent's next start is told; the effort `default` takes the pin back (row M1)."""
+    return None if (option, value) == ("effort", "default") else value
+
+
 def offline(command: Json) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
@@ -86,7 +91,8 @@ def offline(command: Json) -> Json | None:
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
         case "set" if command["option"] in ("mode", "model", "effort"):
-            return {"sessionUpdate": "_session", command["option"]: command["value"]}
+            name, value = command["option"], command["value"]
+            return {"sessionUpdate": "_session", name: pinned(name, value)}
         case "cancel" | "stop" | "answer":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

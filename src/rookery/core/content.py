@@ -1,5 +1,6 @@
 """Prompts as an agent can take them: gated by what it said it takes (acp-C11, acp-P3)."""
 
+from base64 import b64decode
 from collections.abc import Callable
 
 from rookery.core import loose
@@ -55,4 +56,8 @@ def _resource(resource: Json, load: Load) -> Json:
     if data is None:
         raise Untaken("A file of this prompt is not in the log any more.")
     rest = {key: value for key, value in resource.items() if key not in ("kept", "bytes")}
-    return {**rest, "blob": data}
+    try:
+        text = b64decode(data).decode("utf-8")
+    except UnicodeDecodeError:
+        return {**rest, "blob": data}
+    return {**rest, "blob": data} if "\0" in text else {**rest, "text": text}

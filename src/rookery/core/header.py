@@ -9,11 +9,11 @@ Fields that begin with `_` are the fold's own memory, of which no client is told
 from collections.abc import Callable
 from typing import Any
 
-from rookery.core import loose
+from rookery.core import loose, terminals
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.options import confirmed, offered, value_of
 
-VERSION = 1
+VERSION = 2
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -112,7 +112,8 @@ def _session(header: Json, event: Event) -> Json:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
-        changes |= _offered(confirmed(header["_offers"], wanted))
+        values = {**loose.mapping(update, "options"), **wanted}
+        changes |= _offered(confirmed(header["_offers"], values))
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     return changes
@@ -132,6 +133,7 @@ def _prompt(header: Json, event: Event) -> Json:
     if event.update.get("steered") is not True:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
+        changes["_terminals"] = terminals.running(header["_terminals"])
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
     if "prompt" not in header["titles"]:
@@ -317,13 +319,15 @@ def upsert_tool(header: Json, event: Event, call: Json) -> Json:
     status = loose.text(call, "status")
     known = tools.get(key)
     again = kind_of(event.update) == "tool_call" and known and not in_turn(header, known[0])
+    changes: Json = {}
     if known is None or again:
-        tool = [block_id(header, event), status or "pending", event.at]
+        known = [block_id(header, event), status or "pending", event.at]
         kept = tools if len(tools) < TOOLS_KEPT else dict(list(tools.items())[1:])
-        return {"_tools": {**kept, key: tool}, "_open": None}
-    if status and status != known[1]:
-        return {"_tools": {**tools, key: [known[0], status, known[2]]}}
-    return {}
+        changes = {"_tools": {**kept, key: known}, "_open": None}
+    elif status and status != known[1]:
+        changes = {"_tools": {**tools, key: [known[0], status, known[2]]}}
+    mine = terminals.named(header["_terminals"], call, known[0])
+    return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
 
 
 def _plan(header: Json, event: Event) -> Json:
@@ -350,13 +354,16 @@ def _ask(header: Json, event: Event) -> Json:
 
 
 def _terminal(header: Json, event: Event) -> Json:
-    name, terminals = loose.text(event.update, "id"), header["_terminals"]
+    name, known = loose.text(event.update, "id"), header["_terminals"]
     match event.update.get("state"):
         case "ended":
-            return {"_terminals": {key: at for key, at in terminals.items() if key != name}}
-        case "output" if name in terminals:
+            return {"_terminals": terminals.ended(known, name)}
+        case "output" if terminals.block_of(known, name):
             return {}
-    return {"_terminals": {**terminals, name: block_id(header, event)}, "_open": None}
+    tool = header["_tools"].get(loose.text(event.update, "toolCallId"))
+    block = block_id(header, event)
+    begun = terminals.started(known, name, block, tool[0] if tool else None)
+    return {"_terminals": begun, "_open": None}
 
 
 def _ends_message(header: Json, _event: Event) -> Json:

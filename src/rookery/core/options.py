@@ -66,9 +66,8 @@ def confirmed(offers: Json, values: Json) -> Json:
     """The offers after an agent confirmed values for mode, model or effort; both views in step."""
     after = dict(offers)
     for name, value in values.items():
-        category = CATEGORY.get(name, "")
         after["configOptions"] = [
-            {**item, "currentValue": value} if item.get("category") == category else item
+            {**item, "currentValue": value} if _is_meant(item, name) else item
             for item in loose.mappings(after, "configOptions")
         ]
         if name == "mode":
@@ -76,6 +75,11 @@ def confirmed(offers: Json, values: Json) -> Json:
         elif name == "model" and "models" in after:
             after["models"] = {**loose.mapping(after, "models"), "currentModelId": value}
     return after
+
+
+def _is_meant(item: Json, name: str) -> bool:
+    category = CATEGORY.get(name)
+    return item.get("id") == name or (category is not None and item.get("category") == category)
 
 
 def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
@@ -96,7 +100,9 @@ def confirmation(name: str, value: str | bool, result: object) -> Json:
     if isinstance(result, dict) and isinstance(result.get("configOptions"), list):
         listed = result["configOptions"]
         return {"sessionUpdate": "config_option_update", "configOptions": listed}
-    return {"sessionUpdate": "_session", name: value, "confirmed": True}
+    if name in CATEGORY:
+        return {"sessionUpdate": "_session", name: value, "confirmed": True}
+    return {"sessionUpdate": "_session", "options": {name: value}, "confirmed": True}
 
 
 def value_of(options: list[Json], category: str) -> str:

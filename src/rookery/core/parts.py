@@ -57,23 +57,25 @@ def from_block(block: object) -> Part:
             return {"type": "markdown", "text": text}
         case {"type": "image" | "audio" as kind, "data": str(data), **rest}:
             mime = loose.text(rest, "mimeType") or f"{kind}/*"
-            return {"type": "image", "mime": mime, "bytes": len(data) * 3 // 4}
+            return {"type": "image", "mime": mime, "bytes": len(data) * 3 // 4} | _name(rest)
         case {"type": "image", "blob": str(name), **rest}:
             size = loose.integer(rest, "bytes") or 0
-            return {
-                "type": "image",
-                "mime": loose.text(rest, "mimeType"),
-                "bytes": size,
-                "blob": name,
-            }
+            mime = loose.text(rest, "mimeType")
+            return {"type": "image", "mime": mime, "bytes": size, "blob": name} | _name(rest)
         case {"type": "resource_link", "uri": str(uri), **rest}:
             name = loose.text(rest, "title") or loose.text(rest, "name") or uri
             return {"type": "link", "uri": uri, "name": name}
         case {"type": "resource", "resource": {"uri": str(uri), **rest}}:
             if isinstance(rest.get("text"), str):
                 return {"type": "markdown", "text": rest["text"], "name": uri}
-            return {"type": "link", "uri": uri, "name": uri}
+            name = uri.rpartition("/")[2] if "kept" in rest else uri
+            return {"type": "link", "uri": uri, "name": name or uri}
     return {"type": "json", "value": block}
+
+
+def _name(image: Part) -> Part:
+    name = loose.text(image, "name")
+    return {"name": name[:200]} if name else {}
 
 
 def diff(path: str, old: str | None, new: str) -> Part:

@@ -10,7 +10,7 @@ event by event, page by page, live or after a restart.
 from collections.abc import Callable, Iterable
 
 from rookery.core import document as looks
-from rookery.core import loose, parts
+from rookery.core import loose, parts, terminals
 from rookery.core.document import Block, Document, Op, append, change, make_block, put
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import ENDED, advance, block_id, in_turn, key_of, prompt_text
@@ -91,13 +91,13 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     if status in ENDED and not (old and known[1] == status):
         fields["seconds"] = max(0, event.at - since) / 1000
     if old:
-        return change(name, **fields) if fields else []
-    parent = _parent(after, call)
-    return put(
-        make_block(
-            name, "tool", **{"kind": "other", "status": "pending", "parent": parent} | fields
-        )
-    )
+        ops = change(name, **fields) if fields else []
+    else:
+        base: Json = {"kind": "other", "status": "pending", "parent": _parent(after, call)}
+        ops = put(make_block(name, "tool", **base | fields))
+    for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
+        ops += change(block, parent=owner)
+    return ops
 
 
 def _tool_fields(call: Json) -> Json:
@@ -143,7 +143,7 @@ def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
 
 def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
     update, key = event.update, loose.text(event.update, "id")
-    known = before["_terminals"].get(key)
+    known = terminals.block_of(before["_terminals"], key)
     match update.get("state"):
         case "output" if known:
             return append(known, loose.text(update, "text"))
@@ -156,11 +156,10 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
                 "signal": loose.text(update, "signal")[:40],
             }
             return change(known, **fields) if known else []
-    block = make_block(after["_terminals"][key], "terminal", status="running", terminal=key[:200])
+    name, _, parent = after["_terminals"][key]
+    block = make_block(name, "terminal", status="running", terminal=key[:200], parent=parent)
     block["title"] = loose.text(update, "command")[:LONGEST_TITLE]
     block["text"] = loose.text(update, "text")
-    tool = after["_tools"].get(loose.text(update, "toolCallId"))
-    block["parent"] = tool[0] if tool else None
     return put(block)
 
 
@@ -181,6 +180,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     block["title"] = (loose.text(call, "title") or loose.text(update, "message"))[:LONGEST_TITLE]
     block["kind"] = loose.text(call, "kind", "other")[:40]
     block["parent"] = after["_tools"][key_of(call)][0] if call else None
+    if danger := loose.text(update, "danger"):
+        block["danger"] = danger[:LONGEST_TITLE]
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:
@@ -190,15 +191,24 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
-    base = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
     return parts.whole(
-        {
-            "label": loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200],
-            "kind": loose.text(option, "kind")[:40],
-            "command": {**base, "option": loose.text(option, "optionId")[:500]},
-        }
-        for option in list(loose.mappings(ask, "options"))[:20]
+        _action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]
     )
+
+
+def _action(ask: Json, option: Json) -> Json:
+    """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
+    is disabled (row P4). Its button asks a second time, so its command says that it did."""
+    command: Json = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    command["option"] = loose.text(option, "optionId")[:500]
+    label = loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200]
+    action: Json = {"label": label, "kind": loose.text(option, "kind")[:40], "command": command}
+    danger = loose.text(ask, "danger")[:LONGEST_TITLE]
+    if danger and action["kind"] == "allow_always":
+        action["disabled"] = f"This {danger}: it can be allowed once, not for good."
+    elif danger and action["kind"].startswith("allow"):
+        action["danger"], command["confirm"] = True, True
+    return action
 
 
 def _outcome(update: Json, by: str | None) -> Json:
@@ -225,7 +235,7 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     for key, (name, status, _) in before["_tools"].items():
         if after["_tools"][key][1] != status:
             ops += change(name, status=after["_tools"][key][1])
-    for name in before["_terminals"].values():
+    for name, _, _ in terminals.running(before["_terminals"]).values():
         if in_turn(before, name):
             ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
     if reason in ("", "end_turn"):

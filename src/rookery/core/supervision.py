@@ -337,9 +337,9 @@ def _asked(agent: Agent) -> str:
 def _exited(agent: Agent, given: Exited, wish: Wish) -> tuple[Agent, list[Effect]]:
     if agent.phase == "absent":
         return agent, []
-    update = _state("exited", wish, status=given.status)
-    if given.status != 0 and agent.phase != "ending":
-        update["stderr"] = given.stderr
+    update = _state("exited", wish)
+    if agent.phase != "ending":  # how it ends when we end it says nothing
+        update |= {"status": given.status} | ({"stderr": given.stderr} if given.status else {})
     effects: list[Effect] = [Append(Draft(update))]
     if agent.phase == "ending" and agent.wanted_again:
         again, more = _wanted(Agent(), wish)

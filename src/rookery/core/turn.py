@@ -44,6 +44,8 @@ class Turn(NamedTuple):
     cancel_by: float | None = None
     """When a cancel that the agent ignores is escalated (row T5)."""
     queue: queues.Queue = ()
+    held: bool = False
+    """The last turn did not end well: the queue waits for a person (row T3)."""
 
 
 # --- inputs: what happened ---------------------------------------------------------------------
@@ -227,7 +229,8 @@ def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, li
         return turn, []
     if not given.taken:
         waiting = turn._replace(queue=queues.replaced(turn.queue, item._replace(steering=False)))
-        return _drain(waiting, policy) if turn.phase == "idle" else (waiting, [])
+        idle = turn.phase == "idle" and not turn.held
+        return _drain(waiting, policy) if idle else (waiting, [])
     update: Json = {"sessionUpdate": "_prompt", "turn": turn.n, "prompt": item.prompt}
     update |= {"queued": [item.id], "steered": True}
     taken = turn._replace(queue=queues.without(turn.queue, item.id))
@@ -286,7 +289,7 @@ def _begin(
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
     update |= {"queued": list(queued)} if queued else {}
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
-    begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None)
+    begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
     return begun, [
         Append(Draft(update, cause, by), full=True),
         Append(Draft(running)),
@@ -357,7 +360,8 @@ def _end(
     if reason == "rate_limited":
         effects.append(Append(Draft(_rate_limit(error or {}))))
     effects.append(Append(Draft(update), full=True))
-    ended = turn._replace(phase="idle", prompt=(), cancel_by=None)
+    held = reason != "end_turn" and bool(turn.queue)
+    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, held=held)
     if reason == "end_turn" and ended.queue:
         drained, more = _drain(ended, policy)
         return drained, [*effects, *more]

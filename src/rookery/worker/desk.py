@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
@@ -84,11 +85,8 @@ class Desk:
     # --- prompts ---------------------------------------------------------------------------------
 
     def _prompt(self, command: Json, by: str) -> None:
-        name = command["id"]
-        try:
-            prompt = self._kept(command["prompt"])
-        except ValueError as error:
-            self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
+        name, prompt = command["id"], self._kept(command, by)
+        if prompt is None:
             return
         if command.get("steer") is True:
             able = self._engine.agent.steers
@@ -96,17 +94,26 @@ class Desk:
         else:
             self._engine.feed_turn(turns.Prompted(name, prompt, by))
 
-    def _kept(self, prompt: list[Json]) -> list[Json]:
-        """Attachments that a client laid beside the log become blobs of it. Raises ValueError."""
-        return [self._kept_block(block) for block in prompt]
+    def _kept(self, command: Json, by: str) -> list[Json] | None:
+        """The prompt, with the attachments that a client laid beside the log as blobs of it; None:
+        one of them is no good, and the command was rejected."""
+        blocks = [each for each in loose.sequence(command, "prompt") if isinstance(each, dict)]
+        try:
+            return [self._kept_block(block) for block in blocks]
+        except ValueError as error:
+            self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
+            return None
 
     def _kept_block(self, block: Json) -> Json:
+        """Raises ValueError."""
         resource = loose.mapping(block, "resource")
         staged = loose.text(block, "staged") or loose.text(resource, "staged")
         if not staged:
             return block
         data = self._take_staged(staged)
         blob = self._engine.journal.writer.put_blob(data)
+        with suppress(OSError):  # whoever sends it again finds it in the log
+            os.unlink(os.path.join(self._directory, paths.STAGED, staged))
         if resource:
             rest = {key: value for key, value in resource.items() if key != "staged"}
             return {**block, "resource": {**rest, "kept": blob, "bytes": len(data)}}
@@ -131,8 +138,9 @@ class Desk:
 
     def _queue(self, command: Json, by: str) -> None:
         place = loose.integer(command, "to") or 0
-        prompt = [block for block in loose.sequence(command, "prompt") if isinstance(block, dict)]
-        item = loose.text(command, "item")
+        item, prompt = loose.text(command, "item"), self._kept(command, by)
+        if prompt is None:
+            return
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
         self._engine.feed_turn(given)
 
@@ -196,8 +204,8 @@ class Desk:
             words = "The agent is not running; only mode, model and effort can be chosen ahead."
             self._reject(command, ask_rules.Refusal("agent_absent", words), by)
             return
-        pinned = None if (name, value) == ("effort", "default") else value
-        self._engine.append(Draft({"sessionUpdate": "_session", name: pinned}, command["id"], by))
+        update: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
+        self._engine.append(Draft(update, command["id"], by))
 
     def _option_answered(
         self, command: Json, by: str, value: str | bool, result: object, error: Json | None
@@ -211,9 +219,9 @@ class Desk:
         else:
             update = options.confirmation(name, value, result)
             self._engine.append(Draft(update, command["id"], by))
-            if update["sessionUpdate"] != "_session" and name in PINS:
-                pinned = None if (name, value) == ("effort", "default") else value
-                self._engine.append(Draft({"sessionUpdate": "_session", name: pinned}))
+            if name in PINS:
+                pin: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
+                self._engine.append(Draft(pin))
         self._settle()
 
     # --- the agent's process ----------------------------------------------------------------------

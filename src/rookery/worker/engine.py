@@ -123,4 +123,6 @@ class Engine:
 
 def _turn_of(header: Json) -> turns.Turn:
     queue = tuple(Queued(item["id"], item["prompt"]) for item in header["queue"])
-    return turns.Turn(n=header["turn"], queue=queue)
+    return turns.Turn(
+        n=header["turn"], queue=queue, held=bool(queue) and header["reason"] != "end_turn"
+    )
