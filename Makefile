@@ -6,7 +6,7 @@ COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help setup run test test-all check bench fmt pins clean
+.PHONY: help setup run test test-all check bench vendors fmt pins clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ check: setup ## format, lint, types, layers and shape
 
 bench: setup ## measure against the budgets
 	.venv/bin/python -m bench $(ARGS)
+
+vendors: setup ## drive other vendors' agents and rewrite the table in docs/vendors.md
+	.venv/bin/python -m tests.vendors $(ARGS)
 
 fmt: setup ## format, and mend what ruff can
 	.venv/bin/ruff format

@@ -28,6 +28,12 @@ LIMITS: dict[str, Limit] = {
     "start_timeout": (1.0, 600.0),  # seconds until an agent must have answered its start
     "cold_start_timeout": (1.0, 3600.0),  # the same, where the command may have to install first
     "cancel_grace": (0.1, 600.0),  # seconds from a cancel until the agent is ended
+    "force_end_after": (0.0, 86400.0),  # seconds of quiet until a turn may be ended by hand; 0: off
+    "silent_after": (0.0, 86400.0),  # seconds of silence until a turn is given up; 0: off
+    "silent_after_cost": (1.0, 86400.0),  # the same, once usage with cost has arrived
+    "off_protocol_grace": (60.0, 86400.0),  # at least so long while something runs off the protocol
+    "idle_stop_secs": (0.0, 30.0 * 86400),  # seconds without anything to do until it stops; 0: off
+    "abandoned_after": (3600.0, 30.0 * 86400),  # the same, with nobody attached, also in mid-turn
     "stop_grace": (0.0, 60.0),  # seconds between TERM and KILL
     "queue_drain": ("combined", "serial"),
     "terminal_keep": (64.0 * 1024, 1024.0**3),  # bytes of one terminal's output in the log
@@ -36,6 +42,10 @@ LIMITS: dict[str, Limit] = {
     "queue_bytes": (1024.0, 1024.0 * 1024.0 * 3 / 4),  # of one prompt; a command frame takes 1 MiB
 }
 """Of each field of Policy: the least and the greatest number, or the words that are allowed."""
+
+
+OFF_OR = {"silent_after": 120.0}
+"""Of what 0 turns off: the least that it may be otherwise."""
 
 
 class Config(NamedTuple):
@@ -130,6 +140,8 @@ class _File:
         if isinstance(default, int) and not isinstance(value, int):
             self.refuse(["worker", key], "must be a whole number")
         least, greatest = limit
+        if value and key in OFF_OR:  # 0 turns it off; a little would end healthy turns
+            least = OFF_OR[key]
         clamped = min(max(value, least), greatest)
         return int(clamped) if isinstance(default, int) else float(clamped)
 

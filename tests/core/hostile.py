@@ -18,7 +18,7 @@ capabilities modes models sessionId stderr remedy from level text severity actio
 why source score issues resetsAt exitCode signal command cwd roots mcpServers agent created archived
 pinned mode model effort origin compactionId type path oldText newText terminalId claudeCode
 parentToolUseId optionId code data category currentValue choices availableModes currentModelId
-availableModels modelId uri resource blob
+availableModels modelId uri resource blob danger confirmed steered kept
 """
 FIELDS = NAMES.split()
 
@@ -56,11 +56,12 @@ foreign_json: st.SearchStrategy[Any] = st.recursive(
 
 words = st.builds(lambda said: {"type": "text", "text": said}, texts)
 ids = st.sampled_from(["1", "a", "t"])
+terminals = st.builds(lambda name: {"type": "terminal", "terminalId": name}, ids)
 
 shapely = st.fixed_dictionaries(
     {"sessionUpdate": st.sampled_from(KINDS)},
     optional={
-        "content": words | st.lists(words, max_size=2),
+        "content": words | st.lists(words | terminals, max_size=2),
         "toolCallId": ids,
         "id": ids,
         "messageId": ids,

@@ -22,7 +22,7 @@ FINE: list[Json] = [
     {"do": "set", "option": "mode", "value": "plan"},
     {"do": "queue", "op": "remove", "item": "q"},
     {"do": "queue", "op": "edit", "item": "q", "prompt": [text("x")]},
-    *({"do": name} for name in ("cancel", "start", "stop", "restart")),
+    *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
 ]
 
 
@@ -90,7 +90,7 @@ def test_a_rename_without_a_worker_is_an_event() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["cancel", "stop", "answer"])
+@pytest.mark.parametrize("name", ["cancel", "force_end", "stop", "answer"])
 def test_what_is_moot_without_a_worker_is_done(name: str) -> None:
     assert offline({"do": name}) == {"sessionUpdate": "_done", "command": name}
 

@@ -5,7 +5,18 @@ from rookery.core import loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
 
-NAMES = ("prompt", "queue", "cancel", "answer", "set", "rename", "start", "stop", "restart")
+NAMES = (
+    "prompt",
+    "queue",
+    "cancel",
+    "force_end",
+    "answer",
+    "set",
+    "rename",
+    "start",
+    "stop",
+    "restart",
+)
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
@@ -28,7 +39,7 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_set(command)
         case "queue":
             return _check_queue(command, prompt_bytes)
-        case "cancel" | "start" | "stop" | "restart":
+        case "cancel" | "force_end" | "start" | "stop" | "restart":
             pass
         case other:
             known = ", ".join(NAMES)
@@ -93,6 +104,6 @@ def offline(command: Json) -> Json | None:
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
-        case "cancel" | "stop" | "answer":
+        case "cancel" | "force_end" | "stop" | "answer":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

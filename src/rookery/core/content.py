@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Callable
+from typing import Any
 
 from rookery.core import loose
 from rookery.core.events import Json
@@ -61,3 +62,13 @@ def _resource(resource: Json, load: Load) -> Json:
     except UnicodeDecodeError:
         return {**rest, "blob": data}
     return {**rest, "blob": data} if "\0" in text else {**rest, "text": text}
+
+
+def words_of(prompt: list[Any]) -> str:
+    """A prompt's own words: its text blocks, each on a line of its own."""
+    words = ""
+    for block in prompt:
+        text = loose.text(block, "text") if loose.text(block, "type") == "text" else ""
+        apart = words.endswith("\n") or text.startswith("\n") or not (words and text)
+        words += text if apart else "\n" + text
+    return words

@@ -10,26 +10,51 @@ from collections.abc import Iterable
 from rookery.core import loose
 from rookery.core.events import Json
 
+# Of one command: up to the next separator. All repeats are bounded, so that a text that was made to
+# be hard cannot hold a worker.
+_MORE = r"[^;&|\n]{0,500}?"
+_GIT = r"\bgit\s+(\S{1,200}\s+){0,8}"
+
 _COMMANDS: tuple[tuple[str, str], ...] = (
-    (r"\brm\s+(-\w+\s+)*-\w*(r\w*f|f\w*r)", "deletes files without a way back (rm -rf)"),
-    (r"\brm\s+(?=.*(-r\b|-R\b|--recursive))(?=.*(-f\b|--force))", "deletes files (rm -r -f)"),
     (
-        r"\bgit\s+(\S+\s+)*push\b.*(\s-f\b|\s--force\b|\s--force-with-lease\b|\s\+\S)",
+        rf"(?<![\w-])rm(?={_MORE}\s(-[a-z]{{0,9}}r|--recursive\b))"
+        rf"(?={_MORE}\s(-[a-z]{{0,9}}f|--force\b))",
+        "deletes files without a way back (rm -rf)",
+    ),
+    (
+        rf"{_GIT}push\b{_MORE}\s(-[a-z]{{0,5}}f[a-z]{{0,5}}\b|--force\b|\+\S)",
         "rewrites a remote's history (git push --force)",
     ),
-    (r"\bgit\s+(\S+\s+)*reset\b.*--hard", "drops uncommitted work (git reset --hard)"),
-    (r"\bgit\s+(\S+\s+)*clean\b.*\s-\w*f", "deletes untracked files (git clean -f)"),
-    (r"\bdd\b.*\bof=", "overwrites a file or a device (dd of=)"),
-    (r"\bmkfs(\.\w+)?\b", "makes a file system (mkfs)"),
-    (r"\b(chmod|chown)\s+(\S+\s+)*(-\w*R|--recursive)", "changes the rights of a whole tree"),
-    (r"\bdrop\s+(table|database)\b", "drops data from a database"),
-    (r"\btruncate\b", "empties a file or a table (truncate)"),
-    (r">\s*/dev/(?!null\b|stdout\b|stderr\b|tty\b|fd/)", "writes to a device"),
-    (r"\b(curl|wget)\b.*\|\s*(sudo\s+)?\w*sh\b", "runs what it downloads (curl | sh)"),
+    (rf"{_GIT}reset\b{_MORE}\s--hard\b", "drops uncommitted work (git reset --hard)"),
+    (rf"{_GIT}clean\b{_MORE}\s-[a-z]{{0,9}}f", "deletes untracked files (git clean -f)"),
+    (rf"\bdd\b{_MORE}\bof=", "overwrites a file or a device (dd of=)"),
+    (r"\bmkfs(\.\w{1,20})?\b", "makes a file system (mkfs)"),
+    (
+        rf"\b(chmod|chown)\b{_MORE}\s(-[a-zA-Z]{{0,9}}(?-i:R)|--recursive\b)",
+        "changes the rights of a whole tree",
+    ),
+    (r"\bdrop\s{1,9}(table|database)\b", "drops data from a database"),
+    (r"(?<![\w.-])truncate\s{1,9}[\w-]", "empties a file or a table (truncate)"),
+    (r">\s{0,9}/dev/(?!null\b|stdout\b|stderr\b|tty\b|fd/)", "writes to a device"),
+    (
+        r"(>|\btee\s(-\S{1,20}\s)?)\s{0,9}(/etc/|/usr/|(~|\$HOME)/\.ssh\b)",
+        "writes to the system or to your keys",
+    ),
+    (
+        r"\b(curl|wget)\b[^;\n]{0,500}?\|\s{0,9}(sudo\s{1,9}(-\S{1,20}\s{1,9}){0,4})?\w{0,5}sh\b",
+        "runs what it downloads (curl | sh)",
+    ),
+    (
+        r"\b\w{0,5}sh\b[^;\n]{0,40}?(<\(|\$\(|`)\s{0,9}(curl|wget)\b",
+        "runs what it downloads (curl | sh)",
+    ),
 )
 _PATTERNS = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), why) for pattern, why in _COMMANDS
 )
+
+LONGEST = 100_000
+"""Characters of a command that are judged."""
 
 _HOLY = ("/etc", "/usr", "/bin", "/sbin", "/boot", "/lib")
 _WRITES = frozenset({"edit", "delete", "move"})
@@ -44,7 +69,8 @@ def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
             if pattern.search(text):
                 return why
     if loose.text(call, "kind") in _WRITES:
-        return _paths_danger(_paths(call), tuple(roots), home)
+        known = tuple(roots)
+        return _paths_danger(_paths(call, known, home), known, home)
     return ""
 
 
@@ -57,16 +83,22 @@ def _commands(call: Json) -> list[str]:
             found.append(value)
         elif isinstance(value, list):
             found.append(" ".join(word for word in value if isinstance(word, str)))
+    words = loose.texts(call.get("rawInput"), "args")
+    if found and words:  # a program and its arguments apart
+        found.append(" ".join([found[-1], *words]))
     if loose.text(call, "kind") == "execute":
         found.append(loose.text(call, "title"))
-    return [text[:20_000] for text in found if text]
+    return [text[:LONGEST] for text in found if text]
 
 
-def _paths(call: Json) -> list[str]:
+def _paths(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
+    """Absolute: a person's `~` and what is relative to the session's directory included."""
     found = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
     found += [loose.text(part, "path") for part in loose.mappings(call, "content")]
-    found += [loose.text(loose.mapping(call, "rawInput"), key) for key in _PATH_KEYS]
-    return [path for path in found if path.startswith("/")]
+    found += [loose.text(call.get("rawInput"), key) for key in _PATH_KEYS]
+    whole = [home + path[1:] if path.startswith("~/") else path for path in found if path]
+    cwd = roots[0] if roots else "/"
+    return [path if path.startswith("/") else f"{cwd}/{path}" for path in whole]
 
 
 def _paths_danger(paths: list[str], roots: tuple[str, ...], home: str) -> str:

@@ -16,6 +16,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "title": header["title"],
         "agent": header["agent"],
         "cwd": header["cwd"],
+        "roots": header["roots"],
         "created": header["created"],
         "archived": header["archived"],
         "pinned": header["pinned"],

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.core import loose, terminals
+from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.options import confirmed, offered, value_of
 
@@ -112,8 +113,7 @@ def _session(header: Json, event: Event) -> Json:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
-        values = {**loose.mapping(update, "options"), **wanted}
-        changes |= _offered(confirmed(header["_offers"], values))
+        changes |= _offered(confirmed(header["_offers"], loose.mapping(update, "options") | wanted))
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     return changes
@@ -137,14 +137,8 @@ def _prompt(header: Json, event: Event) -> Json:
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
     if "prompt" not in header["titles"]:
-        changes |= _titled(header, "prompt", prompt_text(event.update))
+        changes |= _titled(header, "prompt", words_of(loose.sequence(event.update, "prompt")))
     return changes
-
-
-def prompt_text(update: Json) -> str:
-    """The words of a prompt: its text blocks, joined."""
-    blocks = loose.mappings(update, "prompt")
-    return "\n".join(loose.text(block, "text") for block in blocks if block.get("type") == "text")
 
 
 def _turn(header: Json, event: Event) -> Json:
@@ -360,9 +354,8 @@ def _terminal(header: Json, event: Event) -> Json:
             return {"_terminals": terminals.ended(known, name)}
         case "output" if terminals.block_of(known, name):
             return {}
-    tool = header["_tools"].get(loose.text(event.update, "toolCallId"))
-    block = block_id(header, event)
-    begun = terminals.started(known, name, block, tool[0] if tool else None)
+    call, *_ = header["_tools"].get(loose.text(event.update, "toolCallId"), [None])
+    begun = terminals.started(known, name, block_id(header, event), call)
     return {"_terminals": begun, "_open": None}
 
 

@@ -73,7 +73,7 @@ def from_block(block: object) -> Part:
     return {"type": "json", "value": block}
 
 
-def _name(image: Part) -> Part:
+def _name(image: object) -> Part:
     name = loose.text(image, "name")
     return {"name": name[:200]} if name else {}
 

@@ -16,6 +16,18 @@ class Policy(NamedTuple):
     """For commands that may have to install first (npx, uvx)."""
     cancel_grace: float = 10.0
     stop_grace: float = 2.0
+    force_end_after: float = 30.0
+    """Nothing streamed or in flight: so long until a turn may be ended by hand; 0: never."""
+    silent_after: float = 120.0
+    """The same, after which a turn that had moved is given up; 0: never."""
+    silent_after_cost: float = 20.0
+    """And once usage with cost has arrived, from an agent that sends it last."""
+    off_protocol_grace: float = 1800.0
+    """The least grace while work goes on off the protocol."""
+    idle_stop_secs: float = 0.0
+    """With nothing to do for so long, the worker stops; 0: never."""
+    abandoned_after: float = 48 * 3600.0
+    """With nobody attached and no event for so long, it stops, also in mid-turn."""
     queue_drain: str = "combined"
     """`combined` joins queued prompts by blank lines; `serial` sends one at a time."""
     queue_most: int = 100

@@ -15,6 +15,14 @@ class Profile(NamedTuple):
     terminals: bool = False
     takes_reasons: bool = False
     """A reason given with a rejection reaches its model."""
+    async_agents: bool = False
+    """It may launch agents that work on without a word (row T8)."""
+    background: bool = False
+    """It may start commands in the background (row T8)."""
+    wake_ups: bool = False
+    """It may go to sleep and wake by itself (row T9)."""
+    cost_ends: bool = False
+    """Usage with cost comes once, when the model is done, and not after each of its steps (T7)."""
     modes: tuple[tuple[str, str], ...] = ()
     """Known modes (id, name), where the agent itself reports none (row M1)."""
 
@@ -31,7 +39,9 @@ _CLAUDE_MODES = (
 _TABLE = {
     "demo": OURS,
     "rookery": OURS._replace(takes_reasons=True),
-    "claude": Profile(modes=_CLAUDE_MODES),
+    "claude": Profile(
+        async_agents=True, background=True, wake_ups=True, cost_ends=True, modes=_CLAUDE_MODES
+    ),
 }
 
 
@@ -50,6 +60,7 @@ def offers_of(profile: Profile) -> Json:
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
+        "session": {"configOptions": {"boolean": {}}},
     }
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 
 from rookery.core import document as looks
 from rookery.core import loose, parts, terminals
-from rookery.core.document import Block, Document, Op, append, change, make_block, put
+from rookery.core.content import words_of
+from rookery.core.document import Document, Op, append, change, make_block, put
+from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
-from rookery.core.header import ENDED, advance, block_id, in_turn, key_of, prompt_text
-from rookery.core.remedies import remedy_for
+from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
 
 LONGEST_TITLE = 500
 
@@ -48,8 +49,9 @@ type Look = Callable[[Json, Json, Event], list[Op]]
 
 
 def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
-    block = make_block(block_id(after, event), "prompt", text=prompt_text(event.update))
-    block["parts"] = parts.from_blocks(loose.sequence(event.update, "prompt"))
+    given = loose.sequence(event.update, "prompt")
+    block = make_block(block_id(after, event), "prompt", text=words_of(given))
+    block["parts"] = parts.from_blocks(given)
     if event.update.get("origin"):
         block["title"] = loose.text(event.update, "origin")[:LONGEST_TITLE]
     return put(block)
@@ -191,21 +193,23 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
-    return parts.whole(
-        _action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]
-    )
+    return parts.whole(_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20])
 
 
 def _action(ask: Json, option: Json) -> Json:
     """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
     is disabled (row P4). Its button asks a second time, so its command says that it did."""
-    command: Json = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    command: Json = {
+        "do": "answer",
+        "ask": loose.text(ask, "id"),
+        "nonce": loose.text(ask, "nonce"),
+    }
     command["option"] = loose.text(option, "optionId")[:500]
     label = loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200]
     action: Json = {"label": label, "kind": loose.text(option, "kind")[:40], "command": command}
-    danger = loose.text(ask, "danger")[:LONGEST_TITLE]
+    danger = loose.text(ask, "danger")
     if danger and action["kind"] == "allow_always":
-        action["disabled"] = f"This {danger}: it can be allowed once, not for good."
+        action["disabled"] = "What cannot be undone can be allowed once, not for good."
     elif danger and action["kind"].startswith("allow"):
         action["danger"], command["confirm"] = True, True
     return action
@@ -228,10 +232,14 @@ def _outcome(update: Json, by: str | None) -> Json:
 
 
 def _turn(before: Json, after: Json, event: Event) -> list[Op]:
+    quiet = f"{before['turn']}.quiet"
+    over: list[Op] = [["drop", quiet]] if before["state"] == "quiet" else []
+    if event.update.get("state") == "quiet" and not over:
+        return put(quiet_block(quiet, event))
     if event.update.get("state") != "idle":
-        return []
+        return over if after["state"] == "running" else []
     reason = after["reason"]
-    ops: list[Op] = []
+    ops = over
     for key, (name, status, _) in before["_tools"].items():
         if after["_tools"][key][1] != status:
             ops += change(name, status=after["_tools"][key][1])
@@ -240,33 +248,7 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
             ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
     if reason in ("", "end_turn"):
         return ops
-    return ops + put(_end_block(after, event, reason))
-
-
-_ENDS = {
-    "cancelled": "Cancelled",
-    "max_tokens": "The model's token limit was reached",
-    "max_turn_requests": "The agent's limit of requests for one turn was reached",
-    "refusal": "The agent refused to go on",
-    "failed": "The agent answered with an error",
-    "forced": "The turn was ended by hand",
-    "rate_limited": "Rate limit reached",
-    "orphaned": "The agent fell silent and was restarted",
-    "unresponsive": "The agent did not react to the cancel and was ended",
-    "agent_exited": "The agent's process ended",
-    "interrupted": "The worker was ended in mid-turn; nothing that was shown is lost",
-}
-
-
-def _end_block(after: Json, event: Event, reason: str) -> Block:
-    calm = reason in ("cancelled", "forced")
-    block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
-    block["title"] = _ENDS.get(reason, reason[:LONGEST_TITLE])
-    error = after["error"] or {}
-    detail = loose.text(error, "message") or loose.text(event.update, "detail")
-    remedy = remedy_for(reason, error, after["agent"])
-    block["text"] = "\n".join(line for line in (detail, remedy) if line)
-    return block
+    return ops + put(end_block(after, event, reason))
 
 
 def _agent(_before: Json, after: Json, event: Event) -> list[Op]:

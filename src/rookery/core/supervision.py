@@ -200,6 +200,9 @@ def _initialized(
 ) -> tuple[Agent, list[Effect]]:
     if given.error is not None or not isinstance(given.result, dict):
         return _refused(given.error or {"message": "initialize was answered with no object"}, wish)
+    if speaks_draft(given.result):
+        words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
+        return _refused({"message": words}, wish)
     agent = agent._replace(
         capabilities=loose.mapping(given.result, "agentCapabilities"),
         info=loose.mapping(given.result, "agentInfo"),
@@ -216,6 +219,11 @@ def _initialized(
         return _open(agent, "session/load", now, wish, policy)
     opening, effects = _open(agent, "session/new", now, wish, policy)
     return opening, [_reset(f"{wish.name} cannot load a session"), *effects]
+
+
+def speaks_draft(result: Json) -> bool:
+    """Known by its shape: some agents echo whatever version they are asked for (acp-C22)."""
+    return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
 
 
 def _open(

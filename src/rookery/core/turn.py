@@ -17,6 +17,57 @@ from rookery.core import queue as queues
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
 from rookery.core.queue import Queued
+from rookery.core.signals import (
+    AgentLost,
+    AgentReady,
+    Answered,
+    Append,
+    CancelWanted,
+    CloseAsks,
+    Effect,
+    EndAgent,
+    ForceWanted,
+    Input,
+    Orphaned,
+    Prompted,
+    QueueChanged,
+    SendCancel,
+    SendPrompt,
+    SendSteer,
+    SteerAnswered,
+    SteerWanted,
+    Tick,
+    WantAgent,
+)
+
+__all__ = [
+    "REASONS",
+    "AgentLost",
+    "AgentReady",
+    "Answered",
+    "Append",
+    "CancelWanted",
+    "CloseAsks",
+    "Effect",
+    "EndAgent",
+    "ForceWanted",
+    "Input",
+    "Orphaned",
+    "Prompted",
+    "QueueChanged",
+    "Queued",
+    "SendCancel",
+    "SendPrompt",
+    "SendSteer",
+    "SteerAnswered",
+    "SteerWanted",
+    "Tick",
+    "Turn",
+    "WantAgent",
+    "deadline",
+    "rejected",
+    "step",
+]
 
 REASONS = frozenset(
     [
@@ -43,157 +94,75 @@ class Turn(NamedTuple):
     prompt: tuple[Json, ...] = ()
     cancel_by: float | None = None
     """When a cancel that the agent ignores is escalated (row T5)."""
+    because: str = ""
+    """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
+    owes: float | None = None
+    """A turn was ended by force: until then the agent may still answer its prompt. The next one
+    waits for that, since an agent gets one prompt at a time."""
     queue: queues.Queue = ()
     held: bool = False
     """The last turn did not end well: the queue waits for a person (row T3)."""
 
 
-# --- inputs: what happened ---------------------------------------------------------------------
-
-
-class Prompted(NamedTuple):
-    id: str
-    prompt: list[Json]
-    by: str | None
-
-
-class SteerWanted(NamedTuple):
-    """A prompt for the turn that runs (row T4). Where it cannot enter, it is queued."""
-
-    id: str
-    prompt: list[Json]
-    by: str | None
-    able: bool
-    """The agent takes prompts in mid-turn."""
-
-
-class SteerAnswered(NamedTuple):
-    id: str
-    taken: bool
-
-
-class QueueChanged(NamedTuple):
-    """`op` is edit, move, remove or send; `item` is the id of a queued prompt ("": the queue)."""
-
-    id: str
-    by: str | None
-    op: str
-    item: str
-    prompt: list[Json]
-    place: int
-
-
-class AgentReady(NamedTuple):
-    pass
-
-
-class Answered(NamedTuple):
-    """The agent answered `session/prompt`; every update that it sent before is in the log by now
-    (row T2)."""
-
-    result: object
-    error: Json | None
-
-
-class AgentLost(NamedTuple):
-    """The process ended, or could not be started; `error` where the agent itself said why."""
-
-    detail: str
-    error: Json | None = None
-    reason: str = "agent_exited"
-
-
-class CancelWanted(NamedTuple):
-    id: str
-    by: str | None
-
-
-class Tick(NamedTuple):
-    pass
-
-
-type Input = (
-    Prompted
-    | SteerWanted
-    | SteerAnswered
-    | QueueChanged
-    | AgentReady
-    | Answered
-    | AgentLost
-    | CancelWanted
-    | Tick
-)
-
-
-# --- effects: what to do -----------------------------------------------------------------------
-
-
-class Append(NamedTuple):
-    """Commit before any effect that follows. `full`: also survive a power loss (law 3)."""
-
-    draft: Draft
-    full: bool = False
-
-
-class WantAgent(NamedTuple):
-    """AgentReady or AgentLost must come back."""
-
-
-class SendPrompt(NamedTuple):
-    prompt: list[Json]
-
-
-class SendSteer(NamedTuple):
-    """SteerAnswered must come back."""
-
-    id: str
-    prompt: list[Json]
-
-
-class SendCancel(NamedTuple):
-    """`session/cancel`, and every open ask answered `cancelled` (acp-C1)."""
-
-
-class CloseAsks(NamedTuple):
-    reason: str
-
-
-class EndAgent(NamedTuple):
-    reason: str
-
-
-type Effect = Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | EndAgent
-
-
 def deadline(turn: Turn) -> float | None:
+    if turn.owes is not None:
+        return turn.owes
     return turn.cancel_by if turn.phase == "cancelling" else None
 
 
 def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
     match given:
+        case Tick():
+            return _ticked(turn, now, policy)
+        case AgentReady() | Answered() | AgentLost() | SteerAnswered():
+            return _of_agent(turn, given, policy)
+        case Orphaned() if turn.phase == "running":
+            until = now + policy.cancel_grace
+            given_up = turn._replace(phase="cancelling", cancel_by=until, because=given.why)
+            return given_up, [SendCancel()]
+        case Orphaned():
+            return turn, []
         case Prompted():
             return _prompted(turn, given, policy)
         case SteerWanted():
             return _steer(turn, given, policy)
-        case SteerAnswered():
-            return _steered(turn, given, policy)
         case QueueChanged():
             return _change_queue(turn, given, policy)
-        case AgentReady() if turn.phase == "waiting":
-            return turn._replace(phase="running"), [SendPrompt(list(turn.prompt))]
-        case Answered() if turn.phase in ("running", "cancelling"):
-            return _answered(turn, given, policy)
-        case AgentLost() if turn.phase == "idle":
-            return _settled(turn), []
-        case AgentLost():
-            reason = given.reason if given.error is None else _reason_of(given.error)
-            return _end(turn, reason, policy, error=given.error, detail=given.detail)
         case CancelWanted():
             return _cancel(turn, given, now, policy)
-        case Tick() if (
-            turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by
-        ):
-            return _escalate(turn, policy, f"no end within {policy.cancel_grace:g} s of the cancel")
+        case ForceWanted():
+            return _force(turn, given, now, policy)
+
+
+def _of_agent(
+    turn: Turn, given: AgentReady | Answered | AgentLost | SteerAnswered, policy: Policy
+) -> tuple[Turn, list[Effect]]:
+    match given:
+        case AgentReady() if turn.phase == "waiting" and turn.owes is None:
+            return turn._replace(phase="running"), [SendPrompt(list(turn.prompt))]
+        case AgentReady():
+            return turn, []
+        case Answered() if given.turn not in (None, turn.n) or turn.phase in ("idle", "waiting"):
+            return _paid(turn) if turn.owes is not None else (turn, [])
+        case Answered():
+            return _answered(turn, given, policy)
+        case SteerAnswered():
+            return _steered(turn, given, policy)
+        case AgentLost() if turn.phase == "idle":
+            return _settled(turn)._replace(owes=None), []
+        case AgentLost():
+            reason = given.reason if given.error is None else _reason_of(given.error)
+            lost = turn._replace(owes=None)
+            return _end(lost, reason, policy, error=given.error, detail=given.detail)
+
+
+def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if turn.owes is not None and now >= turn.owes:
+        paid, effects = _paid(turn)
+        return paid, [EndAgent("unresponsive"), *effects]
+    due = turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by
+    if due:
+        return _escalate(turn, policy, f"no end within {policy.cancel_grace:g} s of the cancel")
     return turn, []
 
 
@@ -290,14 +259,13 @@ def _begin(
     update |= {"queued": list(queued)} if queued else {}
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
-    return begun, [
-        Append(Draft(update, cause, by), full=True),
-        Append(Draft(running)),
-        WantAgent(),
-    ]
+    effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
+    return begun, effects if turn.owes is not None else [*effects, WantAgent()]
 
 
 def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if turn.because:
+        return _end(turn, "orphaned", policy, error=given.error, detail=turn.because)
     if given.error is not None:
         # An error that answers a cancel is its end, whatever the agent calls it.
         reason = "cancelled" if turn.phase == "cancelling" else _reason_of(given.error)
@@ -308,7 +276,10 @@ def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[E
         extra = {key: given.result[key] for key in ("usage", "_meta") if key in given.result}
     if said not in STOP_REASONS:
         extra["stopReason"] = said
-    return _end(turn, said if said in STOP_REASONS else "end_turn", policy, extra=extra)
+    # Some agents answer a cancel with `end_turn`: the person's wish still holds the queue.
+    hold = turn.phase == "cancelling"
+    reason = said if said in STOP_REASONS else "end_turn"
+    return _end(turn, reason, policy, extra=extra, hold=hold)
 
 
 def _reason_of(error: Json) -> str:
@@ -337,8 +308,24 @@ def _cancel(
 
 
 def _escalate(turn: Turn, policy: Policy, why: str) -> tuple[Turn, list[Effect]]:
-    ended, effects = _end(turn, "unresponsive", policy, detail=why)
-    return ended, [*effects, EndAgent("unresponsive")]
+    reason, detail = ("orphaned", turn.because) if turn.because else ("unresponsive", why)
+    ended, effects = _end(turn, reason, policy, detail=detail)
+    return ended, [*effects, EndAgent(reason)]
+
+
+def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+    done = Append(Draft({"sessionUpdate": "_done", "command": "force_end"}, given.id, given.by))
+    if turn.phase == "idle":
+        return turn, [done]
+    owes = None if turn.phase == "waiting" else now + policy.cancel_grace
+    ended, effects = _end(turn, "forced", policy, detail=turn.because)
+    return ended._replace(owes=owes), [done, SendCancel(), *effects]
+
+
+def _paid(turn: Turn) -> tuple[Turn, list[Effect]]:
+    """The agent is free again: what waited for it may go on."""
+    effects: list[Effect] = [WantAgent()] if turn.phase == "waiting" else []
+    return turn._replace(owes=None), effects
 
 
 def _end(
@@ -349,20 +336,21 @@ def _end(
     error: Json | None = None,
     detail: str = "",
     extra: Json | None = None,
+    hold: bool = False,
 ) -> tuple[Turn, list[Effect]]:
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
     update |= {"error": error} if error is not None else {}
     update |= {"detail": detail} if detail else {}
     update |= extra or {}
     effects: list[Effect] = [CloseAsks(reason)]
-    if reason in ("agent_exited", "interrupted", "unresponsive"):
+    if reason in ("agent_exited", "interrupted", "unresponsive", "orphaned"):
         turn = _settled(turn)
     if reason == "rate_limited":
         effects.append(Append(Draft(_rate_limit(error or {}))))
     effects.append(Append(Draft(update), full=True))
-    held = reason != "end_turn" and bool(turn.queue)
-    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, held=held)
-    if reason == "end_turn" and ended.queue:
+    held = (hold or reason != "end_turn") and bool(turn.queue)
+    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held)
+    if not ended.held and ended.queue:
         drained, more = _drain(ended, policy)
         return drained, [*effects, *more]
     return ended, effects

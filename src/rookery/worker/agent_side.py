@@ -46,6 +46,7 @@ class AgentSide:
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
+        self._profile: tuple[str, profiles.Profile] | None = None
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -79,7 +80,15 @@ class AgentSide:
         )
 
     def profile(self) -> profiles.Profile:
-        return profiles.profile_of(self._engine.header["agent"], self.argv())
+        """Asked with every update: looked up once for each agent."""
+        name = self._engine.header["agent"]
+        if self._profile is None or self._profile[0] != name:
+            self._profile = (name, profiles.profile_of(name, self.argv()))
+        return self._profile[1]
+
+    def calls_open(self) -> bool:
+        """Whether the agent waits for something that it asked of us."""
+        return self._terminals.waited_for()
 
     def argv(self) -> list[str]:
         """The command of a session that was made with one, else what its agent's name stands for
@@ -126,7 +135,13 @@ class AgentSide:
             self._engine.feed_turn(turns.Answered(None, error))
             return
         params = {"sessionId": self._engine.agent.session, "prompt": blocks}
-        self.link.call("session/prompt", params, self._prompt_answered)
+        n = self._engine.turn.n
+
+        def answered(result: object, error: Json | None) -> None:
+            self._engine.feed_turn(turns.Answered(result, error, n))
+            self._settle()
+
+        self.link.call("session/prompt", params, answered)
 
     def _for_agent(self, prompt: list[Json]) -> list[Json]:
         return content.for_agent(prompt, self._engine.agent.capabilities or {}, self._blob)
@@ -134,10 +149,6 @@ class AgentSide:
     def _blob(self, name: str) -> str | None:
         data = self._engine.journal.writer.blob(name)
         return None if data is None else b64encode(data).decode("ascii")
-
-    def _prompt_answered(self, result: object, error: Json | None) -> None:
-        self._engine.feed_turn(turns.Answered(result, error))
-        self._settle()
 
     def _send_steer(self, name: str, prompt: list[Json]) -> None:
         def answered(result: object, error: Json | None) -> None:

@@ -10,6 +10,7 @@ from rookery.core import asks as ask_rules
 from rookery.core import commands, loose, options, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
+from rookery.log.errors import LogError
 from rookery.processes import tree
 from rookery.worker import asks
 from rookery.worker.agent_side import AgentSide
@@ -57,6 +58,8 @@ class Desk:
                 self._queue(command, by)
             case "cancel":
                 self._engine.feed_turn(turns.CancelWanted(name, by))
+            case "force_end":
+                self._engine.feed_turn(turns.ForceWanted(name, by))
             case "answer":
                 self._answer(command, by, pid)
             case "set":
@@ -100,7 +103,7 @@ class Desk:
         blocks = [each for each in loose.sequence(command, "prompt") if isinstance(each, dict)]
         try:
             return [self._kept_block(block) for block in blocks]
-        except ValueError as error:
+        except (ValueError, LogError) as error:  # the latter: a full disk
             self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
             return None
 

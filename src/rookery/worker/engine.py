@@ -9,16 +9,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import supervision
+from rookery.core import supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
+from rookery.core.profiles import Profile
 from rookery.core.queue import Queued
 from rookery.worker.asks import Reply
 from rookery.worker.journal import Journal
 
 RETRY = 1.0
 """Seconds until a commit that the disk refused is tried again."""
+
+OPEN = ("pending", "in_progress")
 
 type Effect = turns.Effect | supervision.Effect | Reply
 
@@ -35,6 +38,8 @@ class Engine:
         journal: Journal,
         policy: Policy,
         wish: Callable[[], supervision.Wish],
+        profile: Callable[[], Profile],
+        calls: Callable[[], bool],
         perform: Callable[[Effect], None],
         on_tick: Callable[[], None],
     ) -> None:
@@ -43,6 +48,9 @@ class Engine:
         self.turn = _turn_of(journal.header)
         self.agent = supervision.Agent()
         self._wish = wish
+        self._profile = profile
+        self._calls = calls
+        self._watch = watchdogs.Watch()
         self._perform = perform
         self._on_tick = on_tick
         self._effects: deque[Effect] = deque()
@@ -53,8 +61,13 @@ class Engine:
         return self.journal.header
 
     def feed_turn(self, given: turns.Input) -> None:
-        self.turn, effects = turns.step(self.turn, given, now(), self.policy)
+        before = self.turn
+        self.turn, effects = turns.step(before, given, now(), self.policy)
         self._effects.extend(effects)
+        if self.turn.phase == "running" and before.phase != "running":
+            self._watch = watchdogs.began(now())
+        elif self.turn.phase != "running":
+            self._watch = watchdogs.ended(self._watch)
 
     def feed_agent(self, given: supervision.Input) -> None:
         self.agent, effects = supervision.step(self.agent, given, now(), self._wish(), self.policy)
@@ -73,6 +86,8 @@ class Engine:
 
     def said(self, update: Json) -> None:
         """News of the agent's; behind whatever still waits for the disk."""
+        self._watch, barks = watchdogs.heard(self._watch, update, now(), self._profile())
+        self._bark(barks)
         if self._effects:
             self.append(Draft(update))
         else:
@@ -92,13 +107,33 @@ class Engine:
                 return False
         return self.journal.commit()
 
+    def _bark(self, barks: list[watchdogs.Effect]) -> None:
+        """What a watchdog has to say goes into the log, with its reason (row T10)."""
+        turn = {"sessionUpdate": "_turn", "turn": self.turn.n}
+        for bark in barks:
+            match bark:
+                case watchdogs.Quiet(after):
+                    detail = f"nothing came for {after:.0f} s, and nothing is in flight"
+                    update = turn | {"state": "quiet", "detail": detail}
+                    self.append(Draft(update, None, "watchdog:quiet"))
+                case watchdogs.Moving():
+                    self.append(Draft(turn | {"state": "running"}))
+                case watchdogs.Silent(why):
+                    self.feed_turn(turns.Orphaned(why))
+
+    def _in_flight(self) -> bool:
+        tools = self.header["_tools"].values()
+        return bool(self.header["asks"]) or self._calls() or any(t[1] in OPEN for t in tools)
+
     def set_clock(self) -> None:
         """For the earliest of what is due by time."""
         self.stop_clock()
+        self._watch = watchdogs.in_flight(self._watch, busy=self._in_flight(), now=now())
         times = [
             self.journal.deadline(),
             turns.deadline(self.turn),
             supervision.deadline(self.agent),
+            watchdogs.deadline(self._watch, self.policy, self._profile()),
             now() + RETRY if self.journal.trouble is not None else None,
         ]
         due = [at for at in times if at is not None]
@@ -116,6 +151,8 @@ class Engine:
         held = self.journal.deadline()
         if held is not None and now() >= held:
             self.journal.flush(now())
+        self._watch, barks = watchdogs.ticked(self._watch, now(), self.policy, self._profile())
+        self._bark(barks)
         self.feed_turn(turns.Tick())
         self.feed_agent(supervision.Tick())
         self._on_tick()

@@ -51,7 +51,7 @@ class Files:
         if line is None and limit is None:
             return text
         first = max(0, (line or 1) - 1)
-        lines = text.splitlines(keepends=True)[first:]
+        lines = _lines(text)[first:]
         return "".join(lines if limit is None else lines[:limit])
 
     def write(self, path: str, text: str) -> None:
@@ -110,7 +110,7 @@ class Files:
             os.close(folder)
 
     def _replace(self, folder: int, name: str, data: bytes, mode: int) -> None:
-        temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
+        temporary = f".{name[:50]}.{os.urandom(4).hex()}.tmp"  # a letter can take four bytes
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(temporary, flags, 0o600, dir_fd=folder)
         replaced = False
@@ -127,6 +127,13 @@ class Files:
         finally:
             if not replaced:
                 os.unlink(temporary, dir_fd=folder)
+
+
+def _lines(text: str) -> list[str]:
+    """As editors count them: str.splitlines would also end a line at a form feed."""
+    pieces = text.split("\n")
+    whole = [piece + "\n" for piece in pieces[:-1]]
+    return [*whole, pieces[-1]] if pieces[-1] else whole
 
 
 def _check_name(path: str) -> None:

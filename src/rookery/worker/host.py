@@ -13,17 +13,18 @@ from contextlib import suppress
 from rookery import paths
 from rookery.build import build
 from rookery.config import Config
-from rookery.core import supervision
+from rookery.core import rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
 from rookery.core.events import Draft, Event, Json
+from rookery.core.profiles import Profile
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.wire import frames
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.clients import Clients
 from rookery.worker.desk import Desk
-from rookery.worker.engine import Effect, Engine
+from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
 from rookery.worker.records import Records, about_worker, wall_clock
 from rookery.worker.surroundings import Surroundings
@@ -40,13 +41,22 @@ class Host:
         self._stopped = asyncio.Event()
         self._commands: deque[tuple[Json, str, int]] = deque()
         self._adopted = tree.Adopted()
+        self._rest = rest.Rest(event_at=now(), left_at=now())
         self._journal = Journal(writer, Chunks(config.policy.chunk_window), self._committed)
         socket = paths.socket_path(directory)
         self._records = Records(directory, about_worker(socket))
         self._clients = Clients(
             socket, self._command, self._welcome, lambda: writer.last_seq, self._clients_changed
         )
-        self._engine = Engine(self._journal, config.policy, self._wish, self._perform, self._settle)
+        self._engine = Engine(
+            self._journal,
+            config.policy,
+            self._wish,
+            self._profile,
+            self._calls_open,
+            self._perform,
+            self._settle,
+        )
         self._side = AgentSide(
             self._engine,
             self._records,
@@ -96,11 +106,15 @@ class Host:
         self._stopped.set()
 
     async def _upkeep(self) -> None:
-        """Slow checks: the socket's name, the session's directory, orphans that fell to us."""
+        """Slow checks: whether to rest, the socket's name, the directory, orphans that fell to
+        us."""
         while True:
-            await asyncio.sleep(UPKEEP)
+            await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
-            if not self._journal.writer.stands():
+            due = rest.deadline(self._rest, self._policy, idle=rest.is_idle(self._journal.header))
+            if due is not None and now() >= due[0]:
+                self.stop(due[1])
+            elif not self._journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 self._stopped.set()
             elif not self._clients.bound():
@@ -126,6 +140,12 @@ class Host:
     def _wish(self) -> supervision.Wish:
         return self._side.wish()
 
+    def _profile(self) -> Profile:
+        return self._side.profile()
+
+    def _calls_open(self) -> bool:
+        return self._side.calls_open()
+
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
@@ -139,6 +159,7 @@ class Host:
                 self._side.perform(effect)
 
     def _committed(self, events: list[Event]) -> None:
+        self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
         self._records.show(self._journal.header, events[-1].seq, events[-1].at)
 
@@ -153,6 +174,7 @@ class Host:
         }
 
     def _clients_changed(self, count: int) -> None:
+        self._rest = self._rest._replace(left_at=None if count else now())
         self._records.note(**{"attached" if count else "detached": wall_clock()})
 
     def _command(self, command: Json, by: str, pid: int) -> None:

@@ -71,11 +71,8 @@ class Terminal:
 
     def output(self) -> str:
         """What the agent gets: the end of it, cut at the front between two characters."""
-        start = 0
-        if self.truncated:
-            while start < len(self._shown) and self._shown[start] & 0xC0 == 0x80:
-                start += 1
-        return self._shown[start:].decode("utf-8", "replace")
+        shown = _from_a_character(self._shown) if self.truncated else self._shown
+        return shown.decode("utf-8", "replace")
 
     def exit_status(self) -> Json:
         status = self.child.status
@@ -84,8 +81,11 @@ class Terminal:
         return {"exitCode": status, "signal": None}
 
     def kill(self, number: int = signal.SIGTERM) -> None:
-        if self.child.status is None and self.child.pid:
-            tree.end_group(self.child.pid, number)
+        """The whole group: also what the command left in the background when it ended. While the
+        group has a member, its number is no other process's."""
+        pid = self.child.pid
+        if pid and (self.child.status is None or tree.start_time(pid) is None):
+            tree.end_group(pid, number)
 
     def _wrote(self, data: bytes) -> None:
         self._shown += data
@@ -131,14 +131,21 @@ class Terminal:
         if self._flushing is not None:
             self._flushing.cancel()
         self._flush()
-        if self._tail:
-            gap = f"\n… {self._skipped} bytes left out …\n" if self._skipped else ""
-            text = gap + self._decoder.decode(bytes(self._tail), final=True)
+        if text := self._rest():
             self._log(self._update("output", text=text))
         self._log(self._update("ended", **self.exit_status()))
         waiting, self.waiting = self.waiting, []
         for incoming in waiting:
             incoming.reply(self.exit_status())
+
+    def _rest(self) -> str:
+        """What the log has not seen yet: the tail, behind a count of what lies before it."""
+        if not self._skipped:
+            return self._decoder.decode(bytes(self._tail), final=True)
+        whole = _from_a_character(self._tail)
+        lost = self._skipped + len(self._tail) - len(whole)
+        before = self._decoder.decode(b"", final=True)
+        return f"{before}\n… {lost} bytes left out …\n{whole.decode('utf-8', 'replace')}"
 
     def _update(self, state: str, **fields: Any) -> Json:
         return {"sessionUpdate": "_terminal", "id": self.name, "state": state, **fields}
@@ -229,6 +236,9 @@ class Terminals:
             raise Refused(INVALID_PARAMS, "an environment variable has a name without = and NUL")
         return self._surroundings._replace(environment=self._surroundings.environment | added)
 
+    def waited_for(self) -> bool:
+        return any(terminal.waiting for terminal in self._open.values())
+
     def kill_all(self) -> None:
         """A cancelled turn runs nothing on (row T5)."""
         for terminal in self._open.values():
@@ -241,11 +251,17 @@ class Terminals:
 
     def _kill(self, terminal: Terminal) -> None:
         """TERM to the group; KILL where that was not enough."""
-        if terminal.child.status is not None:
-            return
         terminal.kill()
         loop = asyncio.get_running_loop()
         loop.call_later(2.0, terminal.kill, signal.SIGKILL)
+
+
+def _from_a_character(data: bytearray) -> bytearray:
+    """Without the rest of a character whose beginning was cut off."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    return data[start:]
 
 
 def _argv(command: str, args: list[str]) -> list[str]:

@@ -1,0 +1,42 @@
+"""How a turn looks that did not end well: why, in words, and what a person can do about it."""
+
+from rookery.core import loose
+from rookery.core.document import Block, make_block
+from rookery.core.events import Event, Json
+from rookery.core.header import block_id
+from rookery.core.remedies import remedy_for
+
+LONGEST_TITLE = 500
+
+
+def quiet_block(name: str, event: Event) -> Block:
+    end = {"label": "End the turn", "command": {"do": "force_end"}}
+    title = "The agent has gone quiet"
+    text = loose.text(event.update, "detail")
+    return make_block(name, "notice", status="warn", title=title, text=text, actions=[end])
+
+
+_ENDS = {
+    "cancelled": "Cancelled",
+    "max_tokens": "The model's token limit was reached",
+    "max_turn_requests": "The agent's limit of requests for one turn was reached",
+    "refusal": "The agent refused to go on",
+    "failed": "The agent answered with an error",
+    "forced": "The turn was ended by hand",
+    "rate_limited": "Rate limit reached",
+    "orphaned": "The agent fell silent and was restarted",
+    "unresponsive": "The agent did not react to the cancel and was ended",
+    "agent_exited": "The agent's process ended",
+    "interrupted": "The worker was ended in mid-turn; nothing that was shown is lost",
+}
+
+
+def end_block(after: Json, event: Event, reason: str) -> Block:
+    calm = reason in ("cancelled", "forced")
+    block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
+    block["title"] = _ENDS.get(reason, reason[:LONGEST_TITLE])
+    error = after["error"] or {}
+    detail = loose.text(error, "message") or loose.text(event.update, "detail")
+    remedy = remedy_for(reason, error, after["agent"])
+    block["text"] = "\n".join(line for line in (detail, remedy) if line)
+    return block

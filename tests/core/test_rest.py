@@ -1,0 +1,45 @@
+"""When a worker ends by itself (rows W5, W6)."""
+
+import pytest
+
+from rookery.core.header import EMPTY
+from rookery.core.policy import Policy
+from rookery.core.rest import Rest, deadline, is_idle
+
+POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
+DAYS = 48 * 3600.0
+
+
+def test_idle_for_long_it_stops_w6() -> None:
+    assert deadline(Rest(10.0, None), POLICY, idle=True) == (70.0, "idle")
+
+
+def test_never_in_mid_turn_w6() -> None:
+    assert deadline(Rest(10.0, None), POLICY, idle=False) is None
+
+
+def test_idle_stop_is_off_unless_it_is_set_w6() -> None:
+    assert deadline(Rest(10.0, None), Policy(), idle=True) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"state": "running"}, {"queue": [{"id": "a", "prompt": []}]}, {"asks": {"a": {}}}],
+)
+def test_a_turn_a_queue_or_an_ask_is_something_to_do_w6(changes: dict[str, object]) -> None:
+    assert is_idle(EMPTY)
+    assert not is_idle(EMPTY | changes)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_with_nobody_there_and_no_event_for_48_h_it_is_abandoned_w5(idle: bool) -> None:
+    assert deadline(Rest(10.0, 20.0), Policy(), idle=idle) == (20.0 + DAYS, "abandoned")
+    assert deadline(Rest(30.0, 20.0), Policy(), idle=idle) == (30.0 + DAYS, "abandoned")
+
+
+def test_while_somebody_is_attached_it_is_not_abandoned_w5() -> None:
+    assert deadline(Rest(10.0, None), Policy(), idle=True) is None
+
+
+def test_what_is_due_first_counts() -> None:
+    assert deadline(Rest(10.0, 10.0), POLICY, idle=True) == (70.0, "idle")

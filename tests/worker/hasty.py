@@ -1,0 +1,18 @@
+"""A worker with small numbers: the same program, with a Policy that is passed in.
+
+python hasty.py '{"silent_after": 0.5}' --home … --session … --ready-fd …
+"""
+
+import json
+import sys
+
+from rookery.core.policy import Policy
+from rookery.worker import session as sessions
+from rookery.worker import warden
+
+
+def host(home: str, session: str, ready: int) -> int:
+    return sessions.main(home, session, ready, Policy(**json.loads(sys.argv[1])))
+
+
+sys.exit(warden.main(sys.argv[2:], host))

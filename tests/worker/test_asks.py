@@ -1,0 +1,261 @@
+"""P1-P8: asks in a real worker: who may answer, what wants a second yes, what a form takes."""
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from rookery.client.session import Rejected
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from rookery.processes import tree
+from tests.worker.aviary import Aviary, Bird, Steps, is_idle, is_text, text_of
+
+type Json = dict[str, Any]
+
+RM: Steps = [
+    {
+        "ask": "rm -rf build",
+        "kind": "execute",
+        "rawInput": {"command": "rm -rf build"},
+        "allowed": [{"text": "deleted"}],
+        "rejected": [{"text": "kept"}],
+    }
+]
+CALM: Steps = [{"ask": "Go on?", "allowed": [{"text": "went"}], "rejected": [{"text": "stayed"}]}]
+
+
+async def held(bird: Bird, play: Steps) -> tuple[Event, Json]:
+    begun = await bird.prompt(play)
+    return begun, await bird.ask(begun)
+
+
+async def refused(bird: Bird, ask: Json, **fields: Any) -> str:
+    with pytest.raises(Rejected) as told:
+        await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], **fields)
+    return told.value.reason
+
+
+def outcomes(bird: Bird) -> list[Event]:
+    return [
+        event
+        for event in bird.events()
+        if kind_of(event.update) == "_ask" and event.update["state"] == "closed"
+    ]
+
+
+async def test_two_clients_race_and_one_answer_counts(aviary: Aviary) -> None:
+    """P2: the other is told quietly how it ended; the log says who it was."""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, CALM)
+    answers = await asyncio.gather(
+        *(bird.answer(ask, option) for option in ("allow", "reject") for _ in range(4))
+    )
+    await bird.ended(begun)
+    [outcome] = outcomes(bird)
+    assert sorted(kind_of(each.update) for each in answers) == ["_ask"] + ["_done"] * 7
+    assert outcome.by.startswith("test:")
+    word = "went" if outcome.update["outcome"]["optionId"] == "allow" else "stayed"
+    assert word in text_of(bird.events())
+
+
+async def test_what_cannot_be_undone_is_confirmed_and_never_for_good(aviary: Aviary) -> None:
+    """P4"""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, RM)
+    assert "rm -rf" in ask["danger"]
+    assert await refused(bird, ask, option="allow") == "confirm_needed"
+    assert await refused(bird, ask, option="allow-always", confirm=True) == "always_disabled"
+    [block] = [each for each in fold(None, bird.events()).blocks.values() if each["role"] == "ask"]
+    assert block["danger"] == ask["danger"]
+    once, always, no = block["actions"]
+    assert once["danger"] is True
+    assert "disabled" in always
+    assert not {"danger", "disabled"} & no.keys()
+    await bird.send(**once["command"])  # what a button sends that was held down
+    await bird.ended(begun)
+    assert "deleted" in text_of(bird.events())
+
+
+async def test_to_reject_what_cannot_be_undone_takes_no_second_word(aviary: Aviary) -> None:
+    """P4"""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, RM)
+    await bird.answer(ask, "reject")
+    await bird.ended(begun)
+    assert "kept" in text_of(bird.events())
+
+
+async def test_danger_is_known_from_the_call_that_the_ask_only_names(aviary: Aviary) -> None:
+    """P4, P1: the words came with the call, the ask has its id alone."""
+    bird = aviary.hatch()
+    call = {"toolCallId": "t1", "title": "Clean up", "kind": "execute"}
+    announced = {
+        "update": {"sessionUpdate": "tool_call", **call, "rawInput": {"command": "rm -rf ."}}
+    }
+    _, ask = await held(
+        bird, [announced, {"ask": {"toolCall": {"toolCallId": "t1"}}, "announce": False}]
+    )
+    assert "rm -rf" in ask["danger"]
+
+
+async def test_confirmation_can_be_turned_off(aviary: Aviary) -> None:
+    aviary.configure(confirm_destructive=False)
+    bird = aviary.hatch()
+    begun, ask = await held(bird, RM)
+    assert "danger" not in ask
+    await bird.answer(ask, "allow-always")
+    await bird.ended(begun)
+    assert "deleted" in text_of(bird.events())
+
+
+async def test_writes_outside_the_directories_are_dangerous(aviary: Aviary) -> None:
+    """P4"""
+    bird = aviary.hatch()
+    for path, danger in (("/etc/hosts", True), ("../x", True), ("inside", False)):
+        begun, ask = await held(bird, [{"diff": path, "new": "x", "ask": True}])
+        assert ("danger" in ask) is danger, path
+        await bird.answer(ask, "reject")
+        await bird.ended(begun)
+
+
+FORM: Json = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "pattern": "^[a-z]+$"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9},
+        "colour": {"type": "string", "enum": ["red", "blue"]},
+        "tags": {"type": "array", "items": {"enum": ["x", "y"]}, "maxItems": 1},
+        "sure": {"type": "boolean"},
+    },
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"name": "A"},
+        {"name": "ABC"},
+        {"name": "bird", "count": 0},
+        {"name": "bird", "count": 1.5},
+        {"name": "bird", "colour": "green"},
+        {"name": "bird", "tags": ["x", "y"]},
+        {"name": "bird", "sure": "yes"},
+        {"name": "bird", "more": 1},
+    ],
+    ids=json.dumps,
+)
+async def test_a_form_is_checked_before_it_leaves(aviary: Aviary, content: Json) -> None:
+    """P7: the ask stays open, and a right answer still counts."""
+    bird = aviary.hatch()
+    question = {"question": "Which?", "schema": FORM, "accepted": [{"text": "took $answer"}]}
+    begun, ask = await held(bird, [question])
+    assert (ask["kind"], ask["message"]) == ("question", "Which?")
+    assert await refused(bird, ask, action="accept", content=content) == "invalid_form"
+    right = {"name": "bird", "count": 3, "colour": "red", "tags": ["x"], "sure": True}
+    await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], action="accept", content=right)
+    await bird.ended(begun)
+    assert f"took {json.dumps(right, separators=(',', ':'))}" in text_of(bird.events())
+
+
+@pytest.mark.parametrize(("action", "word"), [("decline", "declined"), ("cancel", "cancelled")])
+async def test_a_question_may_be_declined(aviary: Aviary, action: str, word: str) -> None:
+    """P7"""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, [{"question": "Which?", "schema": FORM, word: [{"text": word}]}])
+    await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], action=action)
+    await bird.ended(begun)
+    assert word in text_of(bird.events())
+
+
+async def test_a_reason_reaches_the_agent_as_the_next_prompt(aviary: Aviary) -> None:
+    """P8: where the agent cannot take it with the answer."""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, CALM)
+    await bird.answer(ask, "reject", reason="Use the other one")
+    end = await bird.ended(begun)
+    await bird.until(lambda event: is_text(event, "Use the other one"), end.seq)
+    assert text_of(bird.events()) == "stayedYou said: Use the other one"
+
+
+async def test_a_reason_goes_with_the_answer_where_the_agent_takes_it(aviary: Aviary) -> None:
+    """P8"""
+    bird = aviary.hatch(agent="rookery")
+    begun, ask = await held(bird, [{**CALM[0], "rejected": [{"text": "because: $reason"}]}])
+    await bird.answer(ask, "reject", reason="Use the other one")
+    await bird.ended(begun)
+    assert text_of(bird.events()) == "because: Use the other one"
+    assert bird.header()["queue"] == []
+
+
+async def test_a_deferred_ask_stays_open(aviary: Aviary) -> None:
+    """P8"""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, CALM)
+    told = await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], defer=True)
+    assert told.update["detail"] == "deferred"
+    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header()["state"] == "running"
+    await bird.answer(ask, "allow")
+    await bird.ended(begun)
+    assert "went" in text_of(bird.events())
+
+
+@pytest.mark.parametrize("who", ["agent", "worker", "both"])
+async def test_asks_are_closed_with_the_reason_when_somebody_dies(aviary: Aviary, who: str) -> None:
+    """P1, W8: and an answer that comes then is told that it is too late."""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, CALM)
+    victims = {"agent": [bird.agent], "worker": [bird.worker], "both": [bird.warden, bird.worker]}
+    tree.kill(victims[who])
+    await bird.until(is_idle, begun.seq)
+    [outcome] = outcomes(bird)
+    assert outcome.update["outcome"] == {"outcome": "cancelled"}
+    assert outcome.update["reason"]
+    late = await bird.answer(ask, "allow")
+    assert kind_of(late.update) == "_done"
+    [block] = [each for each in fold(None, bird.events()).blocks.values() if each["role"] == "ask"]
+    assert (block["status"], block["actions"]) == ("cancelled", [])
+
+
+AGENT_ANSWERS = """
+import asyncio, sys
+from rookery.client.session import Rejected, SessionClient
+home, session, out = sys.argv[1:4]
+
+async def main():
+    client = SessionClient(home, session, "sly")
+    async for event in client.follow(0):
+        if event.update.get("sessionUpdate") == "_ask":
+            break
+    ask = event.update
+    command = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "option": "allow"}
+    try:
+        await client.send(command)
+        told = "taken"
+    except Rejected as refusal:
+        told = refusal.reason
+    with open(out, "w") as file:
+        file.write(told)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("detach", [False, True])
+async def test_the_agents_own_processes_cannot_answer(aviary: Aviary, detach: bool) -> None:
+    """DESIGN 4: also one that left the agent's session."""
+    bird = aviary.hatch()
+    out = aviary.root / "told"
+    argv = [sys.executable, "-c", AGENT_ANSWERS, bird.home, bird.id, str(out)]
+    begun, ask = await held(bird, [{"spawn": argv, "detach": detach}, *CALM])
+    rejection = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
+    assert rejection.update["reason"] == "from_the_agent"
+    assert rejection.by.startswith("sly:")
+    assert bird.header()["asks"].keys() == {ask["id"]}
+    await bird.answer(ask, "reject")
+    await bird.ended(begun)
+    assert "stayed" in text_of(bird.events())

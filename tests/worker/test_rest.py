@@ -1,0 +1,26 @@
+"""A worker that has nothing to do goes to sleep by itself, and a prompt wakes it (row W6)."""
+
+from tests.worker.aviary import Aviary, is_agent
+
+
+async def test_an_idle_worker_stops_and_the_next_prompt_wakes_and_resumes_w6(
+    aviary: Aviary,
+) -> None:
+    aviary.configure(idle_stop_secs=0.3)
+    bird = aviary.hatch()
+    events = await bird.turn("hello")
+    worker, agent = bird.worker, bird.agent
+    stopped = await bird.until(lambda event: is_agent(event, "stopped"), events[-1].seq)
+    assert stopped.update["reason"] == "idle"
+    await bird.gone(worker, agent)
+    events = await bird.turn("again")
+    assert events[-1].update["reason"] == "end_turn"
+    [ready] = [event for event in events if is_agent(event, "ready")]
+    assert ready.update["how"] == "resume"
+
+
+async def test_a_running_turn_is_never_stopped_for_it_w6(aviary: Aviary) -> None:
+    aviary.configure(idle_stop_secs=0.2)
+    bird = aviary.hatch()
+    events = await bird.turn([{"text": "a"}, {"wait": 1.0}, {"text": "b"}])
+    assert events[-1].update["reason"] == "end_turn"

@@ -1,0 +1,55 @@
+"""The watchdogs in a real worker over a real player, with small numbers (rows T6, T7, T10)."""
+
+import json
+import sys
+from pathlib import Path
+
+from rookery.client.start import start_worker
+from rookery.core.events import Event, kind_of
+from tests.worker.aviary import Aviary, Bird, is_idle, is_text
+
+HASTY = str(Path(__file__).parent / "hasty.py")
+
+
+def hatch(aviary: Aviary, **policy: float) -> Bird:
+    bird = aviary.hatch()
+    start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, json.dumps(policy)])
+    return bird
+
+
+def is_quiet(event: Event) -> bool:
+    return kind_of(event.update) == "_turn" and event.update["state"] == "quiet"
+
+
+async def test_a_quiet_turn_is_said_to_be_and_can_be_ended_by_force_t6(aviary: Aviary) -> None:
+    bird = hatch(aviary, force_end_after=0.3, cancel_grace=0.5)
+    begun = await bird.prompt([{"deaf": True}, {"text": "now I fall silent"}, {"silence": True}])
+    quiet = await bird.until(is_quiet, begun.seq)
+    assert quiet.by == "watchdog:quiet"
+    assert "nothing is in flight" in quiet.update["detail"]
+    await bird.send("force_end")
+    end = await bird.ended(begun)
+    assert end.update["reason"] == "forced"
+    # The agent never answers the old prompt: it is started anew before the next one.
+    assert await bird.reason("hello") == "end_turn"
+
+
+async def test_a_turn_in_a_long_tool_is_never_quiet_t6(aviary: Aviary) -> None:
+    bird = hatch(aviary, force_end_after=0.2, silent_after=0.4, cancel_grace=0.5)
+    call = {"toolCallId": "t", "title": "slow", "status": "in_progress", "kind": "execute"}
+    done = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}
+    events = await bird.turn(
+        [{"text": "x"}, {"tool": call}, {"wait": 1.2}, {"update": done}, {"text": "done"}]
+    )
+    assert events[-1].update["reason"] == "end_turn"
+    assert not any(is_quiet(event) for event in events)
+
+
+async def test_a_turn_that_lost_its_answer_is_given_up_and_says_why_t7_t10(aviary: Aviary) -> None:
+    bird = hatch(aviary, silent_after=0.4, force_end_after=0, cancel_grace=0.3)
+    begun = await bird.prompt([{"deaf": True}, {"text": "all done"}, {"silence": True}])
+    await bird.until(is_text, begun.seq)
+    end = await bird.until(is_idle, begun.seq)
+    assert end.update["reason"] == "orphaned"
+    assert "last sign of progress (agent_message_chunk)" in end.update["detail"]
+    assert await bird.reason("hello") == "end_turn"
