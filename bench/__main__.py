@@ -14,6 +14,7 @@ from bench.figures import Benchmark, prepare, progress, run
 FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
     *("log_scale", "idle_worker", "fifty_sessions"),
+    *("bridge_initialize", "bridge_delay"),
 )
 RESULTS = os.path.join(HERE, "results.json")
 

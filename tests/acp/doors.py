@@ -40,6 +40,7 @@ BRIDGE = Way(
         "I9": "its authentication methods are none: a session's agent logs in by itself",
         "I10": "as I9; and acp-I8 forbids -32000 where there is no method",
         "I11": "as I9",
+        "P3": "what it takes does not hang on the agent: test_bridge_prompts",
         "P12": "files are the worker's: an editor is asked for its unsaved ones at most",
         "P13": "terminals are the worker's, never the editor's",
     },

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.npm import NoNpm, npm
+
 CACHE = Path.home() / ".cache" / "rookery-schema"
 SDK = "@agentclientprotocol/sdk@2.4.0"
 ACPX = "acpx@0.19.1"
@@ -26,7 +28,12 @@ def node_modules(*packages: str) -> Path:
         if not place.exists():
             fresh = tempfile.mkdtemp(prefix=".fresh-", dir=CACHE)
             quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-            _run("npm", "install", *quiet, "--prefix", fresh, *packages)
+            try:
+                program, environment = npm()
+            except NoNpm as error:
+                pytest.fail(str(error))
+            command = (program, "install", *quiet, "--prefix", fresh, *packages)
+            _run(*command, environment=environment)
             os.rename(fresh, place)
     return place / "node_modules"
 
@@ -51,10 +58,7 @@ def _alone(name: str) -> Iterator[None]:
         yield
 
 
-def _run(*argv: str) -> None:
-    try:
-        ran = subprocess.run(argv, check=False, capture_output=True, text=True)
-    except FileNotFoundError:
-        pytest.fail(f"{argv[0]} is needed to fetch what these tests measure by: {' '.join(argv)}")
+def _run(*argv: str, environment: dict[str, str] | None = None) -> None:
+    ran = subprocess.run(argv, check=False, capture_output=True, text=True, env=environment)
     if ran.returncode:
         pytest.fail(f"{' '.join(argv)} failed: {ran.stderr[-2000:]}")

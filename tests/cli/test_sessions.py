@@ -14,8 +14,8 @@ from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
 from tests.conftest import belonging_to
 
 COMMANDS = [
-    *("run", "new", "prompt", "answer", "cancel", "ps", "tail", "show", "logs", "rename"),
-    *("stop", "restart", "kill", "rm", "play", "completions"),
+    *("run", "new", "prompt", "answer", "queue", "set", "cancel", "ps", "asks", "tail", "show"),
+    *("logs", "rename", "stop", "restart", "kill", "rm", "play", "completions"),
 ]
 
 

@@ -39,6 +39,9 @@ IN_THE_TURN = 0.7
 TARGETS = ["worker", "warden", "both", "agent", "agent's children", "sender", "watcher", "all"]
 WATCHER = Path(__file__).with_name("watcher.py")
 
+LONG = "0123456789" * 2_000
+"""What a file has whole, or not at all."""
+
 SCENES: list[Steps] = [
     [{"text": "one two three four five six seven eight nine ten", "chunks": 10, "every": 0.04}],
     [{"flood": 400, "size": 30, "every": 0.001}, {"tool": "Look", "status": "completed"}],
@@ -47,6 +50,10 @@ SCENES: list[Steps] = [
     [{"plan": ["a", "b"], "done": 1}, {"wait": 0.3}, {"late": [{"text": "by the way"}]}],
     [{"spawn": ["sleep", "86400"]}, {"wait": 0.2}, {"error": "of the agent's own"}],
     [{"tool": {"toolCallId": "t", "title": "Dig"}}, {"wait": 0.3}, {"stop": "max_tokens"}],
+    [{"repeat": 20, "steps": [{"write": "notes/$session-$turn", "content": LONG}]}],
+    [{"command": "for n in 1 2 3 4 5; do echo $n; sleep 0.05; done; sleep 86400 & echo bye"}],
+    [{"command": "rm -rf no-such-folder; sleep 0.2; echo gone", "ask": True}, {"text": "$output"}],
+    [{"question": "Which?", "accepted": [{"wait": 0.1}, {"text": "that one"}]}, {"read": "none"}],
 ]
 
 
@@ -94,6 +101,7 @@ class Fate:
         self.sender = Client(bird, root / f"{bird.id}.sender")
         self.watcher = Client(bird, root / f"{bird.id}.watcher")
         self.sent: list[str] = []
+        self.meddled = 0
         self.killed: Counter[str] = Counter()
         self.last = 0
 
@@ -101,6 +109,7 @@ class Fate:
         for _ in range(kills):
             await self.watcher.pipe()
             commands = [self.command() for _ in range(self.random.choice([1, 1, 1, 2]))]
+            commands += [self.meddle() for _ in range(self.random.choice([0, 0, 0, 1, 2]))]
             target = self.random.choice(TARGETS)
             delay = self.random.uniform(0, LONGEST)
             for command in commands:
@@ -118,6 +127,13 @@ class Fate:
         self.sent.append(f"{self.bird.id}-{len(self.sent)}")
         play = self.random.choice(SCENES)
         return {"id": self.sent[-1], "do": "prompt", "prompt": blocks(play)}
+
+    def meddle(self) -> dict[str, Any]:
+        """With what may wait. It may be too late for it, which is an outcome as well."""
+        self.meddled += 1
+        op = self.random.choice(["move", "edit", "send"])
+        change: dict[str, Any] = {"id": f"{self.bird.id}+{self.meddled}", "do": "queue", "op": op}
+        return {**change, "item": self.sent[-1], "to": 0, "prompt": blocks("changed my mind")}
 
     async def kill(self, target: str) -> None:
         self.killed[target] += 1
@@ -193,6 +209,30 @@ def check_prompts(events: list[Event], sent: list[str]) -> None:
     assert all(end["reason"] for end in ends)
 
 
+def check_asks(events: list[Event]) -> None:
+    """Each is closed exactly once, by an answer or by whoever died."""
+    states: dict[str, list[str]] = {}
+    for event in events:
+        if kind_of(event.update) == "_ask":
+            states.setdefault(event.update["id"], []).append(event.update["state"])
+    assert all(found == ["asked", "closed"] for found in states.values())
+
+
+def check_terminals(events: list[Event]) -> None:
+    """Each begins once and ends at most once; one that a kill took away has no end."""
+    states: dict[str, list[str]] = {}
+    for event in events:
+        if kind_of(event.update) == "_terminal" and event.update["state"] != "output":
+            states.setdefault(event.update["id"], []).append(event.update["state"])
+    assert all(found in (["started"], ["started", "ended"]) for found in states.values())
+
+
+def check_files(work: Path) -> None:
+    """Whole, whoever was killed while it was written."""
+    for path in work.glob("notes/*"):
+        assert path.name.startswith(".") or path.read_text() == LONG
+
+
 def check_document(bird: Bird, events: list[Event]) -> None:
     """The same in one go and page by page."""
     whole = fold(None, events)
@@ -236,10 +276,13 @@ async def kill_again_and_again(aviary: Aviary, kills: int) -> None:
         events = fate.bird.events()
         check_order(events)
         check_prompts(events, fate.sent)
+        check_asks(events)
+        check_terminals(events)
         check_document(fate.bird, events)
         for shown in (fate.sender.shown(), fate.watcher.shown()):
             assert shown == events[: len(shown)]
             assert len(shown) >= fate.last
+    check_files(aviary.work)
     await fall_asleep(aviary)
     print(summary(fates, time.monotonic() - began))
 
@@ -249,10 +292,13 @@ def summary(fates: list[Fate], seconds: float) -> str:
     ends = Counter(
         event.update["reason"] for fate in fates for event in fate.bird.events() if is_idle(event)
     )
+    kept = Counter(kind_of(event.update) for fate in fates for event in fate.bird.events())
     count = sum(len(fate.bird.events()) for fate in fates)
     return (
         f"{killed.total()} kills {dict(killed)} in {seconds:.0f} s, {len(fates)} sessions, "
-        f"{ends.total()} turns {dict(ends)}, {count} events: none lost, none twice, nobody left"
+        f"{ends.total()} turns {dict(ends)}, {count} events ({kept['_ask'] // 2} asks, "
+        f"{kept['_queue']} changes of queues, {kept['_terminal']} of terminals): none lost, none "
+        f"twice, nobody left"
     )
 
 

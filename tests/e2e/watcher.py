@@ -4,7 +4,7 @@
 
 Each event that it is shown becomes one line of FILE, written at once; it goes on after the last
 line there. Each line of stdin is a command, the last one {"upto": seq}: where it ends. It says yes
-to every ask that is open.
+to every ask that is open. That a change of the queue came too late is no reason to end.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from rookery.client.session import SessionClient
+from rookery.client.session import Rejected, SessionClient
 from rookery.client.start import StartError
 from rookery.core.events import kind_of
 
@@ -57,8 +57,16 @@ class Watcher:
         for _ in range(TRIES):
             # A worker that is killed while it starts is a reason to start another.
             with suppress(StartError):
-                await self.sender.send(command)
+                await self.once(command)
                 return
+        await self.once(command)
+
+    async def once(self, command: dict[str, Any]) -> None:
+        try:
+            await self.sender.send(command)
+        except Rejected as rejected:
+            if rejected.reason != "not_queued":
+                raise
 
     async def run(self) -> None:
         reader = asyncio.StreamReader()
@@ -79,8 +87,11 @@ class Watcher:
 
 
 def allowing(ask: dict[str, Any]) -> dict[str, Any]:
+    command = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"]}
+    if ask["kind"] == "question":
+        return command | {"action": "accept", "content": {}}
     option = next(o["optionId"] for o in ask["options"] if o["kind"] == "allow_once")
-    return {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "option": option}
+    return command | {"option": option, "confirm": True}
 
 
 if __name__ == "__main__":

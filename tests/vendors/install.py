@@ -8,11 +8,11 @@ What is there already is not fetched again, so that a second run needs no networ
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.npm import NoNpm, npm
 from tests.vendors.roster import UnknownVendor, Vendor, chosen
 
 PATIENCE = 900.0
@@ -57,15 +57,22 @@ def install(vendor: Vendor) -> Path:
 
 
 def _fetch(vendor: Vendor, target: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise CannotInstall(f"{vendor.name}: npm is not on PATH; install Node 20 or later")
+    try:
+        program, environment = npm()
+    except NoNpm as error:
+        raise CannotInstall(f"{vendor.name}: {error}") from error
     # A manifest of its own: npm would else look for one in the directories above.
     (target / "package.json").write_text('{"private": true}\n')
-    command = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", *vendor.packages]
+    command = [program, "install", "--no-audit", "--no-fund", "--no-package-lock", *vendor.packages]
     try:
         done = subprocess.run(
-            command, cwd=target, capture_output=True, text=True, timeout=PATIENCE, check=False
+            command,
+            cwd=target,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise CannotInstall(f"{vendor.name}: npm took more than {PATIENCE:g} s") from error

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 
 from rookery.core.events import kind_of
 from rookery.processes import tree
@@ -166,13 +167,15 @@ def _words(process: Process) -> str:
 
 def memory_mb(perch: Perch) -> tuple[float, int]:
     """Of the agent and all below it: proportional memory, and how many processes they are."""
-    family = _family(perch.bird.agent)
-    kilobytes = 0
-    for process in family:
-        with open(f"/proc/{process.pid}/smaps_rollup", encoding="ascii") as file:
-            rows = [line.split() for line in file]
-        kilobytes += sum(int(row[1]) for row in rows if row[0] == "Pss:")
-    return kilobytes * 1024 / 1e6, len(family)
+    found: list[int] = []
+    for process in _family(perch.bird.agent):
+        # One that ended since the look holds nothing any more: agents run small programs first.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{process.pid}/smaps_rollup", encoding="ascii") as file:
+                rows = [line.split() for line in file]
+            found.append(sum(int(row[1]) for row in rows if row[0] == "Pss:"))
+    assert found, "the agent itself is gone"
+    return sum(found) * 1024 / 1e6, len(found)
 
 
 async def start_seconds(perch: Perch) -> float:

@@ -14,10 +14,13 @@ class UnknownChoice(ValueError):
 class Choices:
     """`modes` is a list of modes (the first is current) or ACP's own shape, as `options` is."""
 
-    def __init__(self, modes: Any, options: list[Json], *, booleans: bool) -> None:
+    def __init__(
+        self, modes: Any, options: list[Json], *, booleans: bool, models: Json | None = None
+    ) -> None:
         if isinstance(modes, list):
             modes = {"currentModeId": modes[0]["id"], "availableModes": modes} if modes else None
         self._modes: Json | None = copy.deepcopy(modes)
+        self._models = copy.deepcopy(models)
         self._options = [
             copy.deepcopy(option)
             for option in options
@@ -29,6 +32,8 @@ class Choices:
         state: Json = {}
         if self._modes is not None:
             state["modes"] = copy.deepcopy(self._modes)
+        if self._models is not None:
+            state["models"] = copy.deepcopy(self._models)
         if self._options:
             state["configOptions"] = self.options()
         return state
@@ -62,6 +67,12 @@ class Choices:
                 option["currentValue"] = mode
                 updates.append(self.options_update())
         return updates
+
+    def set_model(self, model: str) -> None:
+        known = self._models["availableModels"] if self._models is not None else []
+        if self._models is None or model not in [entry["modelId"] for entry in known]:
+            raise UnknownChoice(f"unknown model {model!r}")
+        self._models["currentModelId"] = model
 
     def set_option(self, id: str, value: Any) -> list[Json]:
         """Returns the updates that tell it, beside the answer with the complete list."""

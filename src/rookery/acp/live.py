@@ -39,6 +39,11 @@ class Live:
         request.cancelled = turn.cancel
         self._queue(turn, lambda: turn.answer_prompt(script, prompt, text))
 
+    def steer(self, prompt: list[Json]) -> bool:
+        """A prompt that goes into the turn that is played; False: none is."""
+        text = "\n".join(block["text"] for block in prompt if block["type"] == "text")
+        return self._running is not None and self._running.steer(prompt, text)
+
     def introduce(self, request: Incoming, before: Steps, after: Steps) -> None:
         """Answer the request that made this session. Its updates come after the answer that names
         it, but for those that the script wants before."""

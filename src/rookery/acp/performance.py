@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rookery.acp.choices import Choices
 from rookery.acp.memory import OVER, Session
+from rookery.acp.params import offers
 from rookery.acp.script import Script, ScriptError, Steps, check_steps, fill
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
@@ -71,8 +72,10 @@ class Performance:
         self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
         self.words["servers"] = stage.session.servers
         self.cancelled = False
+        self.steered = asyncio.Event()
         self._ids: dict[str, str] = {}
         self._open: set[str] = set()
+        self._answered = False
         self._task: asyncio.Task[None] | None = None
 
     # --- The turn
@@ -81,12 +84,9 @@ class Performance:
         """Play the turn and answer its request, also when it was cancelled before it began."""
         turn = self.session.begin_turn()
         self.words |= {"prompt": text, "turn": str(turn + 1)}
-        message = self.session.new_message_id()
-        for block in prompt:
-            self.session.remember(
-                {"sessionUpdate": "user_message_chunk", "content": block, "messageId": message}
-            )
+        self._remember(prompt)
         over = await self._over(script, turn, text)
+        self._answered = True
         if self.cancelled or over.error is not None:
             self.fail_open_tools()
         if self.request is not None:
@@ -95,6 +95,22 @@ class Performance:
             else:
                 self.request.reply({"stopReason": over.stop})
         await self.perform(self.late, "late")
+
+    def _remember(self, prompt: list[Json]) -> None:
+        message = self.session.new_message_id()
+        for block in prompt:
+            self.session.remember(
+                {"sessionUpdate": "user_message_chunk", "content": block, "messageId": message}
+            )
+
+    def steer(self, prompt: list[Json], text: str) -> bool:
+        """Take a prompt into this turn: `$steered`, and whoever waits `until` it goes on."""
+        if self.request is None or self._answered or self.cancelled:
+            return False
+        self._remember(prompt)
+        self.words["steered"] = text
+        self.steered.set()
+        return True
 
     async def _over(self, script: Script, turn: int, text: str) -> TurnOver:
         if self.cancelled:
@@ -193,11 +209,3 @@ class Performance:
 
     def absolute(self, path: str) -> str:
         return os.path.join(self.session.cwd, path)
-
-
-def offers(capabilities: Json, *path: str) -> bool:
-    """What is left out, null or false is not offered; an empty object is."""
-    value: Any = capabilities
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value is not None and value is not False

@@ -11,7 +11,16 @@ from rookery.acp import calls, mischief, verbs
 from rookery.acp.choices import Choices, UnknownChoice
 from rookery.acp.live import Live
 from rookery.acp.memory import Memory, Session, info_of
-from rookery.acp.performance import Stage, offers
+from rookery.acp.params import (
+    AUTH_REQUIRED,
+    invalid,
+    no_session,
+    offers,
+    place,
+    session_id,
+    version,
+)
+from rookery.acp.performance import Stage
 from rookery.acp.script import Script
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
@@ -28,8 +37,6 @@ from rookery.wire.pipes import PipeWriter, private_copy
 type Json = dict[str, Any]
 
 VERBS = {**verbs.VERBS, **calls.VERBS, **mischief.VERBS}
-AUTH_REQUIRED = -32000
-NOT_FOUND = -32002
 PAGE = 50
 CURSOR = re.compile(r"(\d{1,30})\.([\w-]+)")
 WIND_DOWN = 1.0
@@ -86,8 +93,10 @@ class ScriptedAgent:
             "session/close": self._close,
             "session/delete": self._delete,
             "session/set_mode": self._set_mode,
+            "session/set_model": self._set_model,
             "session/set_config_option": self._set_option,
             "session/prompt": self._prompt,
+            "_session/steering": self._steer,
         }
         self.peer = Peer.over_stdio(
             on_request=self._on_request,
@@ -160,7 +169,7 @@ class ScriptedAgent:
             raise verbs.error_of(wrong)
         params = {} if request.params is None else request.params
         if not isinstance(params, dict):
-            raise RpcError(INVALID_PARAMS, "params is not an object")
+            raise invalid("params is not an object")
         if self._client is None and request.method != "initialize":
             raise RpcError(INVALID_REQUEST, "initialize comes first")
         method(request, params)
@@ -178,9 +187,7 @@ class ScriptedAgent:
     # --- The connection
 
     def _initialize(self, request: Incoming, params: Json) -> None:
-        version = params.get("protocolVersion")
-        if type(version) is not int:
-            raise RpcError(INVALID_PARAMS, "protocolVersion is not a number")
+        asked = version(params)
         capabilities = params.get("clientCapabilities")
         self._client = capabilities if isinstance(capabilities, dict) else {}
         agent = self._script.agent
@@ -193,19 +200,20 @@ class ScriptedAgent:
         methods = agent.get("authMethods", [])
         if not offers(self._client, "auth", "terminal"):
             methods = [method for method in methods if method.get("type") != "terminal"]
-        request.reply(
-            {
-                "protocolVersion": version if echo == "echo" else echo,
-                "agentCapabilities": self._capabilities,
-                "agentInfo": info,
-                "authMethods": methods,
-            }
-        )
+        answer: Json = {
+            "protocolVersion": asked if echo == "echo" else echo,
+            "agentCapabilities": self._capabilities,
+            "agentInfo": info,
+            "authMethods": methods,
+        }
+        if agent.get("steering"):
+            answer["_meta"] = {"steering": {"supported": True}}
+        request.reply(answer)
 
     def _authenticate(self, request: Incoming, params: Json) -> None:
         known = [method["id"] for method in self._script.agent.get("authMethods", [])]
         if params.get("methodId") not in known:
-            raise RpcError(INVALID_PARAMS, "unknown authentication method")
+            raise invalid("unknown authentication method")
         self._authenticated = True
         request.reply({})
 
@@ -219,7 +227,7 @@ class ScriptedAgent:
         self._check_authenticated()
         cwd, roots = self._place(params)
         if not isinstance(params.get("mcpServers"), list):
-            raise RpcError(INVALID_PARAMS, "mcpServers is not a list")
+            raise invalid("mcpServers is not a list")
         session = self._memory.create(cwd, roots)
         session.servers = _names(params)
         self._introduce(request, session)
@@ -227,9 +235,9 @@ class ScriptedAgent:
     def _fork(self, request: Incoming, params: Json) -> None:
         self._check_authenticated()
         cwd, roots = self._place(params)
-        session = self._memory.fork(_id(params), cwd, roots)
+        session = self._memory.fork(session_id(params), cwd, roots)
         if session is None:
-            raise _no_session()
+            raise no_session()
         self._introduce(request, session)
 
     def _introduce(self, request: Incoming, session: Session) -> None:
@@ -241,11 +249,11 @@ class ScriptedAgent:
         """session/load tells everything again before its answer; session/resume tells nothing."""
         self._check_authenticated()
         cwd, roots = self._place(params)
-        live = self._live.get(_id(params))
+        live = self._live.get(session_id(params))
         if live is None:
-            session = self._memory.open(_id(params))
+            session = self._memory.open(session_id(params))
             if session is None:
-                raise _no_session()
+                raise no_session()
             live = self._enliven(session)
         live.session.set(cwd=cwd, additionalDirectories=roots)
         live.session.servers = _names(params)
@@ -270,7 +278,7 @@ class ScriptedAgent:
         if cursor is not None:
             match = CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
             if match is None:
-                raise RpcError(INVALID_PARAMS, "invalid cursor")
+                raise invalid("invalid cursor")
             before = (int(match[1]), match[2])
         size = self._script.agent.get("pageSize", PAGE)
         found = self._memory.page(cwd if isinstance(cwd, str) else None, before, size + 1)
@@ -286,7 +294,7 @@ class ScriptedAgent:
         live.end(lambda: request.reply({}))
 
     def _delete(self, request: Incoming, params: Json) -> None:
-        id = _id(params)
+        id = session_id(params)
         self._memory.delete(id)
         live = self._live.pop(id, None)
         if live is None:
@@ -298,6 +306,11 @@ class ScriptedAgent:
         self._known(params).set_mode(str(params.get("modeId")))
         request.reply({})
 
+    def _set_model(self, request: Incoming, params: Json) -> None:
+        """The way of old, with an answer that says nothing."""
+        self._known(params).choices.set_model(str(params.get("modelId")))
+        request.reply({})
+
     def _set_option(self, request: Incoming, params: Json) -> None:
         live = self._known(params)
         live.set_option(str(params.get("configId")), params.get("value"))
@@ -306,21 +319,31 @@ class ScriptedAgent:
     # --- Prompts
 
     def _prompt(self, request: Incoming, params: Json) -> None:
-        live = self._known(params)
+        self._known(params).prompt(request, self._script, self._blocks(params))
+
+    def _steer(self, request: Incoming, params: Json) -> None:
+        """A prompt for the turn that is being played, where the script says `steering`."""
+        if not self._script.agent.get("steering"):
+            request.unknown()
+            return
+        taken = self._known(params).steer(self._blocks(params))
+        request.reply({"outcome": "injected" if taken else "promptRequired"})
+
+    def _blocks(self, params: Json) -> list[Json]:
         prompt = params.get("prompt")
         if not isinstance(prompt, list) or not prompt:
-            raise RpcError(INVALID_PARAMS, "prompt is not a list of content blocks")
+            raise invalid("prompt is not a list of content blocks")
         for block in prompt:
             self._check_block(block)
-        live.prompt(request, self._script, prompt)
+        return prompt
 
     def _check_block(self, block: Any) -> None:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in ("text", "resource_link"):
             if kind == "text" and not isinstance(block.get("text"), str):
-                raise RpcError(INVALID_PARAMS, "a text block needs text")
+                raise invalid("a text block needs text")
         elif kind not in BLOCKS or not self._can("promptCapabilities", BLOCKS[kind]):
-            raise RpcError(INVALID_PARAMS, f"content of type {kind!r} is not taken")
+            raise invalid(f"content of type {kind!r} is not taken")
 
     # --- What they share
 
@@ -333,6 +356,7 @@ class ScriptedAgent:
             agent.get("modes"),
             agent.get("configOptions", []),
             booleans=offers(client, "session", "configOptions", "boolean"),
+            models=agent.get("models"),
         )
         choices.restore(session.about.get("mode"), session.about.get("values", {}))
         stage = Stage(self.peer, session, client, choices, VERBS, self._fall_silent, self._complain)
@@ -340,9 +364,9 @@ class ScriptedAgent:
         return live
 
     def _known(self, params: Json) -> Live:
-        live = self._live.get(_id(params))
+        live = self._live.get(session_id(params))
         if live is None:
-            raise _no_session()
+            raise no_session()
         return live
 
     def _check_authenticated(self) -> None:
@@ -350,22 +374,8 @@ class ScriptedAgent:
             raise RpcError(AUTH_REQUIRED, "Authentication required")
 
     def _place(self, params: Json) -> tuple[str, list[str]]:
-        cwd = params.get("cwd")
-        if not isinstance(cwd, str) or not os.path.isabs(cwd):
-            raise RpcError(INVALID_PARAMS, "cwd must be an absolute path")
-        roots = params.get("additionalDirectories") or []
-        if not isinstance(roots, list) or not all(
-            isinstance(root, str) and os.path.isabs(root) for root in roots
-        ):
-            raise RpcError(INVALID_PARAMS, "additionalDirectories must be absolute paths")
+        cwd, roots = place(params)
         return cwd, roots if self._can("sessionCapabilities", "additionalDirectories") else []
-
-
-def _id(params: Json) -> str:
-    id = params.get("sessionId")
-    if not isinstance(id, str):
-        raise RpcError(INVALID_PARAMS, "sessionId is missing")
-    return id
 
 
 def _names(params: Json) -> str:
@@ -373,10 +383,6 @@ def _names(params: Json) -> str:
     servers = params.get("mcpServers")
     known = servers if isinstance(servers, list) else []
     return ", ".join(str(server.get("name")) for server in known if isinstance(server, dict))
-
-
-def _no_session() -> RpcError:
-    return RpcError(NOT_FOUND, "Session not found")
 
 
 def _merged(values: Json, changes: Json) -> Json:

@@ -120,7 +120,13 @@ async def wait(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
 
 
 async def until(turn: Performance, a: Json) -> None:
-    """Until the cancel comes; "then" is played before its answer, and may end it otherwise."""
+    """Until the cancel comes, and "then" is played before its answer and may end it otherwise; or,
+    with "steer", until a prompt is steered into the turn."""
+    if a.get("what") == "steer":
+        await turn.steered.wait()
+        turn.steered.clear()
+        await turn.play(a.get("then", []))
+        return
     try:
         await asyncio.sleep(FOREVER)
     except asyncio.CancelledError:

@@ -23,6 +23,10 @@ def _carry_out(arguments: list[str]) -> int:
         from rookery.acp.player import main as play
 
         return play(arguments[1:])
+    if arguments[:1] == ["acp"] and not {"--help", "-h"}.intersection(arguments):
+        from rookery.acp.bridge import main as bridge  # an editor waits for its first answer
+
+        return bridge(arguments[1:])
     from rookery.cli.app import run
 
     return run(arguments)

@@ -15,6 +15,8 @@ class Entry(NamedTuple):
     module: str
     """Under rookery.cli; the command has the name that it is called by."""
     help: str
+    attribute: str = ""
+    """Where it cannot have that name in Python."""
 
 
 GROUPS: dict[str, dict[str, Entry]] = {
@@ -22,11 +24,15 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "run": Entry("running", "Give an agent a task and stream its answer."),
         "new": Entry("running", "Make a session without a prompt; prints its id."),
         "prompt": Entry("talking", "Send a prompt to a session."),
-        "answer": Entry("asking", "List what agents ask, or answer it."),
+        "answer": Entry("asking", "Answer what a session's agent asks."),
+        "queue": Entry("queueing", "List, change or send the prompts that wait."),
+        "set": Entry("setting", "Choose mode, model, effort and other options.", "set_"),
         "cancel": Entry("talking", "Cancel the turn that runs."),
+        "force-end": Entry("talking", "End a turn that has gone quiet.", "force_end"),
     },
     "Look": {
         "ps": Entry("fleet", "List the sessions."),
+        "asks": Entry("asking", "List what the agents ask."),
         "tail": Entry("tailing", "Follow a session as it happens."),
         "show": Entry("showing", "Print a session."),
         "logs": Entry("logs", "Print what an agent or its worker wrote to stderr."),
@@ -39,6 +45,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
     "Other": {
+        "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
         "completions": Entry("completing", "Print the completion script of a shell."),
     },
@@ -59,7 +66,8 @@ class Table(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(importlib.import_module(f"rookery.cli.{entry.module}"), cmd_name)
+        module = importlib.import_module(f"rookery.cli.{entry.module}")
+        command = getattr(module, entry.attribute or cmd_name)
         assert isinstance(command, click.Command)
         return command
 

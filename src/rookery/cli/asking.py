@@ -1,124 +1,213 @@
-"""`answer`, and the answers that a policy gives: always one of the agent's own options."""
+"""`asks` and `answer`: what agents want to know of a person, and what the person says."""
 
-import asyncio
-from typing import Any, NamedTuple
+import sys
+import time
+from typing import NamedTuple
 
 import click
 
 from rookery import paths
 from rookery.cli import exits
+from rookery.cli.filling import form_answer
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.cli.sending import send
 from rookery.core import loose
-from rookery.core.events import Json
+from rookery.core.document import Block
+from rookery.core.events import Json, dumps
+
+WORD = "confirm"
+"""What is typed to allow a call that cannot be undone."""
 
 
-class Answer(NamedTuple):
-    command: Json
-    """Without `do`, `ask` and an id."""
-    rejects: bool = False
-    note: str = ""
+class Asked(NamedTuple):
+    """An open ask, and the block that shows it."""
+
+    ask: Json
+    block: Block | None
+    agent: str
+
+    @property
+    def options(self) -> list[Json]:
+        found = loose.mappings(self.ask, "options")
+        return [option for option in found if loose.text(option, "optionId")]
 
 
-ALLOWS = ("allow_once", "allow_always")
-REJECTS = ("reject_once", "reject_always")
+def open_asks(session: str) -> list[Asked]:
+    """The asks of a session, in the order in which they came."""
+    from rookery.client.fleet import head_of_session
+    from rookery.core.reduce import fold
+    from rookery.log.reader import Reader
+
+    head_of_session(paths.home(), session)  # a worker that died asks nothing any more
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        document = fold(*log.tail())
+    header = document.header
+    return [
+        Asked({**ask, "id": name}, document.blocks.get(ask["block"]), header["agent"])
+        for name, ask in header["asks"].items()
+    ]
 
 
-def rule_answer(ask: Json, *, approve: bool) -> Answer:
-    """What a policy says to an ask. It never leaves one open: nobody is there to answer."""
-    nonce = {"nonce": loose.text(ask, "nonce")}
-    if ask.get("kind") == "question":
-        return _rule_question(ask, nonce, approve)
-    options = list(loose.mappings(ask, "options"))
-    for kind in ALLOWS if approve else REJECTS:
-        for option in options:
-            if option.get("kind") == kind and loose.text(option, "optionId"):
-                return Answer(nonce | {"option": option["optionId"]}, rejects=not approve)
-    note = f"The agent offers no way to {'allow' if approve else 'reject'} this: it is cancelled."
-    return Answer(nonce | {"cancel": True}, rejects=True, note=note)
+# ---------------------------------------------------------------- asks
 
 
-def _rule_question(ask: Json, nonce: Json, approve: bool) -> Answer:
-    if approve and not loose.texts(loose.mapping(ask, "schema"), "required"):
-        return Answer(nonce | {"action": "accept", "content": {}})
-    note = "The agent asks a question that only a person can answer: it is declined."
-    return Answer(nonce | {"action": "decline"}, rejects=not approve, note=note)
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One ask a line.")
+def asks(as_json: bool) -> int:
+    """List what the agents of all sessions ask: what, who, since when, and how to answer.
+
+    \b
+    rookery asks
+    rookery asks --json | jq -r 'select(.danger == "").session'
+    """
+    screen = standard()
+    from rookery.client.fleet import heads
+
+    waiting = [head for head in heads(paths.home()) if head["asks"] and head["awake"]]
+    found = [
+        (head, place, asked)
+        for head in waiting
+        for place, asked in enumerate(open_asks(head["id"]), 1)
+    ]
+    found.sort(key=lambda each: each[2].ask["at"])
+    for number, (head, place, asked) in enumerate(found):
+        if as_json:
+            screen.line(dumps(_as_json(head, place, asked)))
+            continue
+        if number:
+            screen.line()
+        _write(screen, head, place, asked)
+    if not found and not as_json:
+        screen.note("Nothing is being asked.")
+    return exits.DONE
 
 
-# ---------------------------------------------------------------- the command
+def _as_json(head: Json, place: int, asked: Asked) -> Json:
+    ask, block = asked.ask, asked.block
+    disabled = [action.get("disabled", "") for action in block["actions"]] if block else []
+    options = [
+        {"number": number, "id": option["optionId"], "name": loose.text(option, "name")}
+        | {"kind": loose.text(option, "kind")}
+        | ({"disabled": why} if (why := dict(enumerate(disabled, 1)).get(number)) else {})
+        for number, option in enumerate(asked.options, 1)
+    ]
+    about: Json = {"session": head["id"], "title": head["title"], "agent": asked.agent}
+    about |= {"number": place, "ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
+    about |= {"danger": loose.text(ask, "danger"), "options": options}
+    about["what"] = block["title"] if block else ""
+    return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
+
+
+def _write(screen: Screen, head: Json, place: int, asked: Asked) -> None:
+    from rookery.cli.look.paint import duration
+
+    since = duration(max(0.0, time.time() - asked.ask["at"] / 1000))
+    title = clean_line(head["title"]) or "(no title)"
+    screen.line(screen.paint.faint(f"{head['id']}  {title} · waits for {since}"))
+    _write_card(screen, asked)
+    screen.line(screen.paint.faint(f"  {_how(head['id'], place, asked)}"))
+
+
+def _how(session: str, place: int, asked: Asked) -> str:
+    which = f" --ask {place}" if place > 1 else ""
+    if asked.ask.get("kind") == "question":
+        return f"rookery answer {session}{which} accept --set FIELD=VALUE"
+    more = " --confirm" if loose.text(asked.ask, "danger") else ""
+    return f"rookery answer {session}{which} OPTION{more}"
+
+
+def _write_card(screen: Screen, asked: Asked) -> None:
+    from rookery.cli.look.words import of_ask
+
+    if asked.block is None:  # its turn is not the last one
+        screen.line(clean_line(loose.text(asked.ask, "message") or str(asked.ask["id"])))
+    else:
+        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent)))
+
+
+# ---------------------------------------------------------------- answer
 
 
 @click.command()
 @session_argument
 @click.argument("option", required=False)
 @click.option("--ask", "number", type=int, default=1, show_default=True, help="Which of several.")
+@click.option("--reason", default="", metavar="TEXT", help="Why: told to the agent.")
+@click.option("--confirm", is_flag=True, help="Allow it although it cannot be undone.")
+@click.option("--defer", is_flag=True, help="Leave it open for later; the turn waits.")
 @click.option("--set", "values", multiple=True, metavar="FIELD=VALUE", help="A field of a form.")
-def answer(session: str, option: str | None, number: int, values: tuple[str, ...]) -> int:
+def answer(
+    session: str,
+    option: str | None,
+    number: int,
+    reason: str,
+    confirm: bool,
+    defer: bool,
+    values: tuple[str, ...],
+) -> int:
     """List what a session's agent asks, or answer it. The first answer wins.
 
     OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a question:
-    accept, decline or cancel.
+    accept, decline or cancel. What cannot be undone is allowed only with --confirm, or by typing a
+    word in a terminal.
 
     \b
     rookery answer 3f2a
     rookery answer 3f2a 1
+    rookery answer 3f2a reject --reason "Use the staging database"
     rookery answer 3f2a accept --set branch=main
     """
+    if defer and option is not None:
+        raise click.UsageError("--defer leaves it open: it takes no option.")
     screen = standard()
-    asks, agent = _open_asks(session)
-    if not asks:
+    found = open_asks(session)
+    if not found:
         screen.note("Nothing is being asked.")
-        return exits.DONE if option is None else exits.FAILED
-    if option is None:
-        _list(screen, session, asks, agent)
+        return exits.DONE if option is None and not defer else exits.FAILED
+    if option is None and not defer:
+        _list(screen, session, found)
         return exits.DONE
-    if not 1 <= number <= len(asks):
-        raise click.BadParameter(f"there are {len(asks)} open.", param_hint="--ask")
-    command = _chosen(asks[number - 1], option, values)
-    return asyncio.run(_send(screen, session, command))
+    if not 1 <= number <= len(found):
+        raise click.BadParameter(f"there are {len(found)} open.", param_hint="--ask")
+    asked = found[number - 1]
+    command: Json = {"do": "answer", "ask": asked.ask["id"]}
+    command["nonce"] = loose.text(asked.ask, "nonce")
+    if option is None:
+        return _send(screen, session, command | {"defer": True})
+    command |= _chosen(asked, option, values)
+    command |= {"reason": reason} if reason.strip() else {}
+    danger = _danger(asked, command)
+    if danger and not confirm and not _confirmed(screen, danger):
+        return exits.REFUSED
+    return _send(screen, session, command | ({"confirm": True} if danger else {}))
 
 
-def _open_asks(session: str) -> tuple[list[Json], str]:
-    from rookery.client.fleet import head_of_session
-    from rookery.log.reader import Reader
-
-    head_of_session(paths.home(), session)  # a worker that died asks nothing any more
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        header = log.header_before(log.turns() + 1)
-    return [{**ask, "id": name} for name, ask in header["asks"].items()], header["agent"]
-
-
-def _list(screen: Screen, session: str, asks: list[Json], agent: str) -> None:
-    from rookery.cli.look.words import of_ask
-    from rookery.core.reduce import fold
-    from rookery.log.reader import Reader
-
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        document = fold(*log.tail())
-    for place, ask in enumerate(asks, 1):
-        block = document.blocks.get(ask["block"])
-        if len(asks) > 1:
+def _list(screen: Screen, session: str, found: list[Asked]) -> None:
+    for place, asked in enumerate(found, 1):
+        if len(found) > 1:
             screen.line(f"--ask {place}")
-        shown = of_ask(block, screen.paint, agent) if block else [clean_line(str(ask["id"]))]
-        screen.line("\n".join(shown))
-    screen.note(f"Answer with: rookery answer {session} OPTION")
+        _write_card(screen, asked)
+    screen.note(f"Answer with: {_how(session, 1, found[0])}")
 
 
-def _chosen(ask: Json, option: str, values: tuple[str, ...]) -> Json:
-    base: Json = {"do": "answer", "ask": ask["id"], "nonce": loose.text(ask, "nonce")}
-    if ask.get("kind") == "question":
-        return base | _form_answer(ask, option, values)
-    options = [each for each in loose.mappings(ask, "options") if loose.text(each, "optionId")]
+def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
+    if asked.ask.get("kind") == "question":
+        return form_answer(asked.ask, option, values)
+    if values:
+        raise click.BadParameter("this ask has no form.", param_hint="--set")
+    options = asked.options
     if option.isdecimal() and 1 <= int(option) <= len(options):
-        return base | {"option": options[int(option) - 1]["optionId"]}
+        return {"option": options[int(option) - 1]["optionId"]}
     wanted = option.lower()
-    for exact in (True, False):
-        found = [each for each in options if _matches(each, wanted, exact)]
+    # "allow" is what is allowed once, also where "Allow always" begins like it.
+    for word, exact in ((wanted, True), (f"{wanted}_once", True), (wanted, False)):
+        found = [each for each in options if _matches(each, word, exact)]
         if len(found) == 1 or (found and exact):
-            return base | {"option": found[0]["optionId"]}
+            return {"option": found[0]["optionId"]}
     if wanted == "cancel":
-        return base | {"cancel": True}
+        return {"cancel": True}
     names = ", ".join(clean_line(loose.text(each, "name")) for each in options)
     raise click.BadParameter(f"{option!r} is none of: {names}.", param_hint="OPTION")
 
@@ -128,54 +217,42 @@ def _matches(option: Json, wanted: str, exact: bool) -> bool:
     return wanted in names if exact else any(name.startswith(wanted) for name in names)
 
 
-def _form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
-    if option not in ("accept", "decline", "cancel"):
-        message = "a question is answered with accept, decline or cancel."
-        raise click.BadParameter(message, param_hint="OPTION")
-    if option != "accept":
-        return {"action": option}
-    schema = loose.mapping(ask, "schema")
-    fields = loose.mapping(schema, "properties")
-    content: Json = {}
-    for value in values:
-        name, equals, text = value.partition("=")
-        if not equals or name not in fields:
-            message = f"{value!r}: give FIELD=VALUE with one of {', '.join(fields)}."
-            raise click.BadParameter(message, param_hint="--set")
-        content[name] = _typed(loose.text(fields[name], "type"), text, name)
-    missing = [name for name in loose.texts(schema, "required") if name not in content]
-    if missing:
-        raise click.UsageError(f"These are required: --set {'=… --set '.join(missing)}=…")
-    return {"action": "accept", "content": content}
+def _danger(asked: Asked, command: Json) -> str:
+    """Why the chosen option wants a second yes; "" when it does not (row P4)."""
+    danger = clean_line(loose.text(asked.ask, "danger"))
+    chosen = [each for each in asked.options if each["optionId"] == command.get("option")]
+    kind = loose.text(chosen[0], "kind") if chosen else ""
+    if danger and kind == "allow_always":
+        raise Unavailable(f"This {danger}: it can be allowed once, not for good.")
+    return danger if kind.startswith("allow") else ""
 
 
-def _typed(kind: str, text: str, name: str) -> Any:
-    try:
-        match kind:
-            case "integer":
-                return int(text)
-            case "number":
-                return float(text)
-            case "boolean":
-                return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
-            case "array":
-                return [item for item in text.split(",") if item]
-    except (ValueError, KeyError):
-        raise click.BadParameter(f"{name} wants a {kind}.", param_hint="--set") from None
-    return text
+class Unavailable(click.ClickException):
+    """An option that is shown as disabled."""
+
+    exit_code = exits.REFUSED
 
 
-async def _send(screen: Screen, session: str, command: Json) -> int:
-    from rookery.client.session import SessionClient
+def _confirmed(screen: Screen, danger: str) -> bool:
+    screen.note(screen.paint.in_("failed", f"This {danger}. It cannot be undone."))
+    if sys.stdin is None or not sys.stdin.isatty():
+        screen.note("To allow it, say --confirm.")
+        return False
+    typed = click.prompt(f'Type "{WORD}" to allow it', default="", show_default=False, err=True)
+    if typed.strip().lower() != WORD:
+        screen.note("Not answered: it stays open.")
+        return False
+    return True
 
-    client = SessionClient(paths.home(), session)
-    try:
-        outcome = await client.send(command)
-    finally:
-        client.close()
-    if outcome.update.get("sessionUpdate") != "_ask":
-        screen.note("It was answered already.")
-        return exits.FAILED
-    said = clean_line(loose.text(outcome.update, "name"))
-    screen.note(f"Answered: {said}" if said else "Answered.")
-    return exits.DONE
+
+def _send(screen: Screen, session: str, command: Json) -> int:
+    outcome = send(session, command).update
+    if outcome.get("sessionUpdate") == "_ask":
+        said = clean_line(loose.text(outcome, "name"))
+        screen.note(f"Answered: {said}" if said else "Answered.")
+        return exits.DONE
+    if loose.text(outcome, "detail") == "deferred":
+        screen.note("Left open: the turn waits for an answer.")
+        return exits.DONE
+    screen.note("It was answered already.")
+    return exits.FAILED

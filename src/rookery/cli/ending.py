@@ -9,7 +9,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument, sessions_argument
-from rookery.cli.talking import send
+from rookery.cli.sending import send
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import kill as kill_session
 from rookery.client.fleet import remove as remove_session

@@ -69,11 +69,11 @@ def explain(error: BaseException) -> tuple[str, int] | None:
 
 
 def _of_the_client(error: BaseException) -> tuple[str, int] | None:
-    from rookery.client.session import Refused, Rejected
+    from rookery.client.session import Refused, Rejected, Trouble
 
     if isinstance(error, Rejected):
         return error.message, exits.FAILED
-    return (str(error), exits.FAILED) if isinstance(error, Refused) else None
+    return (str(error), exits.FAILED) if isinstance(error, Refused | Trouble) else None
 
 
 def _unknown_session(name: str) -> str:

@@ -1,7 +1,6 @@
 """`run` and `new`: from a task in words to a session, and to its end."""
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
+from rookery.cli.prompting import attach_option, confirm_option, message_of
 
 
 class Wanted(NamedTuple):
@@ -104,22 +104,6 @@ def create(wanted: Wanted) -> str:
     )
 
 
-def text_of(words: tuple[str, ...]) -> str:
-    """The prompt: the words, with `-` standing for stdin; stdin alone where it is piped to us."""
-    if not words and (sys.stdin is None or sys.stdin.isatty()):
-        raise click.UsageError('Nothing to send: give a text, or "-" to read it from stdin.')
-    text = " ".join(_stdin() if word == "-" else word for word in words) if words else _stdin()
-    if not text.strip():
-        raise click.UsageError("The prompt is empty.")
-    return text
-
-
-def _stdin() -> str:
-    if sys.stdin is None:
-        raise click.UsageError("stdin is closed.")
-    return sys.stdin.buffer.read().decode("utf-8", "replace").rstrip("\n")
-
-
 @click.command()
 @_of_a_session
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
@@ -129,15 +113,28 @@ def _stdin() -> str:
     help="What to say when the agent asks: all (the default here), reject, or ask: leave it to "
     "you and wait.",
 )
+@confirm_option
+@attach_option
 @click.argument("text", nargs=-1)
-def run(as_json: bool, approve: str | None, text: tuple[str, ...], **of_session: Any) -> int:
+def run(
+    as_json: bool,
+    approve: str | None,
+    destructive: bool,
+    files: tuple[str, ...],
+    text: tuple[str, ...],
+    **of_session: Any,
+) -> int:
     """Give an agent a task, stream its answer, and exit with the truth about it.
 
     TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
     on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
 
+    What cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3,
+    unless --confirm-destructive allows it.
+
     \b
     rookery run "Fix the failing test"
+    rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --agent claude --approve ask "Tidy up the build scripts"
     git diff | rookery run "Review this change:" -
     """
@@ -146,10 +143,12 @@ def run(as_json: bool, approve: str | None, text: tuple[str, ...], **of_session:
         wanted = _wanted(**of_session)
     except AgentsAsked:
         return _list_agents(screen)
-    from rookery.cli.turns import Policy, run_turn
+    from rookery.cli.ruling import Policy
+    from rookery.cli.turns import run_turn
 
-    policy = Policy(approve or "all", stated=approve is not None)
-    return run_turn(screen, lambda: create(wanted), text_of(text), policy, as_json=as_json)
+    policy = Policy(approve or "all", stated=approve is not None, destructive=destructive)
+    message = message_of(text, files)
+    return run_turn(screen, lambda: create(wanted), message, policy, as_json=as_json)
 
 
 @click.command()

@@ -6,29 +6,21 @@ from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
-from rookery.cli.running import text_of
+from rookery.cli.prompting import attach_option, confirm_option, message_of
+from rookery.cli.sending import send
+from rookery.cli.waiting import header_of, strip
+from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
 
-
-def send(session: str, command: Json) -> Event:
-    """Send a command until its outcome is in the log; that outcome."""
-    import asyncio
-
-    from rookery.client.session import SessionClient
-
-    async def sending() -> Event:
-        client = SessionClient(paths.home(), session)
-        try:
-            return await client.send(command)
-        finally:
-            client.close()
-
-    return asyncio.run(sending())
+STEERED_WITHIN = 2.0
+"""Seconds for an agent to say that it took a prompt into its turn."""
 
 
 @click.command()
 @session_argument
 @click.argument("text", nargs=-1)
+@click.option("--steer", is_flag=True, help="Into the turn that runs, where the agent takes it.")
+@attach_option
 @click.option("--wait", is_flag=True, help="Stream the answer, and exit with the turn's end.")
 @click.option("--json", "as_json", is_flag=True, help="With --wait: print one event a line.")
 @click.option(
@@ -38,24 +30,72 @@ def send(session: str, command: Json) -> Event:
     show_default=True,
     help="With --wait: what to say when the agent asks.",
 )
-def prompt(session: str, text: tuple[str, ...], wait: bool, as_json: bool, approve: str) -> int:
+@confirm_option
+def prompt(
+    session: str,
+    text: tuple[str, ...],
+    steer: bool,
+    files: tuple[str, ...],
+    wait: bool,
+    as_json: bool,
+    approve: str,
+    destructive: bool,
+) -> int:
     """Send a prompt to a session, which wakes it. While a turn runs, the prompt waits for its end.
 
     \b
     rookery prompt 3f2a "Now write the tests"
     rookery prompt 3f2a --wait --approve all "Now write the tests"
+    rookery prompt 3f2a --steer "Leave the old API alone"
+    rookery prompt 3f2a --attach mockup.png "Make it look like this"
     cat error.log | rookery prompt 3f2a "What is this?" -
     """
     screen = standard()
-    words = text_of(text)
+    message = message_of(text, files)
     if wait:
-        from rookery.cli.turns import Policy, continue_turn
+        from rookery.cli.ruling import Policy
+        from rookery.cli.turns import continue_turn
 
-        return continue_turn(screen, session, words, Policy(approve), as_json=as_json)
-    outcome = send(session, {"do": "prompt", "prompt": [{"type": "text", "text": words}]})
-    queued = kind_of(outcome.update) == "_queue"
-    screen.note("Queued: a turn is running." if queued else f"Sent. rookery tail {session}")
+        policy = Policy(approve, destructive=destructive)
+        return continue_turn(screen, session, message, policy, as_json=as_json, steer=steer)
+    blocks = message.blocks(paths.session_dir(paths.home(), session))
+    command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
+    outcome = send(session, command)
+    if kind_of(outcome.update) != "_queue":
+        screen.note(f"Sent. rookery tail {session}")
+    elif steer and _is_taken(session, outcome):
+        screen.note(f"Taken into the turn that runs. rookery tail {session}")
+    else:
+        screen.note("Queued: a turn is running.")
+        screen.note("\n".join(strip(header_of(session))))
     return exits.DONE
+
+
+def _is_taken(session: str, queued: Event) -> bool:
+    """Whether the agent took a prompt into its turn; one that says nothing soon does not."""
+    import asyncio
+
+    from rookery.client.session import SessionClient
+
+    async def watching() -> bool:
+        client = SessionClient(paths.home(), session)
+        try:
+            async for event in client.follow(queued.seq):
+                if queued.cause in loose.texts(event.update, "queued"):
+                    return event.update.get("steered") is True
+                if kind_of(event.update) == "_turn" and event.update.get("state") == "idle":
+                    return False
+        finally:
+            client.close()
+        return False
+
+    async def for_a_while() -> bool:
+        try:
+            return await asyncio.wait_for(watching(), STEERED_WITHIN)
+        except TimeoutError:
+            return False
+
+    return asyncio.run(for_a_while())
 
 
 @click.command()
@@ -88,4 +128,20 @@ def rename(session: str, title: str) -> int:
     if not title.strip():
         raise click.BadParameter("a title needs at least one character.", param_hint="TITLE")
     send(session, {"do": "rename", "title": title})
+    return exits.DONE
+
+
+@click.command("force-end")
+@session_argument
+def force_end(session: str) -> int:
+    """End the turn now, whatever the agent does. For a turn that has gone quiet.
+
+    The agent is asked to cancel; if it still does not answer, it is started anew before the next
+    prompt.
+
+    \b
+    rookery force-end 3f2a
+    """
+    send(session, {"do": "force_end"})
+    standard().note("Ended.")
     return exits.DONE

@@ -3,30 +3,23 @@
 import os
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import NamedTuple
 
 from rookery import paths
 from rookery.cli import exits
-from rookery.cli.asking import rule_answer
 from rookery.cli.following import Watch, attend
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
+from rookery.cli.prompting import Message
+from rookery.cli.ruling import Policy, rule_answer
+from rookery.cli.waiting import strip
 from rookery.client.session import Rejected, SessionClient
 from rookery.core import loose
 from rookery.core.document import Document
-from rookery.core.events import Event, kind_of
+from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
-
-
-class Policy(NamedTuple):
-    """What to say when an agent asks: all, reject, or ask (a person)."""
-
-    approve: str
-    stated: bool = True
-    """False: nobody chose it, so it is said."""
 
 
 class Progress:
@@ -52,7 +45,7 @@ class Progress:
 
 
 def run_turn(
-    screen: Screen, create: Callable[[], str], text: str, policy: Policy, *, as_json: bool
+    screen: Screen, create: Callable[[], str], message: Message, policy: Policy, *, as_json: bool
 ) -> int:
     """A new session with one prompt; the exit code."""
     progress = Progress()
@@ -63,15 +56,23 @@ def run_turn(
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
             turn.introduce()
-            return await turn.play(text, 0, progress)
+            return await turn.play(message, 0, progress)
         finally:
             client.close()
 
     return attend(main, screen, progress.farewell)
 
 
-def continue_turn(screen: Screen, session: str, text: str, policy: Policy, *, as_json: bool) -> int:
-    """A prompt to a session that is there; the exit code of the turn that it becomes."""
+def continue_turn(
+    screen: Screen,
+    session: str,
+    message: Message,
+    policy: Policy,
+    *,
+    as_json: bool,
+    steer: bool = False,
+) -> int:
+    """A prompt to a session that is there; the exit code of the turn that it becomes, or enters."""
     progress = Progress(session)
 
     async def main() -> int:
@@ -82,7 +83,7 @@ def continue_turn(screen: Screen, session: str, text: str, policy: Policy, *, as
             since = events[-1].seq if events else 0
             turn = _Turn(client, screen, document, policy, as_json=as_json, prompts=False)
             turn.watch.showing = False
-            return await turn.play(text, since, progress)
+            return await turn.play(message, since, progress, steer=steer)
         finally:
             client.close()
 
@@ -111,19 +112,26 @@ class _Turn:
         self._n = 0
 
     def introduce(self) -> None:
+        but = "" if self.policy.destructive else ", but for what cannot be undone"
         said = {
-            "all": "everything that it asks is approved",
+            "all": f"everything that it asks is approved{but}",
             "reject": "everything that it asks is rejected",
             "ask": "it asks you",
         }[self.policy.approve]
         more = "" if self.policy.stated else " (--approve reject, --approve ask)"
         self.screen.note(f"session {self.client.session} · {said}{more}")
 
-    async def play(self, text: str, since: int, progress: Progress) -> int:
+    async def play(
+        self, message: Message, since: int, progress: Progress, *, steer: bool = False
+    ) -> int:
         name = progress.command
-        blocks = [{"type": "text", "text": text}]
-        outcome = await self.client.send({"id": name, "do": "prompt", "prompt": blocks})
-        if kind_of(outcome.update) == "_queue":
+        command: Json = {
+            "id": name,
+            "do": "prompt",
+            "prompt": message.blocks(self.client.directory),
+        }
+        outcome = await self.client.send(command | ({"steer": True} if steer else {}))
+        if kind_of(outcome.update) == "_queue" and not steer:
             self.screen.note("A turn is running: the prompt waits for its end.")
         ended = ""
         async with aclosing(self.watch.events(since)) as events:
@@ -138,6 +146,8 @@ class _Turn:
                     break
                 elif not self._n and self._is_held(name):
                     self.screen.note("The turn before it did not end well: the prompt is held.")
+                    self.screen.note("\n".join(strip(self.document.header)))
+                    self.screen.note(f"rookery queue {self.client.session} send")
                     return exits.FAILED
         self._conclude(ended)
         return exits.of_turn(ended, rejected=self.rejected)
@@ -166,10 +176,10 @@ class _Turn:
         if self.policy.approve == "ask":
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
             return
-        answer = rule_answer(ask, approve=self.policy.approve == "all")
+        answer = rule_answer(ask, self.policy)
         self.rejected = self.rejected or answer.rejects
         if answer.note:
-            self.screen.note(answer.note)
+            self.screen.note(clean_line(answer.note))
         try:
             await self.client.send({"do": "answer", "ask": name, **answer.command})
         except Rejected as error:

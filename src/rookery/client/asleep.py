@@ -41,6 +41,16 @@ def carry_out(directory: str, command: Json, by: str) -> None:
         writer.close()
 
 
+def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
+    """Append one event once the worker that is about to end has gone. Raises Busy when it does not,
+    or when another has come."""
+    writer = Writer.open(directory, wait=wait)
+    try:
+        _append(directory, writer, [*post_mortem(writer.header), draft])
+    finally:
+        writer.close()
+
+
 def _append(directory: str, writer: Writer, drafts: list[Draft]) -> list[Event]:
     events = writer.append(drafts, full=True)
     if os.path.isdir(directory):

@@ -9,16 +9,17 @@ id in the log.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from rookery import paths
 from rookery.build import build
 from rookery.client.asleep import bury, carry_out, left_open, lock_path
-from rookery.client.start import reach_worker
+from rookery.client.start import StartError, reach_worker
 from rookery.core import commands
 from rookery.core.events import Event, Json, event_from_json, kind_of, loads
-from rookery.log.errors import Busy
+from rookery.log.errors import Busy, StoreError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
 from rookery.wire import frames
@@ -31,14 +32,22 @@ RESEND = 10.0
 
 PAGE = 1000
 
+MOST_STARTS = 3
+"""Of a worker that dies before it is ready, for one command."""
+
 
 class Rejected(Exception):
     """The session did not take a command."""
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
+    def __init__(self, update: Json) -> None:
+        self.reason = str(update.get("reason"))
+        self.message = str(update.get("message"))
+        self.update = update
+        super().__init__(self.message)
+
+
+class Trouble(Exception):
+    """The worker cannot write; what it was told waits until it can."""
 
 
 class Refused(Exception):
@@ -53,7 +62,9 @@ class Link:
         self._writer = writer
 
     @classmethod
-    async def open(cls, path: str, client: str, after: int) -> "Link | None":
+    async def open(
+        cls, path: str, client: str, after: int, offers: Sequence[str] = ()
+    ) -> "Link | None":
         """None where nobody listens."""
         limit = 2 * frames.NEWS_BYTES
         try:
@@ -61,11 +72,17 @@ class Link:
         except (OSError, ValueError):
             return None
         link = cls(reader, writer)
-        writer.write(frames.hello(build(), client, after))
+        writer.write(frames.hello(build(), client, after, offers))
         return link
 
     def command(self, command: Json) -> None:
         self._writer.write(frames.encode("command", command))
+
+    def reply(self, call: str, result: Json | None) -> None:
+        """Answer a call of the worker's; without a result it uses the disk."""
+        body: Json = {"id": call} | ({} if result is None else {"result": result})
+        if not self._writer.is_closing():
+            self._writer.write(frames.encode("reply", body))
 
     async def frame(self) -> tuple[str, object] | None:
         """The next frame, or None at the end."""
@@ -87,16 +104,35 @@ class Link:
             await self._writer.wait_closed()
 
 
-class SessionClient:
-    """Use one instance for one task at a time that follows, and any number that send."""
+type OnCall = Callable[[str, Json, Callable[[Json | None], None]], None]
+"""Method, parameters, and what is to be called with the result (None: there is none)."""
 
-    def __init__(self, home: str, session: str, client: str = "cli") -> None:
+
+class SessionClient:
+    """Use one instance for one task at a time that follows, and any number that send.
+
+    `offers`: the methods that the worker may call while this client follows; `on_call` takes them.
+    """
+
+    def __init__(
+        self,
+        home: str,
+        session: str,
+        client: str = "cli",
+        *,
+        offers: Sequence[str] = (),
+        on_call: OnCall | None = None,
+    ) -> None:
         self.home = home
         self.session = session
         self.directory = paths.session_dir(home, session)
         self._name = f"{client}:{os.getpid()}"
         self._socket = paths.socket_path(self.directory)
         self._reader = Reader.open(self.directory)
+        self._offers = offers
+        self._on_call = on_call
+        self._stirred = asyncio.Event()
+        """A command of ours was done: there is news, and maybe a worker."""
 
     def close(self) -> None:
         self._reader.close()
@@ -112,7 +148,7 @@ class SessionClient:
         """Every event after `since`, in order, each once, for ever. Looking starts no worker."""
         last = since
         while True:
-            link = await Link.open(self._socket, self._name, last)
+            link = await Link.open(self._socket, self._name, last, self._offers)
             try:
                 if link is None:
                     self._bury_the_dead()
@@ -120,9 +156,10 @@ class SessionClient:
                     yield event
                     last = event.seq
                 if link is None:
-                    await asyncio.sleep(AWAITS)
+                    await self._await_a_worker()
                     continue
                 while (frame := await link.frame()) is not None:
+                    self._take_call(link, frame)
                     for event in self._news(frame, last):
                         yield event
                         last = event.seq
@@ -130,22 +167,34 @@ class SessionClient:
                 if link is not None:
                     await link.close()
 
-    def _history(self, after: int, upto: int | None = None) -> list[Event]:
-        found: list[Event] = []
-        while page := self._reader.read(after, PAGE, upto):
-            found += page
-            after = page[-1].seq
-        return found
+    async def _await_a_worker(self) -> None:
+        """Nothing tells when one comes awake, but for a command of our own that woke it."""
+        self._stirred.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(AWAITS):
+                await self._stirred.wait()
 
-    def _news(self, frame: tuple[str, object], last: int) -> list[Event]:
+    def _take_call(self, link: Link, frame: tuple[str, object]) -> None:
+        match frame:
+            case ("call", {"id": str(name), "method": str(method), "params": dict(params)}):
+                if self._on_call is not None:
+                    self._on_call(method, params, lambda result: link.reply(name, result))
+
+    def _history(self, after: int, upto: int | None = None) -> Iterator[Event]:
+        """Page by page: a million events are not held at once."""
+        while page := self._reader.read(after, PAGE, upto):
+            yield from page
+            after = page[-1].seq
+
+    def _news(self, frame: tuple[str, object], last: int) -> Iterable[Event]:
         """The events that a frame brings: itself, or what the file has up to there."""
         match frame:
             case ("event", dict(body)):
                 event = event_from_json(body)
                 if event.seq <= last:
                     return []
-                gap = self._history(last, event.seq - 1) if event.seq > last + 1 else []
-                return [*gap, event]
+                gap = self._history(last, event.seq - 1) if event.seq > last + 1 else ()
+                return chain(gap, (event,))
             case ("behind" | "lagged", int(seq)) if seq > last:
                 return self._history(last, seq)
             case ("welcome", {"seq": int(seq)}) if seq > last:
@@ -156,17 +205,19 @@ class SessionClient:
         if is_held(lock_path(self.directory)):
             return
         if left_open(self._reader.header_before(self._reader.turns() + 1)):
-            with suppress(Busy):
+            with suppress(Busy, StoreError):  # on a full disk it is said later
                 bury(self.directory)
 
     # --- sending --------------------------------------------------------------------------------
 
     async def send(self, command: Json, *, wake: bool | None = None) -> Event:
-        """Send a command until its outcome is in the log; the outcome. Raises Rejected,
-        StartError."""
+        """Send a command until its outcome is in the log; the outcome.
+
+        Raises Rejected, StartError, and Trouble: it waits in the worker until the disk takes it.
+        """
         command = {"id": os.urandom(8).hex(), **command}
         wake = commands.wakes(command) if wake is None else wake
-        outcome = self._reader.find(command["id"])
+        outcome, starts = self._reader.find(command["id"]), 0
         while outcome is None:
             link = await Link.open(self._socket, self._name, self._reader.last_seq())
             if link is not None:
@@ -175,14 +226,25 @@ class SessionClient:
                 finally:
                     await link.close()
             elif wake:
-                await asyncio.to_thread(reach_worker, self.home, self.session)
+                starts = await self._start(starts)
             else:
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
             outcome = outcome or self._reader.find(command["id"])
+        self._stirred.set()
         if kind_of(outcome.update) == "_rejected":
-            raise Rejected(str(outcome.update.get("reason")), str(outcome.update.get("message")))
+            raise Rejected(outcome.update)
         return outcome
+
+    async def _start(self, starts: int) -> int:
+        """How often a worker was started for this command: one that is killed at once is started
+        again, one that always dies is not."""
+        try:
+            await asyncio.to_thread(reach_worker, self.home, self.session)
+        except StartError as error:
+            if error.name != "died" or starts + 1 >= MOST_STARTS:
+                raise
+        return starts + 1
 
     async def _ask(self, link: Link, command: Json) -> Event | None:
         """Send once and wait for the outcome; None when the worker went away or says nothing."""
@@ -198,4 +260,6 @@ class SessionClient:
                         case ("welcome" | "behind" | "lagged", _):
                             if (found := self._reader.find(command["id"])) is not None:
                                 return found
+                        case ("trouble", {"message": message}):
+                            raise Trouble(str(message))
         return None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 READ_SIZE = 256 * 1024
+ROUNDS = 8
 WRITE_SIZE = 1024 * 1024
 FLUSH_AT = 64 * 1024
 
@@ -55,8 +56,11 @@ class PipeReader:
         self._reading = False
 
     def take_now(self) -> None:
-        """Hand over what has arrived by now, without waiting for the loop to say so."""
-        while not self._ended:
+        """Hand over what has arrived by now, without waiting for the loop to say so. Not more than
+        a pipe holds: a writer that never stops must not keep us here."""
+        for _ in range(ROUNDS):
+            if self._ended:
+                return
             try:
                 data = os.read(self._fd, READ_SIZE)
             except OSError:

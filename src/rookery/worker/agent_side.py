@@ -246,7 +246,8 @@ class AgentSide:
         if not call or not self._config.policy.confirm_destructive:
             return ""
         header = self._engine.header
-        roots = [os.path.realpath(header["cwd"]), header["cwd"], *header["roots"]]
+        given = [header["cwd"], *header["roots"]]
+        roots = [*(os.path.realpath(root) for root in given), *given]
         return danger.danger_of(self._remember(call), roots, os.path.expanduser("~"))
 
     def _withdrawn(self, name: str) -> None:

@@ -115,6 +115,8 @@ class Desk:
             return block
         data = self._take_staged(staged)
         blob = self._engine.journal.writer.put_blob(data)
+        with suppress(OSError):
+            os.unlink(os.path.join(self._directory, paths.STAGED, staged))
         with suppress(OSError):  # whoever sends it again finds it in the log
             os.unlink(os.path.join(self._directory, paths.STAGED, staged))
         if resource:

@@ -31,7 +31,9 @@ def of_part(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
             return [of_item(item, paint) for item in part["items"]]
         case "image":
             size = count(part.get("bytes", 0), "byte")
-            return [f"[image {clean_line(part['mime'])}, {size}]"]
+            name = clean_line(loose.text(part, "name"))
+            said = [each for each in (name, clean_line(part["mime"]), size) if each]
+            return [f"[image {', '.join(said)}]"]
         case "link":
             name, uri = clean_line(part["name"]), clean_line(part["uri"])
             return [f"[{name}]" if name == uri else f"[{name}] {uri}"]

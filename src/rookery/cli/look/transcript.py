@@ -8,7 +8,7 @@ from typing import Any
 
 from rookery.cli.look import card, lines, words
 from rookery.cli.look.paint import duration
-from rookery.cli.look.safe import clean, clean_line
+from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
 from rookery.core.document import Block, Document, Op
 
@@ -60,12 +60,14 @@ class Transcript:
     def status(self, document: Document, now: int) -> None:
         """What goes on, for the last line of a terminal. A session that waits shows no work."""
         header = document.header
-        if self._open or header["state"] == "idle" or header["asks"]:
+        if not self.screen.live or self._open or header["state"] == "idle" or header["asks"]:
             return
         words, since = _doing(document)
         seconds = (now - since) / 1000
         words = f"{self.paint.sign('running')} {words}"
-        self.screen.status(f"{words} · {duration(seconds)}" if seconds >= 1 else words)
+        words = f"{words} · {duration(seconds)}" if seconds >= 1 else words
+        said = _last_output(document)
+        self.screen.status(f"{words} · {said}" if said else words)
 
     def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
         """Write of a block what is not written yet."""
@@ -160,9 +162,11 @@ class Transcript:
             return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
+        told = [each for each in terminals if each is block or each["id"] not in self._written]
+        self._written.update(each["id"] for each in terminals)
         found = [card.headline(block, terminals, self.paint, document.header["cwd"])]
         if self._asked.get(block["id"]) != block["parts"] or not block["parts"]:
-            opened = card.details(block, terminals, self.paint, full=self._full)
+            opened = card.details(block, told, self.paint, full=self._full)
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])
@@ -217,6 +221,15 @@ def _doing(document: Document) -> tuple[str, int]:
     elif last is not None and last["role"] == "thought":
         words = "thinking"
     return words, header["since"]
+
+
+def _last_output(document: Document) -> str:
+    """The last line of the terminal that runs, so that a long command is seen to go on."""
+    for block in reversed(document.blocks.values()):
+        if block["role"] == "terminal" and block["status"] == "running":
+            said = clean_output(block["text"][-2000:], colour=False)
+            return next((clean_line(line) for line in reversed(said) if line.strip()), "")
+    return ""
 
 
 def _terminals(document: Document, block: Block) -> list[Block]:

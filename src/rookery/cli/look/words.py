@@ -1,6 +1,7 @@
 """Asks, notices, prompts and dividers in words: short, plain, in the person's terms."""
 
 import re
+from typing import Any
 
 from rookery.cli.look import lines
 from rookery.cli.look.paint import Paint, count
@@ -59,14 +60,25 @@ def of_raw(block: Block, paint: Paint) -> str:
 
 def of_ask(block: Block, paint: Paint, agent: str) -> list[str]:
     """What will happen, in full, in the tool's own words; then the agent's options in its order."""
-    found = [f"{paint.mark('needs-you')} {paint.in_('needs-you', question(block, agent))}"]
+    danger = clean_line(block.get("danger", ""))
+    name = "failed" if danger else "needs-you"
+    found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent))}"]
     for part in block["parts"]:
         found += [f"    {line}" for line in lines.of_part(part, paint, full=True)]
-    found += [
-        f"  {number}  {clean_line(action['label'])}"
-        for number, action in enumerate(block["actions"], 1)
-    ]
+    if danger:
+        found.append(f"  {paint.in_('failed', f'cannot be undone: this {danger}')}")
+    found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
+    if danger:  # the whole card has its edge
+        found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
     return found
+
+
+def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
+    label = f"  {number}  {clean_line(action['label'])}"
+    why = clean_line(action.get("disabled", ""))
+    if why:
+        return paint.faint(f"{label} (not available. {why})")
+    return label + (f" {paint.sign('dot')} asks you again" if action.get("danger") else "")
 
 
 def question(block: Block, agent: str) -> str:

@@ -1,0 +1,351 @@
+"""One session that is open in this editor: its events go out as updates, the editor's prompts and
+answers go in as commands.
+
+All that a turn said is written before the prompt that began it is answered (acp-P5): both are done
+by the one task that follows the log.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from rookery.acp.attachments import checked, staged
+from rookery.acp.offered import Offered
+from rookery.acp.params import invalid, offers
+from rookery.acp.prompts import Prompts
+from rookery.acp.questions import Questions
+from rookery.acp.sharing import Sharing
+from rookery.client.session import Refused, Rejected, SessionClient, Trouble
+from rookery.client.start import StartError
+from rookery.core import loose
+from rookery.core.events import Event, Json, kind_of
+from rookery.log.errors import LogError
+from rookery.wire.jsonrpc import (
+    HIGH_WATER,
+    INTERNAL_ERROR,
+    Answer,
+    ConnectionClosed,
+    Incoming,
+    Peer,
+    RpcError,
+    TooLarge,
+)
+
+PAGE = 500
+SCREENS_EVERY = 0.1
+"""Seconds between two tellings of a terminal's text."""
+TWICE = 1.0
+"""Seconds within which a second cancel is the same one: editors send it twice."""
+CLOSING = 1.0
+"""Seconds for a cancelled turn to end, before its worker is stopped."""
+
+FILES = {"fs/read_text_file": "readTextFile", "fs/write_text_file": "writeTextFile"}
+
+UNSENT = (Rejected, Refused, Trouble, StartError, LogError, OSError)
+"""Why a command did not reach the session."""
+
+
+class Editor(NamedTuple):
+    """Whom we speak to."""
+
+    peer: Peer
+    client: Json
+    """Its capabilities."""
+    home: str
+    group: asyncio.TaskGroup
+
+
+class Attached:
+    def __init__(self, editor: Editor, session: str, offered: Offered) -> None:
+        """Raises LogError, PathError."""
+        self.session = session
+        self.offered = offered
+        self._editor = editor
+        wanted = [name for name, key in FILES.items() if offers(editor.client, "fs", key)]
+        self.client = SessionClient(
+            editor.home, session, "acp", offers=wanted, on_call=self._called
+        )
+        self.questions = Questions(editor.peer, session, editor.client, self._answered)
+        self._fresh()
+        self._order = asyncio.Lock()
+        """Prompts and cancels reach the worker in the order in which they came."""
+        self._prompts = Prompts()
+        self._following: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()
+        self._cancelled_at = float("-inf")
+        self._screens_due: asyncio.TimerHandle | None = None
+
+    def _fresh(self) -> None:
+        self.seq = 0
+        self.sharing = Sharing(self._editor.client, self.offered, self.client.log.blob)
+
+    @property
+    def header(self) -> Json:
+        return self.sharing.header
+
+    def logged(self) -> Json:
+        """The header as the log has it now, whatever has been told of it."""
+        log = self.client.log
+        return log.header_before(log.turns() + 1)
+
+    # --- the session's events --------------------------------------------------------------------
+
+    async def replay(self, *, tell: bool) -> None:
+        """From the first event to the last that is there now; `tell` the editor of them."""
+        await self.pause()
+        self._fresh()
+        while page := self.client.log.read(self.seq, PAGE):
+            for event in page:
+                for update in self._take(event, live=False, echo=True):
+                    if tell:
+                        self.tell(update)
+            await self._editor.peer.drain()
+            await asyncio.sleep(0)  # other sessions go on meanwhile
+
+    def follow(self) -> None:
+        """Go on from there, live; what is asked now is asked of this editor, too."""
+        for ask in self.header["asks"].values():
+            self._asked(ask)
+        following = self._follow()
+        self._following = self._editor.group.create_task(following, name=f"follow {self.session}")
+
+    async def pause(self) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            following.cancel()
+            await asyncio.wait({following})
+        self.questions.close_all()
+        self._moved.set()  # who waits for an event will not hear of it now
+
+    async def _follow(self) -> None:
+        peer = self._editor.peer
+        try:
+            async for event in self.client.follow(self.seq):
+                for update in self._take(event, live=True, echo=not self._prompts.owns(event)):
+                    self.tell(update)
+                self._after(event)
+                if peer.buffered >= HIGH_WATER:
+                    await peer.drain()
+        except ConnectionClosed:
+            return
+        except (LogError, OSError, Refused) as error:
+            self._give_up(f"The session cannot be followed any more: {error}")
+
+    def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
+        told = self.sharing.take(event, live=live, echo=echo)
+        self.seq = event.seq
+        if not live:
+            self._prompts.settle(event, self.header["agent"])
+        elif self._screens_due is None and kind_of(event.update) == "_terminal":
+            loop = asyncio.get_running_loop()
+            self._screens_due = loop.call_later(SCREENS_EVERY, self._tell_screens)
+        return told
+
+    def _after(self, event: Event) -> None:
+        """All that an event says has been told: now what waits for it."""
+        self._settle(event)
+        update = event.update
+        if kind_of(update) == "_ask" and update.get("state") == "asked":
+            self._asked(update)
+        elif kind_of(update) == "_ask":
+            self.questions.closed(loose.text(update, "id"))
+        self._moved.set()
+
+    def tell(self, update: Json) -> None:
+        params = {"sessionId": self.session, "update": update}
+        try:
+            self._editor.peer.notify("session/update", params)
+        except TooLarge:
+            small = {key: value for key, value in update.items() if not key.startswith("raw")}
+            part = {"type": "text", "text": "(too large to be shown here)"}
+            listed = [{"type": "content", "content": part}]
+            small["content"] = part if update["sessionUpdate"].endswith("_chunk") else listed
+            self._editor.peer.notify("session/update", {**params, "update": small})
+
+    def tell_state(self) -> None:
+        for update in self.sharing.state():
+            self.tell(update)
+
+    def _tell_screens(self) -> None:
+        self._screens_due = None
+        for update in self.sharing.stale():
+            self.tell(update)
+
+    async def reached(self, seq: int) -> None:
+        """Until the event `seq` has been told."""
+        while self.seq < seq and self._is_live():
+            self._moved.clear()
+            await self._moved.wait()
+
+    def _is_live(self) -> bool:
+        return self._following is not None and not self._following.done()
+
+    def _give_up(self, why: str) -> None:
+        self._prompts.fail(why)
+        self._moved.set()
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    async def prompt(self, request: Incoming, given: object) -> None:
+        """Send it; the answer comes when its turn has ended. Raises RpcError."""
+        blocks = checked(given)
+        name = os.urandom(8).hex()
+        prompt = self._prompts.add(name, request)
+        try:
+            async with self._order:
+                laid = staged(blocks, self.client.directory)
+                event = await self._send({"do": "prompt", "id": name, "prompt": laid})
+                prompt.admitted = True
+                await self.reached(event.seq)
+        finally:
+            if not prompt.admitted:
+                self._prompts.drop(name)
+
+    def _settle(self, event: Event) -> None:
+        """After a turn that did not end well the queue is held for a person's key. An editor has
+        none: its prompts go on, but for those that it took back."""
+        self._prompts.settle(event, self.header["agent"])
+        update = event.update
+        if kind_of(update) == "_turn" and update.get("reason", "end_turn") != "end_turn":
+            for name, prompt in self._prompts.waiting():
+                if not prompt.cancelled:
+                    self._dispatch({"do": "queue", "op": "send", "item": name})
+
+    # --- cancelling ------------------------------------------------------------------------------
+
+    async def cancel(self) -> None:
+        """`session/cancel`: the turn that runs, and what this editor has in the queue."""
+        now = asyncio.get_running_loop().time()
+        if self._prompts.cancel() or now - self._cancelled_at > TWICE:
+            self._cancelled_at = now
+            await self._cancel()
+
+    async def _cancel(self) -> None:
+        async with self._order:
+            for name, prompt in self._prompts.waiting():
+                if prompt.cancelled:
+                    await self._attempt({"do": "queue", "op": "remove", "item": name})
+            if self.header["state"] != "idle" or self._prompts.running():
+                await self._attempt({"do": "cancel"})
+
+    def take_back(self, request: Incoming) -> None:
+        """That prompt alone, where it is one of this session's."""
+        name = self._prompts.name_of(request)
+        if name is not None:
+            self._run(self._withdraw(name))
+
+    async def _withdraw(self, name: str) -> None:
+        async with self._order:
+            prompt = self._prompts.get(name)
+            if prompt is not None:
+                prompt.cancelled = True
+                removal = {"do": "queue", "op": "remove", "item": name}
+                await self._attempt(removal if prompt.waits else {"do": "cancel"})
+
+    # --- commands --------------------------------------------------------------------------------
+
+    async def command(self, command: Json) -> None:
+        """Carried out, and all that it changed is told. Raises RpcError."""
+        event = await self._send(command)
+        await self.reached(event.seq)
+
+    async def _send(self, command: Json) -> Event:
+        try:
+            return await self.client.send(command)
+        except Rejected as refusal:
+            raise invalid(refusal.message) from None
+        except UNSENT as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    async def _attempt(self, command: Json) -> Event | None:
+        """Where nobody waits to hear why it failed: the session's log says how it went."""
+        with suppress(*UNSENT):
+            event = await self.client.send(command, wake=False)
+            await self.reached(event.seq)
+            return event
+        return None
+
+    def _dispatch(self, command: Json) -> None:
+        self._run(self._attempt(command))
+
+    def _run(self, work: Coroutine[Any, Any, object]) -> None:
+        group = self._editor.group
+        group.create_task(work, name=f"command {self.session}")
+
+    # --- asks and files --------------------------------------------------------------------------
+
+    def _asked(self, ask: Json) -> None:
+        if self.questions.takes(ask):
+            call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
+            self.questions.ask(ask, call)
+            return
+        mine = self._prompts.running()
+        words = loose.text(ask, "message")
+        how = f"`rookery answer {self.session}` answers it"
+        if mine:  # the person is here, and here it cannot be answered: they say it in words
+            self._dispatch(
+                {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
+            )
+            how = "this editor has no forms: say it in your next prompt"
+        text = f"_The agent asks: {words}_ ({how})\n\n"
+        content = {"type": "text", "text": text}
+        self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
+
+    def _answered(self, command: Json) -> None:
+        self._run(self._answer(command))
+
+    async def _answer(self, command: Json) -> None:
+        try:
+            await self.client.send(command, wake=False)
+        except Rejected as refusal:
+            ask = self.header["asks"].get(command["ask"])
+            if ask is not None and refusal.reason == "invalid_form":
+                self.questions.ask_again(ask, refusal.message)
+        except UNSENT:  # it stays open: another client, or the next load, can answer it
+            return
+
+    def _called(self, method: str, params: Json, reply: Callable[[Json | None], None]) -> None:
+        """The worker asks for an unsaved buffer (law 4's exception)."""
+        keys = ("path", "line", "limit") if method == "fs/read_text_file" else ("path", "content")
+        asked = {key: params[key] for key in keys if params.get(key) is not None}
+
+        def answered(answer: Answer) -> None:
+            result = answer.result if answer.error is None else None
+            if method == "fs/write_text_file":
+                reply({} if answer.error is None else None)
+            else:
+                content = result.get("content") if isinstance(result, dict) else None
+                reply({"content": content} if isinstance(content, str) else None)
+
+        if method in FILES:
+            self._editor.peer.send_request(method, {"sessionId": self.session, **asked}, answered)
+        else:
+            reply(None)
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    async def close(self, *, stop: bool) -> None:
+        """Cancel what runs, answer what waits, and let go."""
+        self._prompts.cancel()
+        await self._cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING):
+                while (self.header["state"] != "idle" or self._prompts) and self._is_live():
+                    await self.reached(self.seq + 1)
+        if stop:
+            await self._attempt({"do": "stop"})
+        self._prompts.end()
+        await self.detach()
+
+    async def abandon(self, why: str) -> None:
+        """Let go without touching what runs."""
+        self._prompts.fail(why)
+        await self.detach()
+
+    async def detach(self) -> None:
+        await self.pause()
+        if self._screens_due is not None:
+            self._screens_due.cancel()
+        self.client.close()

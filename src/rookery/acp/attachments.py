@@ -1,0 +1,104 @@
+"""Prompts on their way in and out: checked against what we say we take (acp-P2, acp-P3), large
+parts laid beside the log for the worker to keep, and filled in again when a prompt is told."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+
+from rookery.acp.params import invalid
+from rookery.client.attach import lay
+from rookery.core import loose
+from rookery.core.events import Json, dumps
+
+type Load = Callable[[str], bytes | None]
+"""A blob of the session's log by its name."""
+
+STAGED_FROM = 16 * 1024
+"""Characters from which a part is not sent inside of the command."""
+
+MOST = 24 * 1024 * 1024
+"""Characters of all parts: an agent is sent a line, and lines of 32 MiB are too long for most."""
+
+COMMAND_MOST = 900 * 1024
+"""Bytes of a command; its frame takes 1 MiB."""
+
+
+def checked(prompt: object) -> list[Json]:
+    """The blocks of a prompt that we take. Raises RpcError."""
+    if not isinstance(prompt, list) or not prompt:
+        raise invalid("prompt is not a list of content blocks")
+    for block in prompt:
+        _check(block)
+    size = sum(len(_bulk(block)) for block in prompt)
+    if size > MOST:
+        raise invalid(f"The attachments are too large: {size} characters, at most {MOST} are taken")
+    return prompt
+
+
+def _check(block: object) -> None:
+    match block:
+        case {"type": "text", "text": str()}:
+            return
+        case {"type": "resource_link", "uri": str(), "name": str()}:
+            return
+        case {"type": "image", "data": str(), "mimeType": str()}:
+            return
+        case {"type": "resource", "resource": {"uri": str(), "text": str()}}:
+            return
+        case {"type": "resource", "resource": {"uri": str(), "blob": str()}}:
+            return
+        case {"type": str(kind)} if kind in ("text", "resource_link", "image", "resource"):
+            raise invalid(f"a block of type {kind!r} lacks what it needs")
+        case {"type": kind}:
+            raise invalid(f"content of type {str(kind)[:40]!r} is not taken")
+    raise invalid("a content block needs a type")
+
+
+def _bulk(block: Json) -> str:
+    resource = loose.mapping(block, "resource")
+    return loose.text(block, "data") or loose.text(resource, "text") or loose.text(resource, "blob")
+
+
+def staged(prompt: list[Json], directory: str) -> list[Json]:
+    """The blocks as they go into a command; large parts lie beside the log. Raises RpcError."""
+    laid = [
+        _lay(block, directory) if len(_bulk(block)) > STAGED_FROM else block for block in prompt
+    ]
+    size = len(dumps(laid))
+    if size > COMMAND_MOST:
+        raise invalid(f"The prompt is too large: {size} bytes, at most {COMMAND_MOST} are taken")
+    return laid
+
+
+def _lay(block: Json, directory: str) -> Json:
+    resource = loose.mapping(block, "resource")
+    if block["type"] not in ("image", "resource"):
+        return block
+    try:
+        text = resource.get("text")
+        data = text.encode() if isinstance(text, str) else b64decode(_bulk(block), validate=True)
+    except ValueError:  # half a surrogate pair, or not base64: the agent may know better
+        return block
+    name = lay(directory, data)
+    if resource:
+        rest = {key: value for key, value in resource.items() if key not in ("text", "blob")}
+        return {**block, "resource": {**rest, "staged": name}}
+    return {**{key: value for key, value in block.items() if key != "data"}, "staged": name}
+
+
+def shown(block: Json, load: Load) -> Json:
+    """A block of a logged prompt, as an editor can show it."""
+    resource = loose.mapping(block, "resource")
+    name = loose.text(block, "blob") or loose.text(resource, "kept")
+    if not name:
+        return block
+    data = load(name)
+    if data is None or len(data) > MOST // 2:
+        size = loose.integer(block, "bytes") or loose.integer(resource, "bytes") or 0
+        what = loose.text(resource, "uri") or loose.text(block, "mimeType") or "attachment"
+        return {"type": "text", "text": f"[{what}, {size} bytes]"}
+    if not resource:
+        return {**block, "data": b64encode(data).decode("ascii")}
+    try:
+        return {**block, "resource": {**resource, "text": data.decode()}}
+    except UnicodeDecodeError:
+        return {**block, "resource": {**resource, "blob": b64encode(data).decode("ascii")}}

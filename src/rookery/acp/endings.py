@@ -1,0 +1,54 @@
+"""How a turn's end answers the prompt that began it: a stop reason, or an error with words that a
+person can act on (acp-P15)."""
+
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.core.remedies import remedy_for
+from rookery.core.turn import STOP_REASONS
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
+
+LEAST, GREATEST = -32700, -32001
+"""Codes of an agent's that mean the same from us. -32000 would call for a login that we have not
+(acp-I8)."""
+
+WORDS = {
+    "agent_exited": "The agent ended in the middle of the turn",
+    "interrupted": "The turn was interrupted",
+    "unresponsive": "The agent did not react, and was ended",
+    "orphaned": "The agent fell silent, and was ended",
+    "forced": "The turn was ended by force",
+}
+
+
+def answer(request: Incoming, update: Json, agent: str, *, cancelled: bool) -> None:
+    """`update` is the turn's end; `cancelled`: this editor wanted it cancelled."""
+    reason = loose.text(update, "reason")
+    if reason in STOP_REASONS:
+        request.reply({"stopReason": reason})
+    elif cancelled:  # whatever became of it: to its client it is a cancelled turn (acp-X1)
+        request.reply({"stopReason": "cancelled"})
+    else:
+        request.fail(*_error(reason, update, agent))
+
+
+def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
+    error = loose.mapping(update, "error")
+    said = loose.text(error, "message") or WORDS.get(reason, "The turn failed")
+    detail = loose.text(update, "detail")
+    if detail and not loose.text(error, "message"):
+        said = f"{said}: {detail}"
+    data = error.get("data")
+    told: Json = dict(data) if isinstance(data, dict) else {}
+    if data is not None and not isinstance(data, dict):
+        told["details"] = data
+    if reason == "rate_limited":
+        told["errorKind"] = "rate_limit"
+    code = loose.integer(error, "code") or INTERNAL_ERROR
+    if not LEAST <= code <= GREATEST:
+        code = INTERNAL_ERROR
+    remedy = remedy_for(reason, error, agent)
+    return code, f"{_sentence(said)} {remedy}".strip(), told | {"reason": reason}
+
+
+def _sentence(said: str) -> str:
+    return said if said.rstrip().endswith((".", "!", "?", "…")) else f"{said}."

@@ -1,0 +1,125 @@
+"""Modes and options of a session as an editor is offered them: the agent's own, which stay in step
+with each other (acp-S20 to S23), and the choice of the agent itself."""
+
+from rookery.acp.params import offers
+from rookery.core import loose
+from rookery.core.events import Json
+
+AGENT = "agent"
+"""The id of the option that chooses the agent."""
+
+CATEGORY = "_rookery_agent"
+
+
+class Offered:
+    """What can be chosen, by the session's header."""
+
+    def __init__(self, client: Json, agents: list[str]) -> None:
+        self._booleans = offers(client, "session", "configOptions", "boolean")
+        self._agents = agents
+        """Those that can be chosen; none: the choice was made by the command line."""
+
+    def state(self, header: Json) -> Json:
+        """What the answers to session/new, load and resume say."""
+        modes, options = self.modes(header), self.options(header)
+        return ({"modes": modes} if modes else {}) | ({"configOptions": options} if options else {})
+
+    def modes(self, header: Json) -> Json | None:
+        given = loose.mapping(header["_offers"], "modes")
+        listed = [
+            _kept(mode, "id", "name", "description")
+            for mode in loose.mappings(given, "availableModes")
+            if loose.text(mode, "id")
+        ]
+        known = [mode["id"] for mode in listed]
+        current = header["mode"] if header["mode"] in known else given.get("currentModeId")
+        if not known:
+            return None
+        if current not in known:
+            current = known[0]
+        named = [{"name": mode["id"], **mode} for mode in listed]
+        return {"currentModeId": current, "availableModes": named}
+
+    def options(self, header: Json) -> list[Json]:
+        """The complete list."""
+        raw = {
+            loose.text(item, "id"): item
+            for item in loose.mappings(header["_offers"], "configOptions")
+        }
+        found = []
+        for option in header["options"]:
+            if option["via"] == "config":
+                found += self._from_config(option, raw.get(option["id"], {}))
+            elif option["choices"]:
+                found.append(_select(option, [_listed(each) for each in option["choices"]]))
+        if self._agents and all(option["id"] != AGENT for option in found):
+            found.append(self._agent(header))
+        return found
+
+    def changes(self, before: Json, after: Json) -> list[Json]:
+        """The updates that tell of a change."""
+        told: list[Json] = []
+        old, new = self.modes(before), self.modes(after)
+        if new and (old is None or old["currentModeId"] != new["currentModeId"]):
+            mode = new["currentModeId"]
+            told.append({"sessionUpdate": "current_mode_update", "currentModeId": mode})
+        options = self.options(after)
+        if options != self.options(before):
+            told.append({"sessionUpdate": "config_option_update", "configOptions": options})
+        return told
+
+    def chooses_agent(self, header: Json, option: str) -> bool:
+        own = any(each["id"] == AGENT for each in header["options"])
+        return option == AGENT and bool(self._agents) and not own
+
+    def _agent(self, header: Json) -> Json:
+        names = list(dict.fromkeys([*self._agents, header["agent"]]))
+        option = {"id": AGENT, "name": "Agent", "category": CATEGORY, "value": header["agent"]}
+        return _select(option, [{"value": name, "name": name} for name in names])
+
+    def _from_config(self, option: Json, raw: Json) -> list[Json]:
+        if isinstance(option["value"], bool):
+            switch = _plain(option) | {"type": "boolean", "currentValue": option["value"]}
+            return [switch | _kept(raw, "description", "_meta")] if self._booleans else []
+        if not isinstance(option["value"], str):
+            return []
+        listed = [
+            _group(entry) if "group" in entry else _listed(entry)
+            for entry in loose.mappings(raw, "options")
+        ]
+        return [_select(option, listed) | _kept(raw, "description", "_meta")]
+
+
+def _plain(option: Json) -> Json:
+    plain = {"id": option["id"], "name": option["name"]}
+    return plain | ({"category": option["category"]} if option["category"] else {})
+
+
+def _select(option: Json, listed: list[Json]) -> Json:
+    """The current value is always among those that are listed (acp-S21)."""
+    known = [each["value"] for entry in listed for each in entry.get("options", [entry])]
+    current = option["value"] if isinstance(option["value"], str) else known[0]
+    if current not in known:
+        extra = {"value": current, "name": current}
+        grouped = bool(listed) and "group" in listed[0]
+        more = {"group": "current", "name": "Current", "options": [extra]} if grouped else extra
+        listed = [*listed, more]
+    return _plain(option) | {"type": "select", "currentValue": current, "options": listed}
+
+
+def _listed(entry: Json) -> Json:
+    value = loose.text(entry, "value")
+    listed = {"value": value, "name": loose.text(entry, "name") or value}
+    more = loose.text(entry, "description")
+    return listed | ({"description": more} if more else {})
+
+
+def _group(entry: Json) -> Json:
+    name = loose.text(entry, "group")
+    inner = [_listed(each) for each in loose.mappings(entry, "options")]
+    return {"group": name, "name": loose.text(entry, "name") or name, "options": inner}
+
+
+def _kept(given: Json, *keys: str) -> Json:
+    kinds = {"_meta": dict}
+    return {key: given[key] for key in keys if isinstance(given.get(key), kinds.get(key, str))}

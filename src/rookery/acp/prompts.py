@@ -1,0 +1,113 @@
+"""The prompts of one editor that are not answered yet: each is answered once, when its own turn has
+ended, also where it waited in the queue behind another client's."""
+
+from collections.abc import Iterator
+
+from rookery.acp import endings
+from rookery.core import loose
+from rookery.core.events import Event, kind_of
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
+
+
+class Prompt:
+    def __init__(self, request: Incoming) -> None:
+        self.request = request
+        self.turn: int | None = None
+        """The turn that it began, or that it was sent with."""
+        self.admitted = False
+        self.cancelled = False
+        self.removed = False
+
+    @property
+    def waits(self) -> bool:
+        return self.turn is None and self.admitted
+
+
+class Prompts:
+    """By the id of the command that sent it."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Prompt] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def get(self, name: str) -> Prompt | None:
+        return self._open.get(name)
+
+    def name_of(self, request: Incoming) -> str | None:
+        return next((name for name, each in self._open.items() if each.request is request), None)
+
+    def add(self, name: str, request: Incoming) -> Prompt:
+        self._open[name] = Prompt(request)
+        return self._open[name]
+
+    def drop(self, name: str) -> None:
+        self._open.pop(name, None)
+
+    def owns(self, event: Event) -> bool:
+        """Whether the editor has shown this prompt already, since it came from there."""
+        if kind_of(event.update) != "_prompt":
+            return False
+        return all(name in self._open for name in _names(event))
+
+    def running(self) -> bool:
+        """Whether a turn is one of this editor's."""
+        return any(prompt.turn is not None for prompt in self._open.values())
+
+    def waiting(self) -> list[tuple[str, Prompt]]:
+        return [(name, prompt) for name, prompt in self._open.items() if prompt.waits]
+
+    def cancel(self) -> bool:
+        """All of them are to end; False where that was wanted before."""
+        fresh = [prompt for prompt in self._open.values() if not prompt.cancelled]
+        for prompt in fresh:
+            prompt.cancelled = True
+        return bool(fresh)
+
+    def settle(self, event: Event, agent: str) -> None:
+        """Answer what an event ends."""
+        update = event.update
+        match kind_of(update):
+            case "_prompt":
+                for name in _names(event):
+                    if name in self._open:
+                        self._open[name].turn = loose.integer(update, "turn")
+            case "_queue" if update.get("op") == "remove":
+                prompt = self._open.get(loose.text(update, "id"))
+                if prompt is not None:
+                    prompt.removed = True
+                    self._answer_removed()
+            case "_turn" if update.get("state") == "idle":
+                for prompt in self._take(loose.integer(update, "turn")):
+                    endings.answer(prompt.request, update, agent, cancelled=prompt.cancelled)
+                self._answer_removed()
+
+    def _take(self, turn: int | None) -> Iterator[Prompt]:
+        for name, prompt in list(self._open.items()):
+            if turn is not None and prompt.turn == turn:
+                yield self._open.pop(name)
+
+    def _answer_removed(self) -> None:
+        """A prompt that was taken from the queue; with a cancel of all, after the one that runs."""
+        if any(prompt.turn is not None and prompt.cancelled for prompt in self._open.values()):
+            return
+        for name, prompt in list(self._open.items()):
+            if prompt.removed:
+                del self._open[name]
+                prompt.request.reply({"stopReason": "cancelled"})
+
+    def fail(self, why: str) -> None:
+        for prompt in self._open.values():
+            prompt.request.fail(INTERNAL_ERROR, why)
+        self._open.clear()
+
+    def end(self) -> None:
+        """The session is closed: whatever became of them."""
+        for prompt in self._open.values():
+            prompt.request.reply({"stopReason": "cancelled"})
+        self._open.clear()
+
+
+def _names(event: Event) -> list[str]:
+    return loose.texts(event.update, "queued") or [event.cause or ""]

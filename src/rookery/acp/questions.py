@@ -1,0 +1,117 @@
+"""A session's open asks as dialogs of one editor. The first answer wins, wherever it is given: when
+an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
+
+from collections.abc import Callable
+
+from rookery.acp.params import offers
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer
+
+OPTION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
+
+
+class Questions:
+    """`answer` is called with the command that a dialog's end stands for."""
+
+    def __init__(
+        self, peer: Peer, session: str, client: Json, answer: Callable[[Json], None]
+    ) -> None:
+        self._peer = peer
+        self._session = session
+        self._forms = offers(client, "elicitation", "form")
+        self._answer = answer
+        self._open: dict[str, int] = {}
+        """By the ask's id: the id of our request."""
+
+    def takes(self, ask: Json) -> bool:
+        """Whether this editor can show it."""
+        return ask.get("kind") == "permission" or self._forms
+
+    def ask(self, ask: Json, call: Json) -> None:
+        """Open the dialog. `call`: the tool call that it is about, as the editor knows it."""
+        if ask["id"] in self._open or not self.takes(ask):
+            return
+        if ask.get("kind") == "permission":
+            params = {"toolCall": _warned(call, ask), "options": _options(ask)}
+            self._request("session/request_permission", ask, params, _permission)
+        else:
+            self._form(ask, loose.text(ask, "message"))
+
+    def ask_again(self, ask: Json, problem: str) -> None:
+        """A form that was filled in wrongly."""
+        self._form(ask, f"{problem}\n\n{loose.text(ask, 'message')}")
+
+    def closed(self, ask: str) -> None:
+        request = self._open.pop(ask, None)
+        if request is not None:
+            self._peer.notify("$/cancel_request", {"requestId": request})
+
+    def close_all(self) -> None:
+        for ask in list(self._open):
+            self.closed(ask)
+
+    def _form(self, ask: Json, message: str) -> None:
+        params = {"mode": "form", "message": message, "requestedSchema": ask["schema"]}
+        self._request("elicitation/create", ask, params, _form_answer)
+
+    def _request(
+        self, method: str, ask: Json, params: Json, understand: Callable[[Json, Answer], Json]
+    ) -> None:
+        def answered(answer: Answer) -> None:
+            # A dialog that was withdrawn answers nothing; an editor that went away neither: the
+            # ask waits for a person (row A8).
+            if self._open.get(ask["id"]) != request:
+                return
+            del self._open[ask["id"]]
+            if not isinstance(answer.error, ConnectionClosed):
+                command = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"]}
+                self._answer(command | understand(ask, answer))
+
+        request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
+        self._open[ask["id"]] = request
+
+
+def _warned(call: Json, ask: Json) -> Json:
+    """What cannot be undone is said in the dialog, so that its answer is the confirmation."""
+    danger = loose.text(ask, "danger")
+    if not danger:
+        return call
+    return {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
+
+
+def _options(ask: Json) -> list[Json]:
+    """The agent's own; of a dangerous call those that hold for good are left out (row P4)."""
+    found = []
+    for option in loose.mappings(ask, "options"):
+        kind, name = loose.text(option, "kind"), loose.text(option, "optionId")
+        if not name or (ask.get("danger") and kind.endswith("_always")):
+            continue
+        if kind not in OPTION_KINDS:
+            kind = "allow_once" if kind.startswith("allow") else "reject_once"
+        shown = {"optionId": name, "name": loose.text(option, "name") or name, "kind": kind}
+        meta = option.get("_meta")
+        found.append(shown | ({"_meta": meta} if isinstance(meta, dict) else {}))
+    return found
+
+
+def _permission(ask: Json, answer: Answer) -> Json:
+    """What is no clear yes is a no (acp-P10)."""
+    outcome = loose.mapping(answer.result, "outcome")
+    offered = [option["optionId"] for option in _options(ask)]
+    if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:
+        return {"option": outcome["optionId"]} | ({"confirm": True} if ask.get("danger") else {})
+    if outcome.get("outcome") == "cancelled":
+        return {"cancel": True}
+    for kind in ("reject_once", "reject_always"):
+        for option in loose.mappings(ask, "options"):
+            if option.get("kind") == kind and loose.text(option, "optionId"):
+                return {"option": option["optionId"]}
+    return {"cancel": True}
+
+
+def _form_answer(_ask: Json, answer: Answer) -> Json:
+    action = loose.text(answer.result, "action")
+    if action == "accept":
+        return {"action": action, "content": loose.mapping(answer.result, "content")}
+    return {"action": action if action in ("decline", "cancel") else "cancel"}

@@ -1,0 +1,180 @@
+"""The worker's terminals in an editor that does not hold them: their output is shown in the tool
+call that refers to them, or in one of its own.
+
+Where the client shows terminals by `_meta.terminal_output`, it is told terminal_info, then the
+output as it comes, then terminal_exit. Elsewhere the text stands in for the terminal. An id that
+the editor does not know never leaves: it would drop the whole update.
+"""
+
+from rookery.core import loose
+from rookery.core.events import Event, Json
+
+SHOWN = 32 * 1024
+"""Characters of a terminal's end that stand in for it."""
+
+ALONE_AFTER = 500
+"""Milliseconds after which a terminal that no tool call refers to gets one of its own."""
+
+
+class Screen:
+    def __init__(self, update: Json, at: int) -> None:
+        self.id = loose.text(update, "id")
+        self.command = loose.text(update, "command") or "Terminal"
+        self.cwd = loose.text(update, "cwd")
+        self.at = at
+        self.call = ""
+        """The tool call that shows it."""
+        self.alone = False
+        """That tool call is one of ours."""
+        self.ended: Json | None = None
+        self.stale = False
+        self._text = ""
+        self._cut = 0
+
+    def write(self, text: str) -> None:
+        whole = self._text + text
+        self._cut += max(0, len(whole) - SHOWN)
+        self._text = whole[-SHOWN:]
+
+    @property
+    def text(self) -> str:
+        return (f"… {self._cut} characters before …\n" if self._cut else "") + self._text
+
+    def status(self) -> str:
+        if self.ended is None:
+            return "in_progress"
+        return "completed" if self.ended.get("exitCode") == 0 else "failed"
+
+
+class Screens:
+    def __init__(self, *, native: bool) -> None:
+        self.native = native
+        self._screens: dict[str, Screen] = {}
+
+    def take(self, event: Event) -> list[Json]:
+        """The updates of a terminal's news."""
+        update = event.update
+        name = loose.text(update, "id")
+        if update.get("state") == "started":
+            self._screens[name] = Screen(update, event.at)
+        screen = self._screens.get(name)
+        if screen is None:
+            return []
+        match update.get("state"):
+            case "output":
+                text = loose.text(update, "text")
+                screen.write(text)
+                if screen.call:
+                    return self._wrote(screen, text)
+                if event.at - screen.at >= ALONE_AFTER:
+                    return self._alone(screen)
+            case "ended":
+                screen.ended = update
+                if screen.call:
+                    return self._ended(screen)
+        return []
+
+    def show(self, item: Json) -> Json | None:
+        """What stands for a terminal in a tool call's content."""
+        name = loose.text(item, "terminalId")
+        screen = self._screens.get(name)
+        if screen is None:
+            return _text("(a terminal that is not there any more)")
+        return {"type": "terminal", "terminalId": name} if self.native else _text(screen.text)
+
+    def refer(self, call: str, update: Json) -> list[Screen]:
+        """The terminals that a tool call shows for the first time from now on."""
+        found = []
+        for item in loose.mappings(update, "content"):
+            screen = self._screens.get(loose.text(item, "terminalId"))
+            if screen is not None and item.get("type") == "terminal" and not screen.call:
+                screen.call = call
+                found.append(screen)
+        return found
+
+    def info(self, screen: Screen) -> Json:
+        return {"terminal_info": {"terminal_id": screen.id, "cwd": screen.cwd}}
+
+    def so_far(self, screen: Screen) -> list[Json]:
+        """What a terminal said before anybody showed it."""
+        if not self.native:
+            return []
+        told = [_output(screen, screen.text)] if screen.text else []
+        return told + ([_exit(screen)] if screen.ended is not None else [])
+
+    def stale(self) -> list[str]:
+        """The tool calls whose text is out of date; they are then taken to be told."""
+        found = [screen for screen in self._screens.values() if screen.stale]
+        for screen in found:
+            screen.stale = False
+        return list(dict.fromkeys(screen.call for screen in found))
+
+    def alone(self) -> list[Json]:
+        """The turn is over: what no tool call referred to is shown by one of its own."""
+        return [
+            update
+            for screen in self._screens.values()
+            if not screen.call
+            for update in self._alone(screen)
+        ]
+
+    def own(self, call: str) -> list[Json] | None:
+        """The content of a tool call that is one of ours."""
+        for screen in self._screens.values():
+            if screen.alone and screen.call == call:
+                return [_text(screen.text)]
+        return None
+
+    def forget(self) -> None:
+        """A new turn: what has ended is not referred to any more."""
+        self._screens = {
+            name: screen for name, screen in self._screens.items() if screen.ended is None
+        }
+
+    def _alone(self, screen: Screen) -> list[Json]:
+        screen.call, screen.alone = f"terminal-{screen.id}", True
+        shown = self.show({"terminalId": screen.id})
+        announced: Json = {
+            "sessionUpdate": "tool_call",
+            "toolCallId": screen.call,
+            "title": screen.command,
+            "kind": "execute",
+            "status": "in_progress" if self.native else screen.status(),
+            "content": [shown],
+        }
+        if self.native:
+            announced["_meta"] = self.info(screen)
+        return [announced, *self.so_far(screen)]
+
+    def _wrote(self, screen: Screen, text: str) -> list[Json]:
+        if self.native:
+            return [_output(screen, text)]
+        screen.stale = True
+        return []
+
+    def _ended(self, screen: Screen) -> list[Json]:
+        screen.stale = not self.native
+        told = [_exit(screen)] if self.native else []
+        if screen.alone and not self.native:
+            told.append(_update(screen, status=screen.status()))
+        return told
+
+
+def _update(screen: Screen, **fields: object) -> Json:
+    return {"sessionUpdate": "tool_call_update", "toolCallId": screen.call, **fields}
+
+
+def _output(screen: Screen, text: str) -> Json:
+    return _update(screen, _meta={"terminal_output": {"terminal_id": screen.id, "data": text}})
+
+
+def _exit(screen: Screen) -> Json:
+    ended = screen.ended or {}
+    code, signal = ended.get("exitCode"), ended.get("signal")
+    left = {"terminal_id": screen.id, "exit_code": code, "signal": signal}
+    status = {"status": screen.status()} if screen.alone else {}
+    return _update(screen, **status, _meta={"terminal_exit": left})
+
+
+def _text(text: str) -> Json:
+    return {"type": "content", "content": {"type": "text", "text": text}}

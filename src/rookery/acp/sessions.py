@@ -1,0 +1,337 @@
+"""The editor's requests about sessions: made, found again, set, closed and deleted. A session's id
+is the same here as everywhere else in Rookery."""
+
+import asyncio
+import os
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery import config, paths, registry
+from rookery.acp import listing
+from rookery.acp.attached import Attached, Editor
+from rookery.acp.offered import Offered
+from rookery.acp.params import Json, invalid, no_session, place, session_id
+from rookery.client import asleep, fleet
+from rookery.client.create import create_session
+from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.start import StartError, connectable
+from rookery.core import loose
+from rookery.core.events import Draft
+from rookery.core.remedies import remedy_for
+from rookery.log.errors import LogError
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
+
+
+class Choice(NamedTuple):
+    """What the command line says."""
+
+    agent: str = ""
+    command: str = ""
+    resume: str = ""
+    """The id, or the title, of the session that the first session/new answers with."""
+    last: bool = False
+
+
+class Sessions:
+    def __init__(self, editor: Editor, choice: Choice) -> None:
+        self._editor = editor
+        self._choice = choice
+        self._again = bool(choice.resume or choice.last)
+        self._attached: dict[str, Attached] = {}
+        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """By session: what attaches and detaches it is done one after the other."""
+        self._methods: dict[str, Callable[[Incoming, Json], Awaitable[None]]] = {
+            "session/new": self.new,
+            "session/load": self.load,
+            "session/resume": self.resume,
+            "session/list": self.list,
+            "session/close": self.close,
+            "session/delete": self.delete,
+            "session/set_mode": self.set_mode,
+            "session/set_config_option": self.set_option,
+            "session/prompt": self.prompt,
+        }
+
+    async def serve(self, request: Incoming, params: Json) -> None:
+        """Carry out a request. Raises RpcError: whatever a disk or a home can do to one request
+        does not end the others."""
+        try:
+            await self._methods[request.method](request, params)
+        except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive) as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from error
+
+    # --- made and found again --------------------------------------------------------------------
+
+    async def new(self, request: Incoming, params: Json) -> None:
+        cwd, roots, servers = _surroundings(params)
+        if not os.path.isdir(cwd):
+            raise invalid(f"cwd is not a directory: {cwd}")
+        again = self._session_again(cwd)
+        if again is not None:
+            await self._continue(request, again)
+            return
+        settings = self._settings()
+        agent = self._agent(settings, cwd)
+        argv = agent.argv if self._choice.command else []
+        session = create_session(
+            self._editor.home,
+            agent=agent.name,
+            argv=argv,
+            cwd=cwd,
+            roots=roots,
+            mcp_servers=servers,
+        )
+        async with self._opening[session]:
+            attached = self._attach(session, settings)
+            await self._introduce(request, attached)
+
+    async def _introduce(self, request: Incoming, attached: Attached) -> None:
+        """Nothing is said of a session before the answer that names it (acp-S5)."""
+        try:
+            await self._start(attached)
+            await attached.replay(tell=False)
+            state = attached.offered.state(attached.header)
+            request.reply({"sessionId": attached.session, **state})
+        finally:
+            if not request.answered:
+                await self._discard(attached)
+        attached.tell_state()
+        attached.follow()
+
+    async def _continue(self, request: Incoming, session: str) -> None:
+        """The answer of session/new with a session that was there before, and then its history."""
+        async with self._opening[session]:
+            attached = self._known(session) or self._attach(session, self._settings())
+            state = attached.offered.state(attached.logged())
+            request.reply({"sessionId": session, **state})
+            await attached.replay(tell=True)
+            attached.tell_state()
+            attached.follow()
+
+    async def load(self, request: Incoming, params: Json) -> None:
+        await self._reopen(request, params, tell=True)
+
+    async def resume(self, request: Incoming, params: Json) -> None:
+        await self._reopen(request, params, tell=False)
+
+    async def _reopen(self, request: Incoming, params: Json, *, tell: bool) -> None:
+        session = session_id(params)
+        _, roots, servers = _surroundings(params, needed=False)
+        async with self._opening[session]:
+            attached = self._known(session) or self._attach(session, self._settings())
+            try:
+                await self._surround(attached, {"roots": roots, "mcpServers": servers})
+                await attached.replay(tell=tell)
+                if tell:
+                    attached.tell_state()
+                request.reply(attached.offered.state(attached.header))
+            finally:
+                if not request.answered:
+                    del self._attached[session]
+                    await attached.abandon("The session could not be loaded again.")
+            if not tell:
+                attached.tell_state()
+            attached.follow()
+
+    async def _surround(self, attached: Attached, given: Json) -> None:
+        """Directories and MCP servers are this time's (acp-S19), unless a turn runs with others."""
+        header = attached.logged()
+        changed = any(header[key] != value for key, value in given.items())
+        if changed and header["state"] == "idle":
+            await self._asleep(attached, {"sessionUpdate": "_session", **given})
+
+    async def _asleep(self, attached: Attached, update: Json) -> None:
+        """What only a worker that starts can take in: note it while none is awake."""
+        if connectable(paths.socket_path(attached.client.directory)):
+            await attached.command({"do": "stop"})
+        draft = Draft(update, os.urandom(8).hex(), "acp")
+        await asyncio.to_thread(asleep.note, attached.client.directory, draft)
+
+    # --- what they share -------------------------------------------------------------------------
+
+    def _settings(self) -> config.Config:
+        try:
+            return config.load(self._editor.home)
+        except config.ConfigError as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
+        """By the command line, else by the configuration. Raises RpcError."""
+        choice = self._choice
+        try:
+            if choice.command and not name:
+                found = registry.from_command(choice.command)
+            else:
+                named = name or choice.agent or settings.default_agent or registry.DEFAULT
+                found = registry.resolve(named, settings.agents)
+            registry.check_installed(found, os.environ, cwd)
+        except ValueError as error:
+            raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
+        except registry.UnknownAgent as error:
+            words = f"There is no agent {error.name!r}; there are {', '.join(error.known)}"
+            raise invalid(words) from None
+        except registry.NotInstalled as error:
+            how = f" To install it: {error.install}" if error.install else ""
+            words = f"{error.agent.name} is not installed: no {error.agent.argv[0]} on PATH.{how}"
+            raise RpcError(INTERNAL_ERROR, words) from None
+        return found
+
+    def _agents(self, settings: config.Config) -> list[str]:
+        """Those that can be chosen; a command was a choice."""
+        if self._choice.command:
+            return []
+        found = []
+        for name in registry.names(settings.agents):
+            with suppress(registry.NotInstalled):
+                agent = registry.resolve(name, settings.agents)
+                registry.check_installed(agent, os.environ, "/")
+                found.append(name)
+        return found
+
+    def _attach(self, session: str, settings: config.Config) -> Attached:
+        offered = Offered(self._editor.client, self._agents(settings))
+        try:
+            attached = Attached(self._editor, session, offered)
+        except (LogError, paths.PathError):
+            raise no_session() from None
+        self._attached[session] = attached
+        return attached
+
+    def _known(self, session: str) -> Attached | None:
+        return self._attached.get(session)
+
+    def _here(self, params: Json) -> Attached:
+        attached = self._known(session_id(params))
+        if attached is None:
+            raise no_session()
+        return attached
+
+    async def _start(self, attached: Attached) -> None:
+        """So that the agent's modes and options are known. Raises RpcError."""
+        try:
+            await attached.client.send({"do": "start"})
+        except Rejected as refusal:
+            error = loose.mapping(refusal.update, "error")
+            words = refusal.message
+            if error:
+                words = f"{words}. {remedy_for('failed', error, '')}"
+            raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
+        except (StartError, Refused, Trouble, LogError, OSError) as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    async def _discard(self, attached: Attached) -> None:
+        """A session whose agent never came has nothing to keep."""
+        del self._attached[attached.session]
+        await attached.detach()
+        with suppress(LogError, OSError, fleet.StillAlive):
+            await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
+
+    def _session_again(self, cwd: str) -> str | None:
+        """The session that the command line wants continued, for the first session/new."""
+        if not self._again:
+            return None
+        self._again = False
+        home, wanted = self._editor.home, self._choice.resume
+        if wanted:
+            try:
+                return fleet.find(home, wanted)
+            except (fleet.UnknownSession, fleet.Ambiguous) as error:
+                raise invalid(f"--resume: {error}") from None
+        return next((head["id"] for head in fleet.heads(home) if head["cwd"] == cwd), None)
+
+    # --- used ------------------------------------------------------------------------------------
+
+    async def prompt(self, request: Incoming, params: Json) -> None:
+        await self._here(params).prompt(request, params.get("prompt"))
+
+    async def cancel(self, params: Json) -> None:
+        id = params.get("sessionId")
+        attached = self._known(id) if isinstance(id, str) else None
+        if attached is not None:
+            await attached.cancel()
+
+    def take_back(self, request: Incoming) -> None:
+        """`$/cancel_request` for a prompt."""
+        for attached in self._attached.values():
+            attached.take_back(request)
+
+    async def set_mode(self, request: Incoming, params: Json) -> None:
+        await self._set(self._here(params), "mode", params.get("modeId"))
+        request.reply({})
+
+    async def set_option(self, request: Incoming, params: Json) -> None:
+        attached, option = self._here(params), params.get("configId")
+        if not isinstance(option, str):
+            raise invalid("configId is missing")
+        if attached.offered.chooses_agent(attached.header, option):
+            await self._choose_agent(attached, params.get("value"))
+        else:
+            await self._set(attached, option, params.get("value"))
+        request.reply({"configOptions": attached.offered.options(attached.header)})
+
+    async def _set(self, attached: Attached, option: str, value: object) -> None:
+        """Answered when the agent has confirmed it: so it has to be there."""
+        if not isinstance(value, str | bool):
+            raise invalid("the value is missing")
+        await self._start(attached)
+        await attached.command({"do": "set", "option": option, "value": value})
+
+    async def _choose_agent(self, attached: Attached, value: object) -> None:
+        """Before the first prompt: nothing is lost with the agent that is left."""
+        if not isinstance(value, str):
+            raise invalid("the value is missing")
+        header = attached.header
+        if value == header["agent"]:
+            return
+        if header["turn"]:
+            words = "The conversation has begun: use `rookery switch` to continue in another agent"
+            raise invalid(words)
+        agent = self._agent(self._settings(), header["cwd"], value)
+        before, argv = header["agent"], header["argv"]
+        try:
+            await self._switch(attached, before, agent.name, [])
+        except RpcError:
+            await self._switch(attached, agent.name, before, argv)
+            raise
+
+    async def _switch(self, attached: Attached, old: str, new: str, argv: list[str]) -> None:
+        update: Json = {"sessionUpdate": "_agent", "state": "switched", "reason": "manual"}
+        update |= {"from": old, "to": new, "name": new, "argv": argv}
+        await self._asleep(attached, update)
+        await self._start(attached)
+        await attached.reached(attached.client.log.last_seq())
+
+    # --- listed, closed, deleted -----------------------------------------------------------------
+
+    async def list(self, request: Incoming, params: Json) -> None:
+        request.reply(listing.page(self._editor.home, params))
+
+    async def close(self, request: Incoming, params: Json) -> None:
+        attached = self._here(params)
+        async with self._opening[attached.session]:
+            if self._attached.pop(attached.session, None) is not None:
+                await attached.close(stop=True)
+        request.reply({})
+
+    async def delete(self, request: Incoming, params: Json) -> None:
+        session = session_id(params)
+        async with self._opening[session]:
+            attached = self._attached.pop(session, None)
+            if attached is not None:
+                await attached.close(stop=False)
+            with suppress(LogError, paths.PathError, FileNotFoundError):
+                await asyncio.to_thread(fleet.remove, self._editor.home, session)
+        del self._opening[session]
+        request.reply({})
+
+
+def _surroundings(params: Json, *, needed: bool = True) -> tuple[str, "list[str]", "list[Json]"]:
+    cwd, roots = place(params)
+    servers = params.get("mcpServers")
+    if servers is None and not needed:
+        servers = []
+    if not isinstance(servers, list) or not all(isinstance(each, dict) for each in servers):
+        raise invalid("mcpServers is not a list of servers")
+    return cwd, roots, servers

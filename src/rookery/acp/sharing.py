@@ -1,0 +1,229 @@
+"""Events become `session/update`s: the one place that knows what an editor hears of a session.
+
+Updates come in the order of the log. Told again from the log they are the same, ids included; only
+an editor's own prompts are not echoed while they are live, and state (commands, usage, options,
+the title) is told as it is at the end.
+"""
+
+from collections.abc import Callable
+
+from rookery.acp import shapes
+from rookery.acp.attachments import Load, shown
+from rookery.acp.offered import Offered
+from rookery.acp.params import offers
+from rookery.acp.screens import Screens
+from rookery.core import loose
+from rookery.core.events import Event, Json, kind_of
+from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of
+
+
+class Sharing:
+    """The fold of one session for one editor."""
+
+    def __init__(self, client: Json, offered: Offered, load: Load) -> None:
+        self.header: Json = dict(EMPTY)
+        self.screens = Screens(native=loose.flag(loose.mapping(client, "_meta"), "terminal_output"))
+        self._offered = offered
+        self._load = load
+        self._notices = offers(client, "session", "notices")
+        self._compaction = offers(client, "session", "compaction")
+        self._ids: dict[str, str] = {}
+        """Of each block of a tool call: the id that the editor knows it by."""
+        self._used: set[str] = set()
+        self._calls: dict[str, Json] = {}
+        """By that id: the fields told so far, of calls that show a terminal or may come to."""
+
+    def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
+        """The updates of an event. `echo`: tell its prompt, too."""
+        before = self.header
+        self.header = before | advance(before, event)
+        told = self._history(before, event, echo=echo)
+        return told + self._state(before, event) if live else told
+
+    def state(self) -> list[Json]:
+        """What an editor that comes to a session has to know beside its history and options."""
+        header = self.header
+        told = [shapes.commands(header["commands"])] if header["commands"] else []
+        told += shapes.usage(header["usage"])
+        return told + ([_titled(header)] if header["title"] else [])
+
+    def stale(self) -> list[Json]:
+        """The text of terminals that went on since it was told."""
+        return [self._content(call) for call in self.screens.stale()]
+
+    # --- history ---------------------------------------------------------------------------------
+
+    def _history(self, before: Json, event: Event, *, echo: bool) -> list[Json]:
+        update = event.update
+        match kind_of(update):
+            case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
+                return shapes.chunk(update)
+            case "tool_call" | "tool_call_update":
+                return self._call(before, update)
+            case "plan":
+                return [shapes.plan(update)]
+            case "compaction_update" | "compaction_summary_chunk" if self._compaction:
+                return shapes.compaction(update)
+            case "_prompt":
+                return self._prompt(event, echo=echo)
+            case "_ask":
+                return self._ask(before, update)
+            case "_terminal":
+                return self.screens.take(event) + self._ended_screens(update)
+            case "_turn" if update.get("state") == "idle":
+                return self._idle(before, update)
+            case "_context":
+                return self._aside(event, _context_words(update))
+            case "_agent" if update.get("state") == "switched" and before["turn"]:
+                to = loose.text(update, "to")
+                return self._aside(event, f"{to} goes on from here; it does not know what was said")
+        return []
+
+    def _prompt(self, event: Event, *, echo: bool) -> list[Json]:
+        if event.update.get("steered") is not True:
+            self.screens.forget()
+            self._calls = {}
+        if not echo:
+            return []
+        message = {"sessionUpdate": "user_message_chunk", "messageId": f"prompt-{event.seq}"}
+        return [
+            told
+            for block in loose.mappings(event.update, "prompt")
+            for told in shapes.chunk({**message, "content": shown(block, self._load)})
+        ]
+
+    def _aside(self, event: Event, words: str) -> list[Json]:
+        """Said in the conversation where the editor has no better place for it."""
+        if not words or self._notices:
+            return []
+        content = {"type": "text", "text": f"_{words}._\n\n"}
+        aside = {"sessionUpdate": "agent_message_chunk", "messageId": f"aside-{event.seq}"}
+        return [{**aside, "content": content}]
+
+    def _idle(self, before: Json, update: Json) -> list[Json]:
+        """No call stays open after a turn that did not end well (acp-P7)."""
+        told = self.screens.alone() + self.stale()
+        if update.get("reason") == "end_turn":
+            return told
+        for block, status, *_ in before["_tools"].values():
+            if status not in (*ENDED, *LEFT) and block in self._ids:
+                call = {"toolCallId": self._ids[block], "status": "failed"}
+                told.append({"sessionUpdate": "tool_call_update", **call})
+        return told
+
+    # --- tool calls ------------------------------------------------------------------------------
+
+    def shown_call(self, ask: Json) -> Json:
+        """The tool call that a permission is asked for."""
+        call = loose.mapping(ask, "toolCall")
+        tool = self.header["_tools"].get(key_of(call))
+        fields = shapes.call(call, self.header["cwd"], self.screens.show)
+        return {"toolCallId": self._ids.get(tool[0], key_of(call)) if tool else "ask", **fields}
+
+    def _ask(self, before: Json, update: Json) -> list[Json]:
+        """A call is announced before it is asked about (acp-P7)."""
+        call = loose.mapping(update, "toolCall")
+        if update.get("state") != "asked" or not call or not self._is_fresh(before, call):
+            return []
+        return self._call(before, {"status": "pending", **call})
+
+    def _is_fresh(self, before: Json, call: Json) -> bool:
+        key = key_of(call)
+        known, now = before["_tools"].get(key), self.header["_tools"].get(key)
+        return now is not None and (known is None or known[0] != now[0])
+
+    def _call(self, before: Json, update: Json) -> list[Json]:
+        """Announced once, under an id that is used for nothing else in the session (acp-P6)."""
+        key = key_of(update)
+        block = self.header["_tools"][key][0]
+        fresh = self._is_fresh(before, update)
+        if fresh or block not in self._ids:
+            fresh = True
+            self._ids[block] = key if key and key not in self._used else f"{key}#{block}"
+            self._used.add(self._ids[block])
+        id = self._ids[block]
+        news = self.screens.refer(id, update)
+        fields = shapes.call(update, self.header["cwd"], self.screens.show)
+        known = self._calls.get(id, {})
+        self._calls[id] = known | _remembered(update, fields)
+        if news and self.screens.native:  # only the announcement of a call can bring a terminal
+            fields = self._calls[id] | fields
+            fields["_meta"] = {**loose.mapping(fields, "_meta"), **self.screens.info(news[0])}
+            fresh = True
+        fields.pop("_raw", None)
+        if fresh:
+            fields = {"title": key or "Tool", **fields}
+        kind = "tool_call" if fresh else "tool_call_update"
+        told: Json = {"sessionUpdate": kind, "toolCallId": id, **fields}
+        return [told, *(update for screen in news for update in self.screens.so_far(screen))]
+
+    def _ended_screens(self, update: Json) -> list[Json]:
+        return self.stale() if update.get("state") == "ended" else []
+
+    def _content(self, call: str) -> Json:
+        content = self.screens.own(call)
+        if content is None:
+            raw = {"content": self._calls.get(call, {}).get("_raw", [])}
+            content = shapes.call(raw, self.header["cwd"], self.screens.show)["content"]
+        return {"sessionUpdate": "tool_call_update", "toolCallId": call, "content": content}
+
+    # --- state -----------------------------------------------------------------------------------
+
+    def _state(self, before: Json, event: Event) -> list[Json]:
+        header, update = self.header, event.update
+        told: list[Json] = []
+        match kind_of(update):
+            case "available_commands_update":
+                told.append(shapes.commands(header["commands"]))
+            case "usage_update":
+                told += shapes.usage(update)
+            case "notice" | "_notice" | "_context" | "_rate_limit" | "_agent" if self._notices:
+                told += [shapes.notice(each) for each in _noticed(update)]
+        if header["title"] != before["title"]:
+            told.append(_titled(header))
+        if header["_offers"] != before["_offers"] or header["agent"] != before["agent"]:
+            told += self._offered.changes(before, header)
+        return told
+
+
+def _remembered(update: Json, fields: Json) -> Json:
+    """What a terminal that comes later needs: the words of its call, and the call's content."""
+    kept = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
+    return kept | ({"_raw": update["content"]} if isinstance(update.get("content"), list) else {})
+
+
+def _titled(header: Json) -> Json:
+    return {"sessionUpdate": "session_info_update", "title": header["title"]}
+
+
+def _context_words(update: Json) -> str:
+    reason = loose.text(update, "reason")
+    words = {"reset": "The agent has lost its memory of this conversation"}
+    words["cleared"] = "The conversation was cleared"
+    said = words.get(loose.text(update, "state"), "")
+    return f"{said}: {reason}" if said and reason else said
+
+
+_SEVERITY = {"warn": "warning", "error": "error"}
+
+
+def _noticed(update: Json) -> list[Json]:
+    match update:
+        case {"sessionUpdate": "notice"}:
+            return [update]
+        case {"sessionUpdate": "_notice"}:
+            level = _SEVERITY.get(loose.text(update, "level"), "info")
+            return [{"severity": level, "title": loose.text(update, "text")}]
+        case {"sessionUpdate": "_context"} if words := _context_words(update):
+            return [{"severity": "warning", "title": words}]
+        case {"sessionUpdate": "_rate_limit"}:
+            said = loose.text(update, "message") or "The agent's rate limit is reached"
+            when = loose.text(update, "resetsAt")
+            return [{"severity": "warning", "title": said, "description": when}]
+        case {"sessionUpdate": "_agent", "state": "switched"}:
+            return [{"severity": "info", "title": f"{loose.text(update, 'to')} goes on from here"}]
+    return []
+
+
+type Fold = Callable[[], Sharing]
+"""A fresh one, before the first event."""

@@ -1,0 +1,122 @@
+"""`set`: an agent's modes, models and other options, shown and chosen (rows M1, M2)."""
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.filling import TRUTHS
+from rookery.cli.look.safe import clean_line, cut
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.naming import session_argument
+from rookery.cli.sending import send
+from rookery.cli.waiting import header_of
+from rookery.core import options
+from rookery.core.events import Json, dumps
+
+NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
+"""What a person calls an option of a category."""
+
+
+@click.command("set")
+@session_argument
+@click.argument("option", required=False)
+@click.argument("value", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Without VALUE: one option a line.")
+def set_(session: str, option: str | None, value: str | None, as_json: bool) -> int:
+    """Choose an agent's mode, model, effort or any other option; without VALUE, show the choices.
+
+    Where the agent is not running, mode, model and effort are kept for its next start.
+
+    \b
+    rookery set 3f2a
+    rookery set 3f2a model opus
+    rookery set 3f2a mode plan
+    rookery set 3f2a effort default
+    """
+    screen, header = standard(), header_of(session)
+    if value is not None:
+        assert option is not None
+        return _choose(screen, session, header, option, value)
+    found = header["options"]
+    if option is not None:
+        one = options.find(found, option)
+        if one is None and (found or option not in NAMES.values()):
+            raise click.BadParameter(_unknown(found), param_hint="OPTION")
+        found = [one] if one else []
+    for each in found:
+        if as_json:
+            screen.line(dumps({"set": _name(each), **each}))
+        else:
+            _write(screen, each)
+    if not as_json:
+        _say_pins(screen, header)
+    if not found:
+        words = "This agent offers no options."
+        if header["process"]["state"] == "absent":
+            words = "What can be chosen is known once the agent has started."
+        screen.note(words)
+    return exits.DONE
+
+
+def _unknown(found: list[Json]) -> str:
+    known = ", ".join(clean_line(_name(each)) for each in found)
+    return f"this agent has {known or 'no options'}."
+
+
+def _name(option: Json) -> str:
+    """The word by which it is set: mode, model, effort, or its id."""
+    return NAMES.get(option["category"]) or str(option["id"])
+
+
+def _write(screen: Screen, option: Json) -> None:
+    paint = screen.paint
+    name, title = clean_line(_name(option)), clean_line(option["name"])
+    value = option["value"]
+    screen.line(name if name.lower() == title.lower() else f"{name} · {title}")
+    choices = option["choices"] or [
+        {"value": choice, "name": "", "description": ""} for choice in _free(value)
+    ]
+    for choice in choices:
+        current = choice["value"] == value
+        mark = paint.in_("running", paint.sign("running")) if current else " "
+        shown = clean_line(_spelled(choice["value"]))
+        label = clean_line(choice["name"])
+        more = [label if label != shown else "", clean_line(choice["description"])]
+        rest = f" {paint.sign('dot')} ".join(words for words in more if words)
+        line = f"  {mark} {shown}" + (f"  {paint.faint(cut(rest, 100))}" if rest else "")
+        screen.line(line + (" (current)" if current else ""))
+
+
+def _free(value: object) -> list[object]:
+    """The choices of an option that lists none."""
+    if isinstance(value, bool):
+        return [True, False]
+    return [value] if value is not None else []
+
+
+def _spelled(value: object) -> str:
+    return dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _say_pins(screen: Screen, header: Json) -> None:
+    for name, value in header["wanted"].items():
+        if value != header.get(name):
+            screen.note(f"{name} {clean_line(str(value))} is chosen for the agent's next start.")
+
+
+def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> int:
+    known = options.find(header["options"], name)
+    given: str | bool = value
+    if known is not None and isinstance(known["value"], bool):
+        if value.lower() not in TRUTHS:
+            raise click.BadParameter(f"{name} is true or false.", param_hint="VALUE")
+        given = TRUTHS[value.lower()]
+    if not value.strip():
+        raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
+    outcome = send(session, {"do": "set", "option": name, "value": given}).update
+    if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
+        now = options.find(header_of(session)["options"], name)
+        shown = clean_line(_spelled(now["value"])) if now else value
+        screen.note(f"{name} is now {shown}.")
+    else:
+        screen.note(f"{name} {clean_line(value)} is chosen for the agent's next start.")
+    return exits.DONE

@@ -1,0 +1,34 @@
+"""What waits for a session's turn to end, in a few lines (row T3)."""
+
+from rookery import paths
+from rookery.cli.look.paint import count
+from rookery.cli.look.safe import clean_line, cut
+from rookery.core import loose
+from rookery.core.events import Json
+
+
+def header_of(session: str) -> Json:
+    from rookery.log.reader import Reader
+
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        return log.header_before(log.turns() + 1)
+
+
+def is_held(header: Json) -> bool:
+    """The last turn did not end well: what waits is sent by hand."""
+    return header["state"] == "idle" and bool(header["queue"])
+
+
+def strip(header: Json, width: int = 76) -> list[str]:
+    """What waits, one line each."""
+    return [
+        cut(f"  {number}  {_words(item['prompt'])}", width)
+        for number, item in enumerate(header["queue"], 1)
+    ]
+
+
+def _words(prompt: list[Json]) -> str:
+    texts = [loose.text(block, "text") for block in prompt if block.get("type") == "text"]
+    more = len(prompt) - len(texts)
+    words = clean_line(" ".join(texts)) or "(no words)"
+    return f"{words} (+ {count(more, 'attachment')})" if more else words

@@ -1,0 +1,138 @@
+"""Files for a prompt: read and checked before anything is sent, then laid beside the session's log,
+where its worker takes them up. A command carries their hashes only."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.core.events import Json
+
+MOST = 8
+LARGEST = 10 * 1024 * 1024
+TOGETHER = 20 * 1024 * 1024
+
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+class Unattachable(Exception):
+    """A file cannot go with the prompt; the words say which, and why."""
+
+
+class Attachment(NamedTuple):
+    path: str
+    data: bytes
+    mime: str
+
+    @property
+    def is_image(self) -> bool:
+        return self.mime in IMAGES
+
+
+IMAGES = frozenset({*(mime for _, mime in _IMAGES), "image/webp"})
+
+
+def load(files: Sequence[str]) -> list[Attachment]:
+    """The files, read whole. Raises Unattachable."""
+    if len(files) > MOST:
+        raise Unattachable(f"{len(files)} files are attached; at most {MOST} are taken.")
+    found = [_loaded(path) for path in files]
+    size = sum(len(each.data) for each in found)
+    if size > TOGETHER:
+        raise Unattachable(f"The files have {_mib(size)} together; at most {_mib(TOGETHER)}.")
+    return found
+
+
+def stage(directory: str, attachments: Sequence[Attachment]) -> list[Json]:
+    """Lay the bytes into a session's directory; the content blocks that stand for them."""
+    return [_staged(directory, each) for each in attachments]
+
+
+def lay(directory: str, data: bytes) -> str:
+    """Put bytes where the worker looks for them; the name that a block calls them by."""
+    name = hashlib.sha256(data).hexdigest()
+    place = os.path.join(directory, paths.STAGED)
+    paths.make_private(place)
+    paths.write_atomic(os.path.join(place, name), data)
+    return name
+
+
+def _staged(directory: str, attachment: Attachment) -> Json:
+    name = lay(directory, attachment.data)
+    if attachment.is_image:
+        shown = os.path.basename(attachment.path)
+        return {"type": "image", "mimeType": attachment.mime, "staged": name, "name": shown}
+    from urllib.parse import quote
+
+    uri = "file://" + quote(os.fsencode(attachment.path))
+    return {
+        "type": "resource",
+        "resource": {"uri": uri, "mimeType": attachment.mime, "staged": name},
+    }
+
+
+def _loaded(path: str) -> Attachment:
+    whole = os.path.abspath(path)
+    try:
+        # Without blocking: a pipe that lies there is refused, not waited for.
+        file = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise Unattachable(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unattachable(f"{path}: not a regular file.")
+        if found.st_size > LARGEST:
+            size = f"{_mib(found.st_size)}; at most {_mib(LARGEST)} are taken"
+            raise Unattachable(f"{path}: {size}.")
+        data = _read(file)
+    except OSError as error:
+        raise Unattachable(f"{path}: {error.strerror}.") from None
+    finally:
+        os.close(file)
+    if not data:
+        raise Unattachable(f"{path}: the file is empty.")
+    return Attachment(whole, data, mime_of(data, whole))
+
+
+def mime_of(data: bytes, path: str) -> str:
+    """An image is known by its bytes, whatever it is called; all else by its name."""
+    for sign, mime in _IMAGES:
+        if data.startswith(sign):
+            return mime
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    import mimetypes
+
+    guess = mimetypes.guess_type(path)[0]
+    if guess and guess not in IMAGES:
+        return guess
+    return "text/plain" if _is_text(data) else "application/octet-stream"
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+
+
+def _read(file: int) -> bytes:
+    """A file that grows meanwhile is taken as long as it was allowed to be."""
+    pieces: list[bytes] = []
+    left = LARGEST
+    while left and (piece := os.read(file, left)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _mib(size: int) -> str:
+    return f"{size / 1024 / 1024:.1f} MiB"

@@ -1,0 +1,169 @@
+"""The bridge's own part of sessions: which agent, which session, and what is left of a failure."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from rookery.client import fleet
+from rookery.client.create import create_session
+from rookery.processes import tree
+from tests.acp.doors import BRIDGE, Door
+from tests.acp.driving import Agent, Json, texts
+from tests.acp.whole_session import HERE
+from tests.cli.driving import made
+
+BARE = [sys.executable, "-m", "rookery", "acp"]
+
+
+@pytest.fixture
+async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
+    door = Door(BRIDGE, home, tmp_path)
+    yield door
+    await door.end()
+
+
+async def opened(door: Door, *arguments: str) -> Agent:
+    """A bridge without --cmd."""
+    agent = await Agent.start([*BARE, *arguments])
+    door.started.append(agent)
+    await agent.call("initialize", protocolVersion=1)
+    return agent
+
+
+def option(made: Json, name: str = "agent") -> Json:
+    [found] = [each for each in made["configOptions"] if each["id"] == name]
+    return found
+
+
+def configure(door: Door, **agents: list[str]) -> None:
+    lines = [f"[agents.{name}]\ncommand = {argv!r}" for name, argv in agents.items()]
+    (door.home / "config.toml").write_text("\n".join(lines))
+
+
+async def test_the_agent_is_an_option_until_the_first_prompt(bridge: Door) -> None:
+    """By flag, by configuration, or chosen in the editor."""
+    configure(bridge, other=bridge.player({"otherwise": [{"text": "other"}]}))
+    agent = await opened(bridge, "--agent", "demo")
+    made = await agent.call("session/new", **HERE)
+    session = made["sessionId"]
+    values = [choice["value"] for choice in option(made)["options"]]
+    assert option(made)["currentValue"] == "demo"
+    assert {"demo", "other"} <= set(values)
+    choose = {"sessionId": session, "configId": "agent"}
+    assert await agent.call("session/set_config_option", value="nobody", **choose) == -32602
+    full = await agent.call("session/set_config_option", value="other", **choose)
+    assert option(full)["currentValue"] == "other"
+    assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
+    assert texts(agent.news(session)) == ["other"]
+    assert await agent.call("session/set_config_option", value="demo", **choose) == -32602
+    full = await agent.call("session/set_config_option", value="other", **choose)
+    assert option(full)["currentValue"] == "other"
+
+
+async def test_an_agent_that_does_not_start_is_not_chosen(bridge: Door) -> None:
+    """The one before it comes back."""
+    configure(bridge, broken=bridge.player({"start": {"crash": 3, "stderr": "no key"}}))
+    agent = await opened(bridge, "--agent", "demo")
+    session = await agent.new()
+    choose = {"sessionId": session, "configId": "agent", "value": "broken"}
+    answer = await agent.answer(agent.ask("session/set_config_option", **choose))
+    assert "no key" in answer["error"]["message"]
+    await agent.call("session/load", sessionId=session, **HERE)
+    assert option(agent.lines[-1]["result"])["currentValue"] == "demo"
+    assert "result" in await agent.turn(session, [{"text": "still here"}])
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ({"start": {"crash": 3, "stderr": "boom"}}, "boom"),
+        ({"start": {"new_error": {"code": -32000, "message": "Log in first"}}}, "Log in"),
+    ],
+    ids=["dies", "wants a login"],
+)
+async def test_a_start_that_fails_leaves_nothing(bridge: Door, script: Json, words: str) -> None:
+    """The agent's own words, and no session. Not -32000: there is no method to log in by
+    (acp-I8)."""
+    agent = await bridge.open(script)
+    answer = await agent.answer(agent.ask("session/new", **HERE))
+    assert answer["error"]["code"] == -32603
+    assert words in answer["error"]["message"]
+    assert await agent.call("session/list") == {"sessions": []}
+    assert not bridge.workers()
+
+
+async def test_a_program_that_is_not_there(bridge: Door) -> None:
+    agent = await opened(bridge, "--cmd", "nowhere-to-be-found --acp")
+    answer = await agent.answer(agent.ask("session/new", **HERE))
+    assert "not installed" in answer["error"]["message"]
+    assert await agent.call("session/new", cwd="/nowhere/at/all", mcpServers=[]) == -32602
+
+
+@pytest.mark.parametrize("how", ["resume", "last"])
+async def test_the_first_thread_can_be_an_old_session(
+    bridge: Door, how: str, tmp_path: Path
+) -> None:
+    """Its history follows the answer; the next session/new makes a new one."""
+    old = made({"text": "from before"})
+    agent = await opened(bridge, *(["--last"] if how == "last" else ["--resume", old[:6]]))
+    here = {"cwd": str(Path.cwd()), "mcpServers": []}
+    first = await agent.call("session/new", **here)
+    assert first["sessionId"] == old
+    assert (await agent.turn(old, [{"text": "and after"}]))["result"]["stopReason"] == "end_turn"
+    told = [line["params"]["update"] for line in agent.lines if "params" in line]
+    assert texts(told) == ["from before", "and after"]
+    assert (await agent.call("session/new", **here))["sessionId"] != old
+
+
+async def test_acp_S19_surroundings_are_those_of_this_time(bridge: Door, tmp_path: Path) -> None:
+    """MCP servers of a load are given to the agent at its next start; while a turn runs, nothing
+    is changed under it."""
+    agent = await bridge.open()
+    session = await agent.new()
+    server = {"name": "later", "command": "/bin/true", "args": [], "env": []}
+    here = {"cwd": "/tmp", "mcpServers": [server]}
+    await agent.call("session/load", sessionId=session, **here)
+    await agent.turn(session, [{"text": "$servers"}])
+    assert texts(agent.news(session)) == ["later"]
+    running = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
+    await agent.until(lambda line: "'on'" in str(line))
+    await agent.call("session/load", sessionId=session, **HERE)
+    agent.notify("session/cancel", sessionId=session)
+    assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
+
+
+async def test_sessions_of_the_terminal_are_listed_and_loaded(bridge: Door, home: Path) -> None:
+    """Looking at one wakes nobody."""
+    argv = bridge.player({})
+    session = create_session(str(home), agent="player", argv=argv, cwd="/tmp", title="Mine")
+    agent = await bridge.open()
+    [entry] = (await agent.call("session/list"))["sessions"]
+    assert (entry["sessionId"], entry["title"]) == (session, "Mine")
+    await agent.call("session/load", sessionId=session, **HERE)
+    assert not bridge.workers()
+    assert "result" in await agent.turn(session, "hi")
+
+
+async def test_close_frees_what_a_session_holds(bridge: Door, home: Path) -> None:
+    """acp-S17: worker and agent end; the session stays."""
+    agent = await bridge.open()
+    session = await agent.new()
+    [record] = bridge.workers()
+    ours = [row for row in tree.table() if row.pid in (record["pid"], record["agentPid"])]
+    assert len(ours) == 2
+    assert await agent.call("session/close", sessionId=session) == {}
+    assert not tree.wait_gone(ours, 10.0)
+    assert [head["id"] for head in fleet.heads(str(home))] == [session]
+
+
+async def test_a_session_that_is_deleted_elsewhere(bridge: Door, home: Path) -> None:
+    """Its prompt is answered, the other sessions are not disturbed."""
+    agent = await bridge.open()
+    session, other = await agent.new(), await agent.new()
+    running = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
+    await agent.until(lambda line: "'on'" in str(line))
+    fleet.remove(str(home), session)
+    assert "error" in await agent.answer(running)
+    assert "result" in await agent.turn(other, "hi")
