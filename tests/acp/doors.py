@@ -45,7 +45,7 @@ BRIDGE = Way(
         "P13": "terminals are the worker's, never the editor's",
     },
 )
-WAYS = [PLAYER] + ([BRIDGE] if importlib.util.find_spec("rookery.acp.bridge") else [])
+WAYS = [PLAYER] + ([BRIDGE] if importlib.util.find_spec("rookery.acp.bridge.door") else [])
 
 
 def ways_for(test: str) -> list[Way]:

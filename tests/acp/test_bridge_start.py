@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rookery.acp.bridge import Arguments, parse
+from rookery.acp.bridge.door import Arguments, parse
 
 SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log"]
 
@@ -14,7 +14,7 @@ def test_initialize_needs_nothing_heavy() -> None:
     """Asked as the command does it: what a session needs is loaded with the first one."""
     code = (
         "import sys\nsys.argv = ['rookery', 'acp']\n"
-        "import rookery.cli, rookery.acp.bridge\n"
+        "import rookery.cli, rookery.acp.bridge.door\n"
         f"print([name for name in {SLOW} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

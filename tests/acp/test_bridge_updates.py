@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rookery.acp.offered import Offered
-from rookery.acp.sharing import Sharing
+from rookery.acp.bridge.offered import Offered
+from rookery.acp.bridge.sharing import Sharing
 from rookery.core.events import Event
 from tests.acp.bridging import ALLOW, FILES, NOTICES, SCREENS, asked, is_call, update
 from tests.acp.doors import BRIDGE, Door

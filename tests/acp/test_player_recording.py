@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rookery.acp.player import main, script_at
-from rookery.acp.script import ScriptError
+from rookery.acp.player.entry import main, script_at
+from rookery.acp.player.script import ScriptError
 from rookery.core.events import Draft
 from rookery.log.store import Writer
 from tests.acp.conftest import Start

@@ -111,13 +111,22 @@ UNSEEN = {
     "a queued prompt": update("_queue", op="add", id="q", prompt=[text("later")]),
     "a done command": update("_done", command="cancel"),
     "the session": update("_session", pinned=True),
-    "a quiet turn": update("_turn", state="quiet"),
 }
 
 
 @pytest.mark.parametrize("between", UNSEEN.values(), ids=UNSEEN.keys())
 def test_what_has_no_block_parts_no_message(between: dict) -> None:
     assert look(play(message("a"), between, message("b"))) == [("answer", "ab")]
+
+
+def test_a_quiet_turn_says_so_until_it_moves_and_parts_no_message_t6() -> None:
+    quiet = update("_turn", state="quiet", detail="nothing came for 30 s")
+    document = play(prompt(), running(), message("a"), quiet)
+    [action] = only(document, "notice")["actions"]
+    assert action["command"] == {"do": "force_end"}
+    document = play(prompt(), running(), message("a"), quiet, running(), message("b"))
+    assert look(document)[-1] == ("answer", "ab")
+    assert not blocks(document, "notice")
 
 
 def test_news_of_a_known_call_parts_no_message() -> None:

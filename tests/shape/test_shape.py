@@ -30,7 +30,7 @@ HEAVY = ["click", "fastapi", "openhands", "pydantic", "textual"]
 
 # The boundaries that may catch everything: file -> (how many, why).
 CATCH_ALL: dict[str, tuple[int, str]] = {
-    "src/rookery/cli/app.py": (1, "the outermost boundary: a person gets a sentence, the trace a file"),
+    "src/rookery/cli/app.py": (1, "the outermost: a person gets a sentence, a file the trace"),
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

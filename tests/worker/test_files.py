@@ -357,7 +357,7 @@ async def test_only_our_own_agents_are_offered_files_and_terminals(aviary: Aviar
     """A2: a stranger gets neither the offer nor the service."""
     player = aviary.player()
     (aviary.root / "stranger.py").write_text(
-        "import sys; from rookery.acp.player import main; sys.exit(main(sys.argv[1:]))"
+        "import sys; from rookery.acp.player.entry import main; sys.exit(main(sys.argv[1:]))"
     )
     argv = [player[0], "-P", str(aviary.root / "stranger.py"), *player[4:]]
     bird = aviary.hatch(argv=argv, agent="stranger")

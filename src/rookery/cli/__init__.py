@@ -20,11 +20,11 @@ def main() -> None:
 def _carry_out(arguments: list[str]) -> int:
     if arguments[:1] == ["play"] and not {"--help", "-h"}.intersection(arguments):
         # An agent's start is waited for: it does not load a library for one word.
-        from rookery.acp.player import main as play
+        from rookery.acp.player.entry import main as play
 
         return play(arguments[1:])
     if arguments[:1] == ["acp"] and not {"--help", "-h"}.intersection(arguments):
-        from rookery.acp.bridge import main as bridge  # an editor waits for its first answer
+        from rookery.acp.bridge.door import main as bridge  # an editor waits for its first answer
 
         return bridge(arguments[1:])
     from rookery.cli.app import run

@@ -22,7 +22,7 @@ def acp(agent: str | None, line: str | None, resume: str | None, last: bool) -> 
     rookery acp --agent claude
     rookery acp --cmd "my-agent --acp"
     """
-    from rookery.acp.bridge import main
+    from rookery.acp.bridge.door import main
 
     given = [("--agent", agent), ("--cmd", line), ("--resume", resume)]
     words = [word for name, value in given if value is not None for word in (name, value)]

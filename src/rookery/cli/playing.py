@@ -19,6 +19,6 @@ def play(context: click.Context, file: str) -> int:
     \b
     rookery run --cmd "rookery play script.json" "Begin"
     """
-    from rookery.acp.player import main
+    from rookery.acp.player.entry import main
 
     return main([file, *context.args])

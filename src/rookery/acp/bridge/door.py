@@ -23,7 +23,7 @@ from rookery.wire.jsonrpc import (
 )
 
 if TYPE_CHECKING:
-    from rookery.acp.sessions import Sessions
+    from rookery.acp.bridge.sessions import Sessions
 
 type Json = dict[str, Any]
 
@@ -147,8 +147,8 @@ class Bridge:
         """Loaded with the first request about one: SQLite and the rest are not needed before."""
         if self._sessions is None:
             from rookery import paths
-            from rookery.acp.attached import Editor
-            from rookery.acp.sessions import Choice, Sessions
+            from rookery.acp.bridge.attached import Editor
+            from rookery.acp.bridge.sessions import Choice, Sessions
 
             editor = Editor(self.peer, self._client or {}, paths.home(), self._group)
             self._sessions = Sessions(editor, Choice(*self._arguments))
@@ -216,7 +216,3 @@ def parse(argv: list[str]) -> Arguments | str:
     return Arguments(
         found.get("agent", ""), found.get("cmd", ""), found.get("resume", ""), "last" in found
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -11,12 +11,12 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rookery.acp.attachments import checked, staged
-from rookery.acp.offered import Offered
+from rookery.acp.bridge.attachments import checked, staged
+from rookery.acp.bridge.offered import Offered
+from rookery.acp.bridge.prompts import Prompts
+from rookery.acp.bridge.questions import Questions
+from rookery.acp.bridge.sharing import Sharing
 from rookery.acp.params import invalid, offers
-from rookery.acp.prompts import Prompts
-from rookery.acp.questions import Questions
-from rookery.acp.sharing import Sharing
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
 from rookery.core import loose

@@ -7,10 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from rookery.acp import calls, mischief, verbs
-from rookery.acp.choices import Choices, UnknownChoice
-from rookery.acp.live import Live
-from rookery.acp.memory import Memory, Session, info_of
 from rookery.acp.params import (
     AUTH_REQUIRED,
     invalid,
@@ -20,8 +16,12 @@ from rookery.acp.params import (
     session_id,
     version,
 )
-from rookery.acp.performance import Stage
-from rookery.acp.script import Script
+from rookery.acp.player import calls, mischief, verbs
+from rookery.acp.player.choices import Choices, UnknownChoice
+from rookery.acp.player.live import Live
+from rookery.acp.player.memory import Memory, Session, info_of
+from rookery.acp.player.performance import Stage
+from rookery.acp.player.script import Script
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

@@ -7,11 +7,11 @@ the title) is told as it is at the end.
 
 from collections.abc import Callable
 
-from rookery.acp import shapes
-from rookery.acp.attachments import Load, shown
-from rookery.acp.offered import Offered
+from rookery.acp.bridge import shapes
+from rookery.acp.bridge.attachments import Load, shown
+from rookery.acp.bridge.offered import Offered
+from rookery.acp.bridge.screens import Screens
 from rookery.acp.params import offers
-from rookery.acp.screens import Screens
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from rookery.acp.performance import Performance, TurnOver, Verb
+from rookery.acp.player.performance import Performance, TurnOver, Verb
 from rookery.wire.jsonrpc import INTERNAL_ERROR, RpcError
 
 type Json = dict[str, Any]

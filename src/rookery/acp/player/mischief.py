@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from rookery.acp.performance import Performance, Verb
+from rookery.acp.player.performance import Performance, Verb
 from rookery.core.events import dumps
 from rookery.wire.jsonrpc import ConnectionClosed
 

@@ -3,7 +3,7 @@ ended, also where it waited in the queue behind another client's."""
 
 from collections.abc import Iterator
 
-from rookery.acp import endings
+from rookery.acp.bridge import endings
 from rookery.core import loose
 from rookery.core.events import Event, kind_of
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming

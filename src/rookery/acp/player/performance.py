@@ -5,10 +5,10 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from rookery.acp.choices import Choices
-from rookery.acp.memory import OVER, Session
 from rookery.acp.params import offers
-from rookery.acp.script import Script, ScriptError, Steps, check_steps, fill
+from rookery.acp.player.choices import Choices
+from rookery.acp.player.memory import OVER, Session
+from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

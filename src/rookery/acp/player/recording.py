@@ -4,7 +4,7 @@ session's log, from its events as lines, or from raw traffic ({"t", "dir", "msg"
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.acp.script import ScriptError
+from rookery.acp.player.script import ScriptError
 from rookery.core.events import Event, event_from_json, kind_of, loads
 
 type Json = dict[str, Any]

@@ -7,10 +7,10 @@ import os
 import sys
 
 from rookery import paths
-from rookery.acp.demo import DEMO
-from rookery.acp.memory import Memory
-from rookery.acp.script import Script, ScriptError, read_script, script_of
-from rookery.acp.scripted import VERBS, ScriptedAgent
+from rookery.acp.player.demo import DEMO
+from rookery.acp.player.memory import Memory
+from rookery.acp.player.script import Script, ScriptError, read_script, script_of
+from rookery.acp.player.scripted import VERBS, ScriptedAgent
 
 
 def main(argv: list[str]) -> int:
@@ -40,14 +40,14 @@ def script_at(path: str, speed: float | None) -> Script:
     if path == "demo":
         return script_of(DEMO, VERBS)
     if os.path.isdir(path) or os.path.basename(path) == paths.LOG:
-        from rookery.acp.recording import script_of_log
+        from rookery.acp.player.recording import script_of_log
 
         directory = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
         return script_of(script_of_log(directory, speed), VERBS)
     with open(path, "rb") as file:
         text = file.read()
     if path.endswith(".jsonl"):
-        from rookery.acp.recording import script_of_lines
+        from rookery.acp.player.recording import script_of_lines
 
         return script_of(script_of_lines(text, speed), VERBS)
     return read_script(text, VERBS)
@@ -59,7 +59,3 @@ async def play(script: Script, state: str) -> None:
     agent.begin()
     await agent.closed.wait()
     await agent.wind_down()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from rookery.acp.choices import Choices
-from rookery.acp.memory import Session
-from rookery.acp.performance import Performance, Stage
-from rookery.acp.script import Script, Steps
+from rookery.acp.player.choices import Choices
+from rookery.acp.player.memory import Session
+from rookery.acp.player.performance import Performance, Stage
+from rookery.acp.player.script import Script, Steps
 from rookery.wire.jsonrpc import Incoming, TooLarge
 
 type Json = dict[str, Any]

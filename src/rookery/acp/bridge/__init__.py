@@ -1,0 +1,1 @@
+"""An ACP agent on stdio whose sessions are Rookery's: the door for editors."""
