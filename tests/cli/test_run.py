@@ -21,6 +21,14 @@ def test_the_demo_reads_well(home: Path) -> None:
     assert "is approved" in done.err  # U13: approves all, and says so
 
 
+def test_stop_puts_the_session_to_sleep_afterwards(home: Path) -> None:
+    done = rookery("run", "--stop", "--json", play({"text": "Hi"}))
+    assert done.code == 0
+    session = done.events[0]["update"]["id"]
+    last = rookery("show", session, "--events").events[-1]["update"]
+    assert (last["sessionUpdate"], last["state"]) in {("_agent", "stopped"), ("_agent", "exited")}
+
+
 def test_stdout_carries_the_result_alone(home: Path) -> None:
     done = rookery("run", play({"text": "Forty-two."}))
     assert done.out == "Forty-two.\n"

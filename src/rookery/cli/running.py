@@ -115,9 +115,11 @@ def create(wanted: Wanted) -> str:
 )
 @confirm_option
 @attach_option
+@click.option("--stop", is_flag=True, help="Put the session to sleep when the turn has ended.")
 @click.argument("text", nargs=-1)
 def run(
     as_json: bool,
+    stop: bool,
     approve: str | None,
     destructive: bool,
     files: tuple[str, ...],
@@ -148,7 +150,7 @@ def run(
 
     policy = Policy(approve or "all", stated=approve is not None, destructive=destructive)
     message = message_of(text, files)
-    return run_turn(screen, lambda: create(wanted), message, policy, as_json=as_json)
+    return run_turn(screen, lambda: create(wanted), message, policy, as_json=as_json, stop=stop)
 
 
 @click.command()

@@ -45,9 +45,15 @@ class Progress:
 
 
 def run_turn(
-    screen: Screen, create: Callable[[], str], message: Message, policy: Policy, *, as_json: bool
+    screen: Screen,
+    create: Callable[[], str],
+    message: Message,
+    policy: Policy,
+    *,
+    as_json: bool,
+    stop: bool,
 ) -> int:
-    """A new session with one prompt; the exit code."""
+    """A new session with one prompt; the exit code. `stop`: it is put to sleep afterwards."""
     progress = Progress()
 
     async def main() -> int:
@@ -56,7 +62,10 @@ def run_turn(
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
             turn.introduce()
-            return await turn.play(message, 0, progress)
+            code = await turn.play(message, 0, progress)
+            if stop:
+                await client.send({"do": "stop"})
+            return code
         finally:
             client.close()
 

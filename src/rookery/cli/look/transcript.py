@@ -10,6 +10,7 @@ from rookery.cli.look import card, lines, words
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
+from rookery.cli.look.wrap import Wrap
 from rookery.core.document import Block, Document, Op
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
@@ -34,6 +35,7 @@ class Transcript:
         self._held = ""  # newlines at its end, written when more of it comes
         self._begun = False  # whether that message has shown a letter yet
         self._thought: Block | None = None
+        self._wrap = Wrap(screen.width)
         self._sent: dict[str, int] = {}  # of each message, how many characters are written
         self._written: set[str] = set()
         self._plans: dict[str, list[Any]] = {}
@@ -127,12 +129,16 @@ class Transcript:
             if not self._begun:
                 self._begun = True
                 self._separate("answer")
-            self.screen.write(self._held + body)
+            self.screen.write(self._wrapped(self._held + body))
             self._held = ""
         self._held += text[len(body) :] if self._begun else ""
         if block["parts"] and name not in self._written:
             found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
             self._once(block, found)
+
+    def _wrapped(self, text: str) -> str:
+        """In a pipe, lines are as the agent wrote them."""
+        return self._wrap.feed(text) if self.screen.live else text
 
     def _think(self, block: Block, final: bool) -> None:
         if self._thought is None or self._thought["id"] != block["id"]:
@@ -150,7 +156,7 @@ class Transcript:
             length = len(thought["text"].strip())
             self.screen.write(words.of_thought(length, self.paint) + "\n")
         if self._open and self._begun:
-            self.screen.write("\n")
+            self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")
         self._open, self._held, self._begun = "", "", False
 
     # ------------------------------------------------------------ cards

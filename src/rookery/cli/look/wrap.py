@@ -1,0 +1,77 @@
+"""Prose in a terminal, broken between words as it streams: a letter is written once, and a word
+only
+when it is whole. Code, tables and what was indented keep their lines."""
+
+import re
+
+from rookery.cli.look.safe import columns
+
+WIDEST = 76
+"""Columns of prose, however wide the terminal is."""
+
+FENCE = "```"
+ITEM = re.compile(r"([-*+]|\d{1,3}[.)])$")
+
+
+class Wrap:
+    def __init__(self, width: int) -> None:
+        self._width = min(width, WIDEST)
+        self._column = 0
+        self._word = ""
+        self._gap = ""
+        self._indent = 0
+        self._fenced = False
+        self._plain = False
+        """This line keeps its breaks."""
+
+    def feed(self, text: str) -> str:
+        """What can be written by now."""
+        written: list[str] = []
+        for sign in text:
+            if sign == "\n":
+                written += [self._placed(), "\n"]
+                self._new_line()
+            elif sign in " \t":
+                written.append(self._placed())
+                self._gap += sign
+            else:
+                self._word += sign
+        return "".join(written)
+
+    def end(self) -> str:
+        """The last word; the next line is a new text."""
+        last = self._placed()
+        self._new_line()
+        self._fenced = False
+        return last
+
+    def _new_line(self) -> None:
+        self._column, self._gap, self._indent, self._plain = 0, "", 0, False
+
+    def _placed(self) -> str:
+        """The word that is whole now, where it belongs."""
+        word, gap = self._word, self._gap
+        if not word:
+            return ""
+        self._word, self._gap = "", ""
+        if self._column == 0:
+            self._begin(word, gap)
+        wide, before = columns(word), columns(gap)
+        over = self._column + before + wide > self._width
+        if over and self._column > self._indent and not (self._fenced or self._plain):
+            self._column = self._indent + wide
+            return "\n" + " " * self._indent + word
+        self._column += before + wide
+        return gap + word
+
+    def _begin(self, word: str, gap: str) -> None:
+        """A line's first word says what kind of line it is."""
+        if word.startswith(FENCE):
+            self._fenced = not self._fenced
+            self._plain = True
+        elif word.startswith("|") or len(gap) >= 4:
+            self._plain = True
+        elif ITEM.match(word):
+            self._indent = len(gap) + len(word) + 1
+        else:
+            self._indent = len(gap)
