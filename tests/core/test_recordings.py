@@ -15,18 +15,17 @@ from rookery.wire.jsonrpc import Peer
 from tests.core.making import ACP_KINDS, Json, blocks, pages, watch
 from tests.core.recordings import FOLDER, lines, play, sessions
 
-CLAUDE_AND_CODEX = {"_auth/status_update"}
 V2 = {"state_update", "user_message", "agent_message", "agent_thought"}
 
 RAW: dict[str, set[str]] = {
-    "claude-agent-acp.jsonl": CLAUDE_AND_CODEX,
-    "claude-extra.jsonl": CLAUDE_AND_CODEX,
-    "claude-reload.jsonl": CLAUDE_AND_CODEX,
-    "claude-v2.jsonl": CLAUDE_AND_CODEX | V2,
-    "codex-acp.jsonl": CLAUDE_AND_CODEX,
-    "codex-extra.jsonl": CLAUDE_AND_CODEX,
-    "codex-reload.jsonl": CLAUDE_AND_CODEX,
-    "codex-v2.jsonl": CLAUDE_AND_CODEX | V2 | {"terminal_update"},
+    "claude-agent-acp.jsonl": set(),
+    "claude-extra.jsonl": set(),
+    "claude-reload.jsonl": set(),
+    "claude-v2.jsonl": V2,
+    "codex-acp.jsonl": set(),
+    "codex-extra.jsonl": set(),
+    "codex-reload.jsonl": set(),
+    "codex-v2.jsonl": V2 | {"terminal_update"},
     "gemini-cli-with-fs.jsonl": set(),
     "gemini-cli.jsonl": set(),
     "gemini-extra.jsonl": set(),
@@ -35,7 +34,7 @@ RAW: dict[str, set[str]] = {
     "opencode-reload.jsonl": set(),
     "opencode.jsonl": set(),
 }
-"""What each recording shows raw: vendors' own notifications, and what only protocol 2 has."""
+"""What each recording shows raw: what only protocol 2 has."""
 
 EVERY = [(name, session) for name in RAW for session in sessions(name)]
 every_session = pytest.mark.parametrize(("name", "session"), EVERY)

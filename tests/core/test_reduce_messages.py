@@ -111,6 +111,7 @@ UNSEEN = {
     "a queued prompt": update("_queue", op="add", id="q", prompt=[text("later")]),
     "a done command": update("_done", command="cancel"),
     "the session": update("_session", pinned=True),
+    "a vendor's own notification": update("_raw", source="notification", why="_auth/status"),
 }
 
 

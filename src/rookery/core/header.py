@@ -12,6 +12,7 @@ from typing import Any
 from rookery.core import loose, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 
 VERSION = 2
@@ -359,8 +360,10 @@ def _terminal(header: Json, event: Event) -> Json:
     return {"_terminals": begun, "_open": None}
 
 
-def _ends_message(header: Json, _event: Event) -> Json:
+def _ends_message(header: Json, event: Event) -> Json:
     """What has a block of its own, unknown kinds too, comes between two messages."""
+    if is_aside(event.update):
+        return {}
     return {"_open": None} if header["_open"] else {}
 
 

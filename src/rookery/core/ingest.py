@@ -4,6 +4,7 @@ not.
 Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds (row A9).
 """
 
+from rookery.core import loose
 from rookery.core.events import Json, kind_of
 
 HISTORY = frozenset(
@@ -38,6 +39,11 @@ def from_notification(method: str, params: object, session: str | None) -> list[
 
 def raw(source: str, value: object, why: str) -> Json:
     return {"sessionUpdate": "_raw", "source": source, "value": value, "why": why}
+
+
+def is_aside(update: Json) -> bool:
+    """A notification of a vendor's own: kept, but nothing that a person reads."""
+    return update.get("source") == "notification" and loose.text(update, "why").startswith("_")
 
 
 def is_replay(update: Json) -> bool:

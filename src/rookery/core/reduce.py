@@ -16,6 +16,7 @@ from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
+from rookery.core.ingest import is_aside
 
 LONGEST_TITLE = 500
 
@@ -329,6 +330,8 @@ def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
     """What nobody gave a look: its name, and the value itself, as far as an op can carry it."""
     update = event.update
     ours = kind_of(update) == "_raw"
+    if ours and is_aside(update):
+        return []
     title = loose.text(update, "why") if ours else kind_of(update) or "an update without a kind"
     shown = parts.fit([{"type": "json", "value": update.get("value") if ours else update}])
     return put(make_block(block_id(after, event), "raw", title=title[:LONGEST_TITLE], parts=shown))
