@@ -214,9 +214,10 @@ class AgentSide:
             self._engine.said(update)
 
     def _remember(self, call: Json) -> Json:
-        """What is known of a tool call: each update states only what changed."""
+        """What is known of a tool call: each update states only what changed. Not its content:
+        that of a turn's calls would soon be more than all else that a worker holds."""
         key = key_of(call)
-        known = self._calls.pop(key, {}) | {k: v for k, v in call.items() if v is not None}
+        known = self._calls.pop(key, {}) | danger.gist(call)
         self._calls[key] = known
         if len(self._calls) > CALLS_KEPT:
             del self._calls[next(iter(self._calls))]
