@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from rookery import paths
+from rookery.client.start import start_worker
 from rookery.core.events import Event, kind_of
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, is_agent, is_idle, kinds, text_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
+HASTY = str(Path(__file__).with_name("hasty.py"))
 SCOUNDREL = str(Path(__file__).with_name("scoundrel.py"))
 MEBIBYTE = 1024 * 1024
 MOST = 100 * 1000 * 1000
@@ -212,6 +214,29 @@ async def test_requests_by_the_thousand_are_answered_or_refused_a7(
     assert bird.header()["asks"] == {}
     assert kinds(bird.events()).count("_ask") <= 2 * 100
     assert peak(bird) < MOST
+
+
+async def test_answers_that_are_not_read_do_not_pile_up_a7(aviary: Aviary) -> None:
+    """800 MB of a file are asked for in one breath; what is too much is refused."""
+    bird = hatch(aviary)
+    (aviary.work / "large").write_text("x" * 4 * MEBIBYTE)
+    params = {"sessionId": "s", "path": str(aviary.work / "large")}
+    events = await provoke(bird, ["requests", "fs/read_text_file", 200, params])
+    assert events[-1].update["reason"] == "end_turn"
+    assert peak(bird) < MOST
+
+
+async def test_an_agent_that_never_reads_is_not_heard_for_ever_a7_t5(aviary: Aviary) -> None:
+    """Nor does it hear the cancel: it is ended, and the next prompt finds another."""
+    bird = hatch(aviary)
+    policy = json.dumps({"cancel_grace": 4})
+    start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, policy])
+    await bird.turn("hello")
+    begun = await bird.prompt(json.dumps([["requests", "x" * 200, 10_000_000, {}]]))
+    await bird.send("cancel")
+    assert (await bird.ended(begun)).update["reason"] == "unresponsive"
+    assert peak(bird) < MOST
+    assert await bird.reason("and now?") == "end_turn"
 
 
 async def test_asks_of_one_id_are_each_closed_with_their_turn_a7_t2(aviary: Aviary) -> None:

@@ -12,7 +12,7 @@ from rookery.core import content, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.header import key_of
-from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
@@ -277,6 +277,9 @@ class AgentSide:
         disk = work.get(incoming.method)
         if disk is None:
             incoming.unknown()
+            return
+        if self.link.is_deaf():  # one breath of requests can ask for gigabytes
+            incoming.fail(INTERNAL_ERROR, "first read the answers that wait for you")
             return
         try:
             self._files.check(path)
