@@ -165,7 +165,10 @@ async def test_20_mb_of_stderr_and_stdout_noise_hold_nobody_up_a3_a7(aviary: Avi
     assert peak(bird) < MOST
 
 
-SHAPES = ["text", "tool", "numbers", "objects", "id", "forged", "vendor/note"]
+SHAPES = [
+    *("text", "tool", "objects", "id"),
+    *(pytest.param(shape, marks=pytest.mark.long) for shape in ("numbers", "forged", "vendor/x")),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -185,7 +188,7 @@ async def test_huge_but_legal_lines_are_kept_and_cost_nothing_afterwards_a7(
 async def test_content_of_many_calls_is_not_held_a7(aviary: Aviary) -> None:
     """Each call of a turn is remembered for its permission, but not all that it read."""
     bird = hatch(aviary)
-    begun = await bird.prompt(json.dumps([["calls", 200, 500_000], ["line", ask(1)], ["hold"]]))
+    begun = await bird.prompt(json.dumps([["calls", 120, 500_000], ["line", ask(1)], ["hold"]]))
     await bird.ask(begun)
     memory = tree.private_memory(bird.worker.pid)
     assert memory is not None
@@ -249,10 +252,14 @@ async def test_asks_of_one_id_are_each_closed_with_their_turn_a7_t2(aviary: Avia
 # --- endings --------------------------------------------------------------------------------------
 
 POINTS = ["start", "initialize", "after initialize", "session/new", "session/prompt"]
+GOING = [
+    *((point, "exit") for point in POINTS),
+    *((point, "close") for point in POINTS[-2:]),
+    *(pytest.param(point, "close", marks=pytest.mark.long) for point in POINTS[:-2]),
+]
 
 
-@pytest.mark.parametrize("how", ["exit", "close"])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "how"), GOING)
 async def test_it_may_go_at_any_point_of_the_handshake_t1_a7(
     aviary: Aviary, point: str, how: str
 ) -> None:
