@@ -44,7 +44,7 @@ def sessions(name: str) -> list[str]:
 def play(name: str, session: str) -> Played:
     """One session of a recording: prompts, updates, asks and answers, in the order of the wire."""
     player = _Player(session)
-    for line, direction in _in_order(name):
+    for line, direction in in_order(name):
         player.time_passes(line.at)
         (player.heard if direction == "recv" else player.said)(line)
     player.add(player.chunks.flush(1e9))
@@ -55,7 +55,7 @@ def play(name: str, session: str) -> Played:
     return Played(player.came, [draft.update for draft in player.drafts], events)
 
 
-def _in_order(name: str) -> list[tuple[Line, str]]:
+def in_order(name: str) -> list[tuple[Line, str]]:
     found = [(line, way) for way in ("send", "recv") for line in lines(name, way)]
     return sorted(found, key=lambda each: each[0].at)
 

@@ -4,8 +4,11 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rookery.core.danger import danger_of, normal
+from rookery.core.danger import danger_of, gist, normal
+from rookery.core.events import dumps
 
 type Json = dict[str, Any]
 
@@ -202,3 +205,38 @@ def test_a_text_that_was_made_to_be_hard_ends(piece: str) -> None:
 )
 def test_paths_are_made_plain(path: str, plain: str) -> None:
     assert normal(path) == plain
+
+
+WORDS = st.sampled_from(
+    ["rm -rf x", "ls", "/etc/passwd", "~/.ssh/key", "a.txt", "git reset --hard"]
+)
+PATHS = st.lists(st.fixed_dictionaries({"path": WORDS, "text": st.text(max_size=3)}), max_size=3)
+CALLS = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": WORDS,
+        "kind": st.sampled_from(["edit", "execute", "read"]),
+        "locations": PATHS | st.none(),
+        "content": PATHS | st.none() | st.integers(),
+        "rawInput": WORDS
+        | st.none()
+        | st.dictionaries(
+            st.sampled_from(["command", "args", "path", "filename", "other"]),
+            WORDS | st.lists(WORDS, max_size=3) | st.integers(),
+            max_size=4,
+        ),
+    },
+)
+
+
+@given(CALLS)
+def test_the_gist_of_a_call_is_as_dangerous_as_the_call_p4(call: Json) -> None:
+    assert danger_of(gist(call), ROOTS, HOME) == danger_of(call, ROOTS, HOME)
+
+
+def test_the_gist_of_a_huge_call_is_small_p4() -> None:
+    long = "x" * 10_000_000
+    parts = [{"path": "p", "text": long}, {"newText": long}]
+    asked = {"command": long, "args": [long, long], "content": long}
+    huge = {"title": long, "content": parts, "rawOutput": long, "rawInput": asked}
+    assert len(dumps(gist(huge))) < 400_000

@@ -6,6 +6,7 @@ This guards against mistakes, not against malice: an agent that wants to hide a 
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from rookery.core import loose
 from rookery.core.events import Json
@@ -56,6 +57,10 @@ _PATTERNS = tuple(
 LONGEST = 100_000
 """Characters of a command that are judged."""
 
+MOST_PATHS = 1000
+"""Of a call that are judged, and words of its command."""
+LONGEST_PATH = 4096
+
 _HOLY = ("/etc", "/usr", "/bin", "/sbin", "/boot", "/lib")
 _WRITES = frozenset({"edit", "delete", "move"})
 _TEXT_KEYS = ("command", "cmd", "script", "code", "query", "sql")
@@ -72,6 +77,32 @@ def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
         known = tuple(roots)
         return _paths_danger(_paths(call, known, home), known, home)
     return ""
+
+
+def gist(call: Json) -> Json:
+    """What of a tool call, or of its update, says how dangerous it is: its size is bounded."""
+    found: Json = {key: call[key][:LONGEST] for key in ("title", "kind") if loose.text(call, key)}
+    given = call.get("rawInput")
+    if isinstance(given, str):
+        found["rawInput"] = given[:LONGEST]
+    elif isinstance(given, dict):
+        kept = {key: given[key] for key in (*_TEXT_KEYS, *_PATH_KEYS, "args") if key in given}
+        found["rawInput"] = {key: _short(value) for key, value in kept.items()}
+    for key in ("locations", "content"):
+        if key in call and call[key] is not None:
+            parts = islice(loose.mappings(call, key), MOST_PATHS)
+            paths = (loose.text(part, "path") for part in parts)
+            found[key] = [{"path": path[:LONGEST_PATH]} for path in paths if path]
+    return found
+
+
+def _short(value: object) -> object:
+    if isinstance(value, str):
+        return value[:LONGEST]
+    if isinstance(value, list):
+        words = [word[:LONGEST] for word in value[:MOST_PATHS] if isinstance(word, str)]
+        return words if sum(map(len, words)) <= LONGEST else [" ".join(words)[:LONGEST]]
+    return None
 
 
 def _commands(call: Json) -> list[str]:

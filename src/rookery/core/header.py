@@ -7,6 +7,7 @@ Fields that begin with `_` are the fold's own memory, of which no client is told
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from rookery.core import loose, terminals
@@ -20,6 +21,9 @@ VERSION = 2
 
 TOOLS_KEPT = 1000
 """Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
+
+PLAN_KEPT = 1000
+LONGEST_KEY = 1000
 
 EMPTY: Json = {
     "v": VERSION,
@@ -86,9 +90,9 @@ def in_turn(header: Json, block: str) -> bool:
 
 
 def key_of(call: Json) -> str:
-    """A tool call's id, also where an agent sends a number or nothing."""
+    """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
     value = call.get("toolCallId")
-    return value if isinstance(value, str) else dumps(value)[:200]
+    return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
 # --- sessions and prompts ----------------------------------------------------------------------
@@ -328,7 +332,7 @@ def upsert_tool(header: Json, event: Event, call: Json) -> Json:
 def _plan(header: Json, event: Event) -> Json:
     entries = [
         {"text": loose.text(entry, "content"), "status": loose.text(entry, "status", "pending")}
-        for entry in loose.mappings(event.update, "entries")
+        for entry in islice(loose.mappings(event.update, "entries"), PLAN_KEPT)
     ]
     changes: Json = {"plan": entries}
     if header["_plan"] is None:

@@ -103,6 +103,8 @@ def heard(watch: Watch, update: Json, now: float, profile: Profile) -> tuple[Wat
 
 
 def _off_protocol(watch: Watch, call: Json, now: float, profile: Profile) -> Watch:
+    if not (profile.async_agents or profile.background or profile.wake_ups):
+        return watch
     given = loose.mapping(call, "rawInput")
     said = dumps([call.get("content"), call.get("rawOutput")]) if _told(call) else ""
     found = set(watch.off_protocol)

@@ -35,8 +35,28 @@ def encode(kind: str, body: Any) -> bytes:
 
 
 def encode_event(event: Event) -> bytes:
+    # A large one is not even encoded: that would be two more copies of it.
+    if _is_large(event.update):
+        return encode("behind", event.seq)
     line = encode("event", event._asdict())
     return line if len(line) <= NEWS_BYTES else encode("behind", event.seq)
+
+
+def _is_large(update: Json) -> bool:
+    """Whether its texts alone are too many for a frame; it may be nested to any depth."""
+    left, waiting = NEWS_BYTES, [iter(update.values())]
+    while waiting and left >= 0:
+        value = next(waiting[-1], waiting)
+        if value is waiting:
+            waiting.pop()
+        elif isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, dict):
+            waiting.append(iter(value.values()))
+        elif isinstance(value, list):
+            left -= len(value)
+            waiting.append(iter(value))
+    return left < 0
 
 
 def hello(build: str, client: str, after: int, offers: Sequence[str] = ()) -> bytes:

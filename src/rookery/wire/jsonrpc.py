@@ -299,6 +299,7 @@ class Peer:
             if line.strip():
                 self._refuse("malformed", line, PARSE_ERROR, "Parse error")
             return
+        del line  # it may be large, and copies of what it says are made from here on
         self._take(message)
 
     # --- Messages

@@ -1,14 +1,16 @@
 """The worker's line to its agent: starts the process, speaks to it, and turns what is no protocol
 into updates."""
 
+import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import paths, registry
 from rookery.core import ingest
 from rookery.core.events import Json
-from rookery.wire.jsonrpc import Answer, Incoming, Peer, RpcError
+from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings
 
@@ -17,6 +19,9 @@ MOST_NOISE = 20
 (acp-C7)."""
 
 NOISE_KEPT = 2000
+
+UNREAD = 32 * 1024 * 1024
+"""Bytes of ours that an agent may leave unread before it is no longer heard."""
 
 
 class Ears(NamedTuple):
@@ -37,6 +42,8 @@ class AgentLink:
         self._ears = ears
         self._process: AgentProcess | None = None
         self._noise = 0
+        self._held = False
+        self._draining: asyncio.Task[None] | None = None
 
     @property
     def process(self) -> AgentProcess | None:
@@ -77,11 +84,28 @@ class AgentLink:
             self._process.peer.notify(method, params)
 
     def hold(self, *, held: bool) -> None:
-        """Read nothing more from the agent, or go on."""
-        if self._process is not None and held:
-            self._process.peer.pause()
-        elif self._process is not None:
-            self._process.peer.resume()
+        """Read nothing more from the agent, or go on. Nothing is read either while it leaves our
+        answers unread: they would fill our memory."""
+        self._held = held
+        if self._process is None:
+            return
+        peer = self._process.peer
+        if self.is_deaf() and self._draining is None:
+            self._draining = asyncio.create_task(self._drain(peer), name="drain")
+        if held or self._draining is not None:
+            peer.pause()
+        else:
+            peer.resume()
+
+    def is_deaf(self) -> bool:
+        """Whether too much waits for the agent to read it."""
+        return self._process is not None and self._process.peer.buffered > UNREAD
+
+    async def _drain(self, peer: Peer) -> None:
+        with suppress(ConnectionClosed):
+            await peer.drain(UNREAD)
+        self._draining = None
+        self.hold(held=self._held)
 
     def end(self, grace: float) -> None:
         """Begin to end it; `exited` follows."""

@@ -12,7 +12,7 @@ from rookery.core import content, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.header import key_of
-from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
@@ -214,9 +214,10 @@ class AgentSide:
             self._engine.said(update)
 
     def _remember(self, call: Json) -> Json:
-        """What is known of a tool call: each update states only what changed."""
+        """What is known of a tool call: each update states only what changed. Not its content:
+        that of a turn's calls would soon be more than all else that a worker holds."""
         key = key_of(call)
-        known = self._calls.pop(key, {}) | {k: v for k, v in call.items() if v is not None}
+        known = self._calls.pop(key, {}) | danger.gist(call)
         self._calls[key] = known
         if len(self._calls) > CALLS_KEPT:
             del self._calls[next(iter(self._calls))]
@@ -276,6 +277,9 @@ class AgentSide:
         disk = work.get(incoming.method)
         if disk is None:
             incoming.unknown()
+            return
+        if self.link.is_deaf():  # one breath of requests can ask for gigabytes
+            incoming.fail(INTERNAL_ERROR, "first read the answers that wait for you")
             return
         try:
             self._files.check(path)

@@ -5,7 +5,16 @@ from typing import NamedTuple
 
 from rookery.core import asks
 from rookery.core.events import Draft, Json
-from rookery.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED, Incoming
+from rookery.wire.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    Incoming,
+)
+
+MOST = 100
+"""Open at once: nobody answers more, and all of them are in the header."""
 
 
 class Reply(NamedTuple):
@@ -25,6 +34,9 @@ class Asks:
         """The `_ask` to log, by its id; None when the request was answered with an error."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
             incoming.fail(METHOD_NOT_FOUND, f"Method not found: {incoming.method[:200]}")
+            return None
+        if len(self._open) >= MOST:
+            incoming.fail(INTERNAL_ERROR, f"{MOST} asks wait for a person already")
             return None
         name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
         ask = asks.asked(name, nonce, incoming.method, incoming.params, danger)

@@ -92,7 +92,8 @@ class Connection(asyncio.Protocol):
         self._clients.add(self)
 
     def write(self, data: bytes) -> None:
-        if self._transport is not None and not self._lagging:
+        # One that hung up is dropped a moment later; asyncio complains of each write until then.
+        if self._transport is not None and not self._lagging and not self._transport.is_closing():
             self._transport.write(data)
 
     def _refuse(self, reason: str, message: str) -> None:
