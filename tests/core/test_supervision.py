@@ -138,7 +138,7 @@ def test_resume_else_load_else_new_a2_a5(
     call = call_of(effects)
     assert (agent.phase, agent.method, call.method) == ("opening", method, method)
     assert call.params.get("sessionId") == (stored if method != "session/new" else None)
-    assert said(effects) == ([("_context", "reset")] if reset else [])
+    assert (said(effects), bool(agent.reset)) == ([], reset), "said once the fresh one is there"
     assert deadline(agent) == 130.0
 
 
@@ -198,6 +198,7 @@ ERROR = {"code": -32603, "message": "no"}
         (OPENING, Opened({}, None, 0), "without a session id"),
         (OPENING, Opened({"sessionId": 7}, None, 0), "without a session id"),
         (OPENING._replace(method="session/load"), Opened(None, {"code": -32000}, 0), "no reason"),
+        (OPENING._replace(method="session/resume"), Opened(None, {"code": -32000}, 0), "no reason"),
     ],
 )
 def test_a_refusal_ends_the_agent_and_is_told_once(agent: Agent, given: Any, words: str) -> None:
@@ -209,18 +210,6 @@ def test_a_refusal_ends_the_agent_and_is_told_once(agent: Agent, given: Any, wor
     assert lost.detail.startswith("crow: ")
     assert words in lost.detail
     assert said(effects) == [], "the stored session is not given up"
-
-
-@pytest.mark.parametrize("method", ["session/load", "session/resume"])
-def test_a_session_that_is_gone_is_replaced_and_that_is_said_a5(method: str) -> None:
-    error = {"code": -32002, "message": "Resource not found"}
-    opening = OPENING._replace(method=method)
-    agent, effects = go(opening, Opened(None, error, 0), 125.0, wish=STORED)
-    assert (agent.phase, agent.method, deadline(agent)) == ("opening", "session/new", 155.0)
-    assert call_of(effects).method == "session/new"
-    assert said(effects) == [("_context", "reset")]
-    assert "Resource not found" in effects[0].draft.update["reason"]
-    assert told(effects) == []
 
 
 def test_a_command_that_cannot_be_spawned_is_told_once() -> None:
