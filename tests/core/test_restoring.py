@@ -21,12 +21,13 @@ from tests.core.test_supervision import (
 )
 
 GONE = {"code": -32002, "message": "Resource not found"}
+NONE = Past()
 BUSY = {"code": -32603, "message": "Internal error", "data": {"details": "socket hang up"}}
 RESUMES = {"sessionCapabilities": {"resume": {}}}
 BOTH = {**RESUMES, "loadSession": True}
 
 
-def opening(method: str, capabilities: Json | None = None, past: Past = Past()) -> Agent:
+def opening(method: str, capabilities: Json | None = None, past: Past = NONE) -> Agent:
     return OPENING._replace(method=method, capabilities=capabilities or {}, past=past)
 
 

@@ -18,6 +18,9 @@ class Past(NamedTuple):
     """The stored session that this was about."""
     why: str = ""
     """What was said the last time."""
+    starts: tuple[float, ...] = ()
+    """When those that failed lately were started (row A6)."""
+    parked: bool = False
 
 
 class Agent(NamedTuple):
@@ -37,6 +40,10 @@ class Agent(NamedTuple):
     """Wanted while ending: it is started once the old process is gone."""
     reset: str = ""
     """Why the conversation begins anew: said once the fresh session is there."""
+    born: float = 0.0
+    """When the process was started."""
+    fault: Json | None = None
+    """Why it is being ended, where its start failed."""
     past: Past = Past()
 
 
@@ -66,6 +73,8 @@ class Wish(NamedTuple):
     """Mode, model and effort, as a person last chose them."""
     known_modes: Json | None = None
     """Modes of the agent's that it does not report itself."""
+    install: str = ""
+    """The command that installs it, or where to read about that."""
 
 
 # --- inputs ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ PATIENCE = 2
 
 _THING = r"(session|conversation|thread|rollout|resource)"
 _LOST = re.compile(
-    rf"\b(no|unknown|invalid|missing|cannot find|could not find|couldn't find)\b[^.]{{0,20}}{_THING}"
+    rf"\b(no|unknown|invalid|missing|(cannot|could not|couldn't) find)\b[^.]{{0,20}}{_THING}"
     rf"|{_THING}[^.]{{0,80}}\b(not found|unknown|invalid|missing|(does not|doesn't|not) exist)"
 )
 

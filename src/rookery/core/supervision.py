@@ -10,7 +10,7 @@ A2, A4, A5).
 Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
-from rookery.core import loose, options, restoring
+from rookery.core import loose, options, parking, restoring
 from rookery.core.agent_signals import (
     Agent,
     Applied,
@@ -25,8 +25,8 @@ from rookery.core.agent_signals import (
     Past,
     Setting,
     Spawn,
-    SpawnFailed,
     Spawned,
+    SpawnFailed,
     Tell,
     Tick,
     Wanted,
@@ -72,13 +72,14 @@ def step(
 ) -> tuple[Agent, list[Effect]]:
     match given:
         case Wanted():
-            return _wanted(agent, wish)
+            return _wanted(agent, now, wish)
         case Spawned() if agent.phase == "spawning":
             until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case SpawnFailed():
-            update = _state("exited", wish, status=127, stderr=[given.message])
-            return Agent(past=agent.past), [Append(Draft(update)), Tell(AgentLost(given.message))]
+            failed = agent._replace(phase="spawning", born=now)
+            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
         case Initialized() if agent.phase == "initializing":
             return _initialized(agent, given, now, wish, policy)
         case Opened() if agent.phase == "opening":
@@ -86,9 +87,9 @@ def step(
         case Applied() if agent.phase == "applying":
             return _applied(agent, given, now, wish, policy)
         case Exited():
-            return _exited(agent, given, wish)
+            return _exited(agent, given, now, wish)
         case EndWanted() if agent.phase not in ("absent", "ending"):
-            return Agent(phase="ending", past=agent.past), [End()]
+            return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
         case EndWanted():
             return agent._replace(wanted_again=False), []
         case Tick() if agent.until is not None and now >= agent.until:
@@ -97,13 +98,13 @@ def step(
     return agent, []
 
 
-def _wanted(agent: Agent, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     match agent.phase:
         case "ready":
             return agent, [Tell(AgentReady())]
         case "absent":
             starting = _state("starting", wish, argv=wish.argv)
-            spawning = Agent(phase="spawning", past=agent.past)
+            spawning = Agent(phase="spawning", born=now, past=agent.past)
             return spawning, [Append(Draft(starting)), Spawn()]
         case "ending":
             return agent._replace(wanted_again=True), []
@@ -277,12 +278,15 @@ def _reset(reason: str) -> Append:
 
 def _refused(agent: Agent, error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
     said = loose.text(error, "message") or "no reason given"
-    ending = Agent(phase="ending", past=agent.past)
-    return ending, [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
+    return _failing(agent, error), [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
 
 
 def _give_up(agent: Agent, why: str) -> tuple[Agent, list[Effect]]:
-    return Agent(phase="ending", past=agent.past), [End(), Tell(AgentLost(why))]
+    return _failing(agent, {"message": why}), [End(), Tell(AgentLost(why))]
+
+
+def _failing(agent: Agent, fault: Json) -> Agent:
+    return Agent(phase="ending", born=agent.born, fault=fault, past=agent.past)
 
 
 def _asked(agent: Agent) -> str:
@@ -291,15 +295,14 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(agent: Agent, given: Exited, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     if agent.phase == "absent":
         return agent, []
-    update = _state("exited", wish)
-    if agent.phase != "ending":  # how it ends when we end it says nothing
-        update |= {"status": given.status} | ({"stderr": given.stderr} if given.status else {})
+    past, update = parking.gone(agent, given, now, wish)
+    agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
     if agent.phase == "ending" and agent.wanted_again:
-        again, more = _wanted(Agent(past=agent.past), wish)
+        again, more = _wanted(Agent(past=past), now, wish)
         return again, [*effects, *more]
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")

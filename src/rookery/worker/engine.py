@@ -46,7 +46,7 @@ class Engine:
         self.journal = journal
         self.policy = policy
         self.turn = _turn_of(journal.header)
-        self.agent = supervision.Agent()
+        self.agent = supervision.Agent(past=_past_of(journal.header))
         self._wish = wish
         self._profile = profile
         self._calls = calls
@@ -163,3 +163,8 @@ def _turn_of(header: Json) -> turns.Turn:
     return turns.Turn(
         n=header["turn"], queue=queue, held=bool(queue) and header["reason"] != "end_turn"
     )
+
+
+def _past_of(header: Json) -> supervision.Past:
+    """A park outlives its worker (row A6)."""
+    return supervision.Past(parked=header["process"]["state"] == "parked")
