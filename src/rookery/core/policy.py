@@ -35,3 +35,5 @@ class Policy(NamedTuple):
     terminal_keep: int = 4 * 1024 * 1024
     """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
     confirm_destructive: bool = True
+    ask_timeout: float = 0.0
+    """An ask is rejected after so long with somebody attached; 0: it waits."""

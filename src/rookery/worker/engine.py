@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import supervision, watchdogs
+from rookery.core import asks_clock, supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -40,6 +40,7 @@ class Engine:
         wish: Callable[[], supervision.Wish],
         profile: Callable[[], Profile],
         calls: Callable[[], bool],
+        attached: Callable[[], bool],
         perform: Callable[[Effect], None],
         on_tick: Callable[[], None],
     ) -> None:
@@ -50,7 +51,9 @@ class Engine:
         self._wish = wish
         self._profile = profile
         self._calls = calls
+        self._attached = attached
         self._watch = watchdogs.Watch()
+        self._asks = asks_clock.Clock()
         self._perform = perform
         self._on_tick = on_tick
         self._effects: deque[Effect] = deque()
@@ -129,7 +132,9 @@ class Engine:
         """For the earliest of what is due by time."""
         self.stop_clock()
         self._watch = watchdogs.in_flight(self._watch, busy=self._in_flight(), now=now())
+        self._sync_asks()
         times = [
+            None if self._effects else asks_clock.deadline(self._asks),
             self.journal.deadline(),
             turns.deadline(self.turn),
             supervision.deadline(self.agent),
@@ -140,6 +145,21 @@ class Engine:
         if due:
             delay = max(0.0, min(due) - now())
             self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def _sync_asks(self) -> None:
+        names, limit = self.header["asks"], self.policy.ask_timeout
+        self._asks = asks_clock.synced(self._asks, names, now(), limit, attached=self._attached())
+
+    def _close_late_asks(self) -> None:
+        """Nobody answered in time: the agent is told so, and the log why (row P3)."""
+        self._sync_asks()
+        for name in asks_clock.expired(self._asks, now()):
+            answer, notice = asks_clock.timed_out(
+                self.header["asks"][name], self.policy.ask_timeout
+            )
+            self.append(answer.draft, full=True)
+            self.append(notice)
+            self.do(Reply(name, answer.reply))
 
     def stop_clock(self) -> None:
         if self._timer is not None:
@@ -153,6 +173,8 @@ class Engine:
             self.journal.flush(now())
         self._watch, barks = watchdogs.ticked(self._watch, now(), self.policy, self._profile())
         self._bark(barks)
+        if not self._effects:  # else the disk is full, and an answer may be on its way to it
+            self._close_late_asks()
         self.feed_turn(turns.Tick())
         self.feed_agent(supervision.Tick())
         self._on_tick()

@@ -54,6 +54,7 @@ class Host:
             self._wish,
             self._profile,
             self._calls_open,
+            lambda: self._rest.left_at is None,
             self._perform,
             self._settle,
         )
@@ -176,6 +177,8 @@ class Host:
     def _clients_changed(self, count: int) -> None:
         self._rest = self._rest._replace(left_at=None if count else now())
         self._records.note(**{"attached" if count else "detached": wall_clock()})
+        if not self._stopped.is_set():
+            self._engine.set_clock()
 
     def _command(self, command: Json, by: str, pid: int) -> None:
         self._commands.append((command, by, pid))
