@@ -35,5 +35,9 @@ class Policy(NamedTuple):
     terminal_keep: int = 4 * 1024 * 1024
     """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
     confirm_destructive: bool = True
+    rate_limit_auto_resume: bool = False
+    """The prompt that met a rate limit is sent once more when that is lifted."""
+    rate_limit_grace: float = 15.0
+    """So long after the reset time that the agent gave."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import asks_clock, supervision, watchdogs
+from rookery.core import asks_clock, limits, loose, supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -20,6 +20,9 @@ from rookery.worker.journal import Journal
 
 RETRY = 1.0
 """Seconds until a commit that the disk refused is tried again."""
+
+LOOK = 60.0
+"""Seconds between two looks at the wall's clock, while something waits for it."""
 
 OPEN = ("pending", "in_progress")
 
@@ -139,6 +142,7 @@ class Engine:
             turns.deadline(self.turn),
             supervision.deadline(self.agent),
             watchdogs.deadline(self._watch, self.policy, self._profile()),
+            self._resume_due(),
             now() + RETRY if self.journal.trouble is not None else None,
         ]
         due = [at for at in times if at is not None]
@@ -161,6 +165,24 @@ class Engine:
             self.append(notice)
             self.do(Reply(name, answer.reply))
 
+    def resumes_at(self) -> float | None:
+        """When a prompt that met a rate limit is sent again (row T11); milliseconds of the
+        epoch."""
+        if self._effects or self.turn.phase != "idle":
+            return None
+        return limits.resume_at(self.header, self.policy)
+
+    def _resume_due(self) -> float | None:
+        """Looked at once in a while: a machine that sleeps stops this clock, not the world's."""
+        at = self.resumes_at()
+        return None if at is None else now() + min(LOOK, max(0.0, at / 1000 - time.time()))
+
+    def _resume(self) -> None:
+        at = self.resumes_at()
+        if at is not None and time.time() * 1000 >= at:
+            prompt = list(loose.mappings(self.header["rateLimit"], "prompt"))
+            self.feed_turn(turns.Prompted("", prompt, limits.BY, limits.ORIGIN))
+
     def stop_clock(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -175,6 +197,7 @@ class Engine:
         self._bark(barks)
         if not self._effects:  # else the disk is full, and an answer may be on its way to it
             self._close_late_asks()
+        self._resume()
         self.feed_turn(turns.Tick())
         self.feed_agent(supervision.Tick())
         self._on_tick()
@@ -182,9 +205,9 @@ class Engine:
 
 def _turn_of(header: Json) -> turns.Turn:
     queue = tuple(Queued(item["id"], item["prompt"]) for item in header["queue"])
-    return turns.Turn(
-        n=header["turn"], queue=queue, held=bool(queue) and header["reason"] != "end_turn"
-    )
+    held = bool(queue) and header["reason"] != "end_turn"
+    resumed = loose.integer(header["rateLimit"], "resumed") or 0
+    return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
 def _past_of(header: Json) -> supervision.Past:

@@ -82,6 +82,7 @@ class Host:
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
+        self._engine.set_clock()  # for what a worker before this one waited for
         try:
             await self._stopped.wait()
         finally:
@@ -112,7 +113,9 @@ class Host:
         while True:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
-            due = rest.deadline(self._rest, self._policy, idle=rest.is_idle(self._journal.header))
+            waits = self._engine.resumes_at() is not None
+            idle = rest.is_idle(self._journal.header) and not waits
+            due = rest.deadline(self._rest, self._policy, idle=idle)
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
             elif not self._journal.writer.stands():
