@@ -52,6 +52,8 @@ def roost() -> Iterator[Roost]:
     before = os.environ.get("ROOKERY_HOME")
     os.environ["ROOKERY_HOME"] = home
     made = Roost(paths.ensure_home(home))
+    with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
+        file.write("[worker]\nmax_workers = 100\n")
     try:
         yield made
     finally:

@@ -38,6 +38,11 @@ LIMITS: dict[str, Limit] = {
     "queue_drain": ("combined", "serial"),
     "terminal_keep": (64.0 * 1024, 1024.0**3),  # bytes of one terminal's output in the log
     "confirm_destructive": (0.0, 1.0),  # a second yes for what cannot be undone
+    "max_workers": (1.0, 1000.0),  # awake at once
+    "max_cold_starts": (1.0, 1000.0),  # that start at once; at most max_workers
+    "rate_limit_auto_resume": (0.0, 1.0),  # send again by itself what met a rate limit
+    "rate_limit_grace": (0.0, 3600.0),  # seconds after the reset time that the agent gave
+    "ask_timeout": (0.0, 86400.0),  # seconds that an ask waits while somebody is there; 0: for ever
     "queue_most": (0.0, 1000.0),  # prompts that may wait
     "queue_bytes": (1024.0, 1024.0 * 1024.0 * 3 / 4),  # of one prompt; a command frame takes 1 MiB
 }

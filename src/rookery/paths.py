@@ -18,6 +18,7 @@ ENVIRONMENT = "env.json"
 WORKER_LOG = "worker.log"
 AGENT_LOG = "agent.log"
 STAGED = "staged"
+SLOTS = "slots"
 
 
 class PathError(Exception):

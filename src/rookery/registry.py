@@ -142,9 +142,13 @@ def check_installed(agent: Agent, environment: Mapping[str, str], cwd: str) -> N
         places = environment.get("PATH", os.defpath).split(os.pathsep)
         found = any(_is_program(os.path.join(place, program)) for place in places if place)
     if not found:
-        entry = AGENTS.get(agent.name)
-        known = entry is not None and entry.argv[0] == program
-        raise NotInstalled(agent, entry.install if entry and known else "")
+        raise NotInstalled(agent, install_line(agent.name, agent.argv))
+
+
+def install_line(name: str, argv: Sequence[str]) -> str:
+    """How to install the program that an agent's command runs; "": nobody knows."""
+    entry = AGENTS.get(name)
+    return entry.install if entry and list(argv[:1]) == list(entry.argv[:1]) else ""
 
 
 def _is_program(path: str) -> bool:

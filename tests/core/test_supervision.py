@@ -85,7 +85,7 @@ def told(effects: list[Effect]) -> list[Any]:
 def test_an_absent_agent_that_is_wanted_is_spawned() -> None:
     agent, effects = go(Agent(), Wanted())
     update = {"sessionUpdate": "_agent", "state": "starting", "name": "crow", "argv": WISH.argv}
-    assert (agent, effects) == (SPAWNING, [Append(Draft(update)), Spawn()])
+    assert (agent, effects) == (SPAWNING._replace(born=100.0), [Append(Draft(update)), Spawn()])
 
 
 def test_a_ready_agent_that_is_wanted_says_so_at_once() -> None:
@@ -138,7 +138,7 @@ def test_resume_else_load_else_new_a2_a5(
     call = call_of(effects)
     assert (agent.phase, agent.method, call.method) == ("opening", method, method)
     assert call.params.get("sessionId") == (stored if method != "session/new" else None)
-    assert said(effects) == ([("_context", "reset")] if reset else [])
+    assert (said(effects), bool(agent.reset)) == ([], reset), "said once the fresh one is there"
     assert deadline(agent) == 130.0
 
 
@@ -198,11 +198,12 @@ ERROR = {"code": -32603, "message": "no"}
         (OPENING, Opened({}, None, 0), "without a session id"),
         (OPENING, Opened({"sessionId": 7}, None, 0), "without a session id"),
         (OPENING._replace(method="session/load"), Opened(None, {"code": -32000}, 0), "no reason"),
+        (OPENING._replace(method="session/resume"), Opened(None, {"code": -32000}, 0), "no reason"),
     ],
 )
 def test_a_refusal_ends_the_agent_and_is_told_once(agent: Agent, given: Any, words: str) -> None:
     after, effects = go(agent, given, wish=STORED)
-    assert after == ENDING
+    assert (after.phase, after.fault is None) == ("ending", False)
     assert End() in effects
     [lost] = told(effects)
     assert isinstance(lost, AgentLost)
@@ -211,21 +212,9 @@ def test_a_refusal_ends_the_agent_and_is_told_once(agent: Agent, given: Any, wor
     assert said(effects) == [], "the stored session is not given up"
 
 
-@pytest.mark.parametrize("method", ["session/load", "session/resume"])
-def test_a_session_that_is_gone_is_replaced_and_that_is_said_a5(method: str) -> None:
-    error = {"code": -32002, "message": "Resource not found"}
-    opening = OPENING._replace(method=method)
-    agent, effects = go(opening, Opened(None, error, 0), 125.0, wish=STORED)
-    assert (agent.phase, agent.method, deadline(agent)) == ("opening", "session/new", 155.0)
-    assert call_of(effects).method == "session/new"
-    assert said(effects) == [("_context", "reset")]
-    assert "Resource not found" in effects[0].draft.update["reason"]
-    assert told(effects) == []
-
-
 def test_a_command_that_cannot_be_spawned_is_told_once() -> None:
     agent, effects = go(SPAWNING, SpawnFailed("no such file"))
-    assert (agent, told(effects)) == (Agent(), [AgentLost("no such file")])
+    assert (agent.phase, told(effects)) == ("absent", [AgentLost("no such file")])
     assert effects[0].draft.update["status"] == 127
 
 
@@ -240,7 +229,7 @@ def test_a_silent_agent_is_given_up_at_its_deadline_and_not_before_a2(
 ) -> None:
     assert go(agent, Tick(), 129.999) == (agent, [])
     after, effects = go(agent, Tick(), 130.0)
-    assert (after, effects[0]) == (ENDING, End())
+    assert (after.phase, effects[0]) == ("ending", End())
     assert told(effects) == [AgentLost(f"crow did not answer {what} in time")]
 
 
@@ -257,6 +246,7 @@ def test_the_others_have_no_deadline(agent: Agent) -> None:
 def test_an_exit_is_told_with_the_last_thing_it_said(agent: Agent) -> None:
     after, effects = go(agent, Exited(3, ["first", "last words", " "]))
     assert (after, told(effects)) == (Agent(), [AgentLost("status 3: last words")])
+    assert effects[0].draft.update["lived"] == 100.0, "A6"
     update: Json = effects[0].draft.update
     assert (update["state"], update["status"], update["stderr"][0]) == ("exited", 3, "first")
 
@@ -290,7 +280,7 @@ def test_an_agent_wanted_while_ending_is_started_once_the_old_one_is_gone() -> N
     agent, effects = go(ENDING, Wanted())
     assert effects == []
     agent, effects = go(agent, Exited(0, []))
-    assert agent == SPAWNING
+    assert agent == SPAWNING._replace(born=100.0)
     assert said(effects) == [("_agent", "exited"), ("_agent", "starting")]
     assert effects[-1] == Spawn()
     assert told(effects) == []

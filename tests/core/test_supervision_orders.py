@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from rookery.core import supervision, turn
+from rookery.core import signals, supervision, turn
 from rookery.core.events import Draft
 from rookery.core.policy import Policy
 from rookery.core.supervision import Agent
@@ -36,7 +36,7 @@ class Together(RuleBasedStateMachine):
         self.starts = 0
 
     def feed(self, given: Any) -> None:
-        if type(given).__module__ == turn.__name__:
+        if type(given).__module__ == signals.__name__:
             self.turn, effects = turn.step(self.turn, given, self.now, POLICY)
         else:
             wish = WISH._replace(stored=self.stored)

@@ -7,7 +7,7 @@ import pytest
 from rookery.core.supervision import Agent, Applied, Opened, Tick
 from rookery.core.turn import AgentLost, AgentReady
 from tests.core.making import Json
-from tests.core.test_supervision import ENDING, OPENING, WISH, call_of, go, said, told
+from tests.core.test_supervision import OPENING, WISH, call_of, go, said, told
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask"}, {"id": "plan"}]}
 MODELS = {"currentModelId": "m1", "availableModels": [{"modelId": "m1"}, {"modelId": "m2"}]}
@@ -61,7 +61,7 @@ def test_an_agent_that_does_not_answer_a_setting_is_given_up() -> None:
     agent, _ = opened({"mode": "plan"}, modes=MODES)
     assert go(agent, Tick(), 129.999) == (agent, [])
     after, effects = go(agent, Tick(), 130.0)
-    assert after == ENDING
+    assert after.phase == "ending"
     assert told(effects) == [AgentLost("crow did not answer session/set_mode in time")]
 
 

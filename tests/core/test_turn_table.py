@@ -127,7 +127,8 @@ def test_a_rate_limit_is_a_clean_end_t11(error: Json) -> None:
     kinds = [update["sessionUpdate"] for update in appended(effects)]
     assert kinds == ["_rate_limit", "_turn"]
     assert (after.phase, end_of(effects)["reason"]) == ("idle", "rate_limited")
-    assert appended(effects)[0] == {"sessionUpdate": "_rate_limit", "message": error["message"]}
+    limit = {"sessionUpdate": "_rate_limit", "message": error["message"], "prompt": HELLO}
+    assert appended(effects)[0] == limit
     assert not any(isinstance(effect, EndAgent) for effect in effects)
 
 
@@ -135,7 +136,7 @@ def test_a_rate_limit_keeps_the_reset_time_that_the_agent_gave_t11() -> None:
     data = {"errorKind": "rate_limit", "resetsAt": "noon", "retryAfter": 60, "other": 1}
     _, effects = go(RUNNING, Answered(None, {"code": 1, "message": "m", "data": data}))
     limit = {"sessionUpdate": "_rate_limit", "message": "m", "resetsAt": "noon", "retryAfter": 60}
-    assert appended(effects)[0] == limit
+    assert appended(effects)[0] == {**limit, "prompt": HELLO}
 
 
 @pytest.mark.parametrize("turn", [WAITING, RUNNING, CANCELLING])

@@ -10,6 +10,7 @@ from rookery.cli import exits
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
+from rookery.client.answering import hung
 from rookery.client.fleet import heads
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import fleet_block, in_order, state_of
@@ -32,13 +33,18 @@ def ps(everything: bool, as_json: bool) -> int:
     rookery ps --json | jq -r 'select(.status == "needs-you").id'
     """
     screen = standard()
-    found = [head for head in heads(paths.home()) if everything or not head["archived"]]
+    home = paths.home()
+    found = [head for head in heads(home) if everything or not head["archived"]]
+    silent = hung(home, [head["id"] for head in found if head["awake"]])
+    found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:
         for head in found:
             status = state_of(head, awake=head["awake"])
             screen.line(dumps({**head, "status": status, "stale": is_stale(head)}))
     elif found:
         write_table(screen, found)
+        for name in sorted(silent):
+            screen.note(f"{name} does not answer; rookery kill {name} ends it.")
     else:
         screen.note('No sessions yet. rookery run "…" makes one.')
     return exits.DONE
@@ -63,6 +69,7 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
     words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words = "hung" if head.get("hung") else words
     return [
         screen.paint.sign(status),
         words,

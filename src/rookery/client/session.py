@@ -17,7 +17,7 @@ from rookery import paths
 from rookery.build import build
 from rookery.client.asleep import bury, carry_out, left_open, lock_path
 from rookery.client.start import StartError, reach_worker
-from rookery.core import commands
+from rookery.core import commands, rest
 from rookery.core.events import Event, Json, event_from_json, kind_of, loads
 from rookery.log.errors import Busy, StoreError
 from rookery.log.lock import is_held
@@ -218,6 +218,8 @@ class SessionClient:
         command = {"id": os.urandom(8).hex(), **command}
         wake = commands.wakes(command) if wake is None else wake
         outcome, starts = self._reader.find(command["id"]), 0
+        if command["do"] == "prompt" and outcome is None:
+            await self._end_stale()
         while outcome is None:
             link = await Link.open(self._socket, self._name, self._reader.last_seq())
             if link is not None:
@@ -235,6 +237,21 @@ class SessionClient:
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)
         return outcome
+
+    async def _end_stale(self) -> None:
+        """A worker of another build that has nothing to do makes place for one of this build (row
+        W7). The worker itself sees to it that no turn is ended by that."""
+        worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
+        if worker.get("ended") or worker.get("build", build()) == build():
+            return
+        if not rest.is_idle(self._reader.header_before(self._reader.turns() + 1)):
+            return
+        link = await Link.open(self._socket, self._name, self._reader.last_seq())
+        if link is not None:
+            try:
+                await self._ask(link, {"id": os.urandom(8).hex(), "do": "stop", "idle": True})
+            finally:
+                await link.close()
 
     async def _start(self, starts: int) -> int:
         """How often a worker was started for this command: one that is killed at once is started

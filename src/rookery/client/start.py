@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import rookery
 from rookery import paths
+from rookery.client import slots
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -37,7 +38,8 @@ class Started(NamedTuple):
 class StartError(Exception):
     """The worker did not start: `name` for programs, `message` for people.
 
-    Names of ours: no_session, spawn, died, timeout, garbled. All others are the worker's own word.
+    Names of ours: no_session, spawn, died, timeout, garbled, too_many. All others are the worker's
+    own word (too_many, too: no more may be awake).
     """
 
     def __init__(self, name: str, message: str) -> None:
@@ -104,13 +106,26 @@ def start_worker(
     directory = paths.session_dir(home, session)
     if not os.path.isdir(directory):
         raise StartError("no_session", f"There is no session {session} in {home}.")
-    log = os.path.join(directory, paths.WORKER_LOG)
     deadline = time.monotonic() + timeout
+    try:
+        with slots.for_start(home, deadline):
+            line = _start(home, session, argv or worker_argv(), deadline, timeout)
+    except slots.Full as full:
+        words = f"{full.most} workers are starting already; try again in a moment."
+        raise StartError("too_many", words) from None
+    except slots.Unusable as error:
+        raise StartError("spawn", f"Cannot start a worker: {error}.") from error
+    return _understand(line, directory)
+
+
+def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:
+    """The line that the worker said. Raises StartError."""
+    log = os.path.join(paths.session_dir(home, session), paths.WORKER_LOG)
     reading, writing = os.pipe()
     try:
         try:
             output, before = _open_log(log)
-            command = [*(argv or worker_argv()), "--home", home, "--session", session]
+            command = [*argv, "--home", home, "--session", session]
             child = _spawn([*command, "--ready-fd", str(writing)], writing, output)
         finally:
             os.close(writing)
@@ -128,7 +143,7 @@ def start_worker(
         raise StartError("timeout", late + _tail(log, before))
     if not line:
         raise StartError("died", "The worker died before it was ready." + _tail(log, before))
-    return _understand(line, directory)
+    return line
 
 
 def worker_argv() -> list[str]:

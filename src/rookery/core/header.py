@@ -205,11 +205,13 @@ def _agent(header: Json, event: Event) -> Json:
     if not state:
         return {}
     process: Json = {"state": state, "name": loose.text(update, "name") or header["agent"]}
-    for field in ("pid", "how", "reason", "status", "stderr", "remedy"):
+    for field in ("pid", "how", "reason", "status", "stderr", "remedy", "lived"):
         if field in update:
             process[field] = update[field]
     changes: Json = {"process": process, "_open": None}
-    if state == "ready":
+    if state == "stopped" and header["process"]["state"] == "parked":
+        del changes["process"]  # the worker stopped; the agent stays parked (row A6)
+    elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
         changes |= {field: EMPTY[field] for field in OF_THE_AGENT}

@@ -35,3 +35,13 @@ class Policy(NamedTuple):
     terminal_keep: int = 4 * 1024 * 1024
     """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
     confirm_destructive: bool = True
+    max_workers: int = 20
+    """Awake at once, in one home."""
+    max_cold_starts: int = 4
+    """Workers that start at once."""
+    rate_limit_auto_resume: bool = False
+    """The prompt that met a rate limit is sent once more when that is lifted."""
+    rate_limit_grace: float = 15.0
+    """So long after the reset time that the agent gave."""
+    ask_timeout: float = 0.0
+    """An ask is rejected after so long with somebody attached; 0: it waits."""

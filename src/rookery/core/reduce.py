@@ -288,6 +288,9 @@ def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     known = f"It resets at {resets}." if resets else "The agent did not say until when."
     text = (loose.text(event.update, "message") + "\n" + known).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
+    if prompt := list(loose.mappings(event.update, "prompt")):
+        again = {"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}
+        block["actions"] = parts.whole([again])
     return put({**block, "status": "warn"})
 
 

@@ -1,5 +1,7 @@
 """What a person can do about an end that was not wished for: one sentence each, in their terms."""
 
+import re
+
 from rookery.core import loose
 from rookery.core.events import Json
 
@@ -28,3 +30,28 @@ def _for_error(error: Json, agent: str) -> str:
     if kind == "context":
         return "The conversation is too long for the model: clear or compact it, then try again."
     return "The session is still usable: send the prompt again, or look at `rookery logs`."
+
+
+_MISSING = re.compile(r"command not found|no such file or directory|cannot find module")
+_LOGIN = re.compile(r"log ?in\b|logged in|api[ _-]?key|unauthori[sz]ed|credential|authenticat")
+_OLD = re.compile(
+    r"(unknown|unrecognized|unexpected|invalid) (option|argument|flag|command)"
+    r"|(requires?|needs?|unsupported|minimum|at least)\b.{0,60}\bversion"
+    r"|(requires?|needs?) (node|python|bun)\b|unsupported engine|too old"
+)
+
+
+def remedy_for_start(agent: str, install: str, status: object, said: list[str], error: Json) -> str:
+    """What helps an agent that does not start; the words are its last on stderr."""
+    lines = [*said, loose.text(error, "message")]
+    words = "\n".join(lines).lower()
+    if status == 127 or _MISSING.search(words):
+        how = f": {install}" if install else ", or correct its command"
+        return f"Its program was not found. Install it{how}."
+    if error.get("code") == -32000 or _LOGIN.search(words):
+        return f"Log in to {agent} in a terminal, then try again."
+    old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
+    if old:
+        how = f" Update it: {install}." if install else " Update it."
+        return f"It, or what it runs on, is too old ({old[:200]}).{how}"
+    return "`rookery logs` shows what it said."

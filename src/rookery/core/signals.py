@@ -14,6 +14,8 @@ class Prompted(NamedTuple):
     id: str
     prompt: list[Json]
     by: str | None
+    origin: str = ""
+    """Who sent it, where that was no person; it then has no command as its cause."""
 
 
 class SteerWanted(NamedTuple):

@@ -10,138 +10,57 @@ A2, A4, A5).
 Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
-from typing import NamedTuple
-
-from rookery.core import loose, options
+from rookery.core import loose, options, parking, restoring
+from rookery.core.agent_signals import (
+    Agent,
+    Applied,
+    Call,
+    Effect,
+    End,
+    EndWanted,
+    Exited,
+    Initialized,
+    Input,
+    Opened,
+    Past,
+    Setting,
+    Spawn,
+    Spawned,
+    SpawnFailed,
+    Tell,
+    Tick,
+    Wanted,
+    Wish,
+)
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
-from rookery.core.turn import AgentLost, AgentReady, Append
+from rookery.core.signals import AgentLost, AgentReady, Append
+
+__all__ = [
+    "Agent",
+    "Applied",
+    "Call",
+    "Effect",
+    "End",
+    "EndWanted",
+    "Exited",
+    "Initialized",
+    "Input",
+    "Opened",
+    "Past",
+    "Setting",
+    "Spawn",
+    "SpawnFailed",
+    "Spawned",
+    "Tell",
+    "Tick",
+    "Wanted",
+    "Wish",
+    "deadline",
+    "step",
+]
 
 PROTOCOL = 1
-
-UNAUTHENTICATED = -32000
-
-
-class Agent(NamedTuple):
-    phase: str = "absent"
-    until: float | None = None
-    """When the step under way is given up."""
-    method: str = ""
-    """Of the opening that is under way."""
-    capabilities: Json | None = None
-    info: Json | None = None
-    session: str = ""
-    settings: tuple["Setting", ...] = ()
-    """What a person chose earlier and the agent has still to be told (row W10)."""
-    steers: bool = False
-    """It takes prompts in mid-turn (row T4)."""
-    wanted_again: bool = False
-    """Wanted while ending: it is started once the old process is gone."""
-
-
-class Setting(NamedTuple):
-    name: str
-    value: str
-    method: str
-    params: Json
-
-
-class Wish(NamedTuple):
-    """What every start is given again (row W10)."""
-
-    name: str
-    argv: list[str]
-    cwd: str
-    roots: list[str]
-    mcp_servers: list[Json]
-    stored: str | None
-    """The agent's own session id, if the log knows one of this agent's."""
-    cold: bool
-    """The command may have to install first."""
-    offers: Json
-    """The capabilities that we offer as a client."""
-    version: str
-    chosen: Json | None = None
-    """Mode, model and effort, as a person last chose them."""
-    known_modes: Json | None = None
-    """Modes of the agent's that it does not report itself."""
-
-
-# --- inputs ------------------------------------------------------------------------------------
-
-
-class Wanted(NamedTuple):
-    pass
-
-
-class Spawned(NamedTuple):
-    pid: int
-
-
-class SpawnFailed(NamedTuple):
-    message: str
-
-
-class Initialized(NamedTuple):
-    result: object
-    error: Json | None
-
-
-class Opened(NamedTuple):
-    result: object
-    error: Json | None
-    replayed: int
-    """How many updates a load replayed: whether context came back."""
-
-
-class Applied(NamedTuple):
-    result: object
-    error: Json | None
-
-
-class Exited(NamedTuple):
-    status: int
-    stderr: list[str]
-
-
-class EndWanted(NamedTuple):
-    pass
-
-
-class Tick(NamedTuple):
-    pass
-
-
-type Input = (
-    Wanted | Spawned | SpawnFailed | Initialized | Opened | Applied | Exited | EndWanted | Tick
-)
-
-
-# --- effects -----------------------------------------------------------------------------------
-
-
-class Spawn(NamedTuple):
-    pass
-
-
-class Call(NamedTuple):
-    """Send this request; its answer comes back as Initialized, Opened or Applied."""
-
-    method: str
-    params: Json
-
-
-class End(NamedTuple):
-    """TERM to the whole group, a grace, then KILL."""
-
-
-class Tell(NamedTuple):
-    """To the turn machine."""
-
-    given: AgentReady | AgentLost
-
-
-type Effect = Spawn | Call | End | Tell | Append
 
 
 def deadline(agent: Agent) -> float | None:
@@ -153,13 +72,14 @@ def step(
 ) -> tuple[Agent, list[Effect]]:
     match given:
         case Wanted():
-            return _wanted(agent, wish)
+            return _wanted(agent, now, wish)
         case Spawned() if agent.phase == "spawning":
             until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case SpawnFailed():
-            update = _state("exited", wish, status=127, stderr=[given.message])
-            return Agent(), [Append(Draft(update)), Tell(AgentLost(given.message))]
+            failed = agent._replace(phase="spawning", born=now)
+            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
         case Initialized() if agent.phase == "initializing":
             return _initialized(agent, given, now, wish, policy)
         case Opened() if agent.phase == "opening":
@@ -167,23 +87,25 @@ def step(
         case Applied() if agent.phase == "applying":
             return _applied(agent, given, now, wish, policy)
         case Exited():
-            return _exited(agent, given, wish)
+            return _exited(agent, given, now, wish)
         case EndWanted() if agent.phase not in ("absent", "ending"):
-            return Agent(phase="ending"), [End()]
+            return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
         case EndWanted():
             return agent._replace(wanted_again=False), []
         case Tick() if agent.until is not None and now >= agent.until:
-            return _give_up(f"{wish.name} did not answer {_asked(agent)} in time")
+            why = f"{wish.name} did not answer {_asked(agent)} in time"
+            return _give_up(_unrestored(agent, why, wish), why)
     return agent, []
 
 
-def _wanted(agent: Agent, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     match agent.phase:
         case "ready":
             return agent, [Tell(AgentReady())]
         case "absent":
             starting = _state("starting", wish, argv=wish.argv)
-            return Agent(phase="spawning"), [Append(Draft(starting)), Spawn()]
+            spawning = Agent(phase="spawning", born=now, past=agent.past)
+            return spawning, [Append(Draft(starting)), Spawn()]
         case "ending":
             return agent._replace(wanted_again=True), []
     return agent, []
@@ -199,10 +121,11 @@ def _initialized(
     agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     if given.error is not None or not isinstance(given.result, dict):
-        return _refused(given.error or {"message": "initialize was answered with no object"}, wish)
+        error = given.error or {"message": "initialize was answered with no object"}
+        return _refused(agent, error, wish)
     if speaks_draft(given.result):
         words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
-        return _refused({"message": words}, wish)
+        return _refused(agent, {"message": words}, wish)
     agent = agent._replace(
         capabilities=loose.mapping(given.result, "agentCapabilities"),
         info=loose.mapping(given.result, "agentInfo"),
@@ -212,13 +135,17 @@ def _initialized(
     )
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
+    if restoring.given_up(agent.past, wish.stored):
+        why = f"{wish.name} failed {agent.past.transient} times to restore its session"
+        fresh = agent._replace(reset=f"{why}: {agent.past.why}")
+        return _open(fresh, "session/new", now, wish, policy)
     abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
     if isinstance(abilities.get("resume"), dict):
         return _open(agent, "session/resume", now, wish, policy)
     if loose.flag(agent.capabilities, "loadSession"):
         return _open(agent, "session/load", now, wish, policy)
-    opening, effects = _open(agent, "session/new", now, wish, policy)
-    return opening, [_reset(f"{wish.name} cannot load a session"), *effects]
+    fresh = agent._replace(reset=f"{wish.name} cannot load a session")
+    return _open(fresh, "session/new", now, wish, policy)
 
 
 def speaks_draft(result: Json) -> bool:
@@ -251,16 +178,11 @@ def _opened(
 ) -> tuple[Agent, list[Effect]]:
     fresh = agent.method == "session/new"
     if given.error is not None:
-        # Logging in helps, and the stored conversation stays; any other refusal means that it is
-        # gone.
-        if fresh or given.error.get("code") == UNAUTHENTICATED:
-            return _refused(given.error, wish)
-        opening, effects = _open(agent, "session/new", now, wish, policy)
-        said = loose.text(given.error, "message") or "no reason given"
-        return opening, [_reset(f"{wish.name} could not restore its session: {said}"), *effects]
+        return _not_opened(agent, given.error, now, wish, policy)
     session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
     if not session:
-        return _refused({"message": "session/new was answered without a session id"}, wish)
+        message = "session/new was answered without a session id"
+        return _refused(agent, {"message": message}, wish)
     offers = _offers(given.result, wish)
     update = _state(
         "ready",
@@ -273,9 +195,36 @@ def _opened(
     )
     if agent.method == "session/load":
         update["replayed"] = given.replayed
-    opened = agent._replace(session=session, settings=_settings(session, offers, wish.chosen))
+    settings, past = _settings(session, offers, wish.chosen), restoring.restored(agent.past)
+    opened = agent._replace(session=session, settings=settings, reset="", past=past)
     applying, effects = _apply(opened, now, policy)
-    return applying, [Append(Draft(update)), *effects]
+    reset = [_reset(agent.reset)] if agent.reset else []
+    return applying, [*reset, Append(Draft(update)), *effects]
+
+
+def _not_opened(
+    agent: Agent, error: Json, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    """A resume that is refused tries a load, and what is gone a fresh session; what may pass ends
+    the start, and the stored session is kept (row A5)."""
+    if agent.method == "session/new":
+        return _refused(agent, error, wish)
+    said = loose.text(error, "message") or "no reason given"
+    if error.get("code") == restoring.UNAUTHENTICATED:  # logging in helps: this counts for nothing
+        return _refused(agent, error, wish)
+    if agent.method == "session/resume" and loose.flag(agent.capabilities, "loadSession"):
+        return _open(agent, "session/load", now, wish, policy)
+    if restoring.is_gone(error):
+        fresh = agent._replace(reset=f"{wish.name} could not restore its session: {said}")
+        return _open(fresh, "session/new", now, wish, policy)
+    return _refused(_unrestored(agent, said, wish), error, wish)
+
+
+def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
+    """Counts a stored session that could not be reached."""
+    if agent.phase != "opening" or agent.method == "session/new":
+        return agent
+    return agent._replace(past=restoring.failed_again(agent.past, wish.stored, why))
 
 
 def _offers(result: object, wish: Wish) -> Json:
@@ -327,13 +276,17 @@ def _reset(reason: str) -> Append:
     return Append(Draft({"sessionUpdate": "_context", "state": "reset", "reason": reason}))
 
 
-def _refused(error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _refused(agent: Agent, error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
     said = loose.text(error, "message") or "no reason given"
-    return Agent(phase="ending"), [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
+    return _failing(agent, error), [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
 
 
-def _give_up(why: str) -> tuple[Agent, list[Effect]]:
-    return Agent(phase="ending"), [End(), Tell(AgentLost(why))]
+def _give_up(agent: Agent, why: str) -> tuple[Agent, list[Effect]]:
+    return _failing(agent, {"message": why}), [End(), Tell(AgentLost(why))]
+
+
+def _failing(agent: Agent, fault: Json) -> Agent:
+    return Agent(phase="ending", born=agent.born, fault=fault, past=agent.past)
 
 
 def _asked(agent: Agent) -> str:
@@ -342,20 +295,21 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(agent: Agent, given: Exited, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     if agent.phase == "absent":
         return agent, []
-    update = _state("exited", wish)
-    if agent.phase != "ending":  # how it ends when we end it says nothing
-        update |= {"status": given.status} | ({"stderr": given.stderr} if given.status else {})
+    past, update = parking.gone(agent, given, now, wish)
+    agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
     if agent.phase == "ending" and agent.wanted_again:
-        again, more = _wanted(Agent(), wish)
+        again, more = _wanted(Agent(past=past), now, wish)
         return again, [*effects, *more]
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")
-        effects.append(Tell(AgentLost(f"status {given.status}" + (f": {last}" if last else ""))))
-    return Agent(), effects
+        why = f"status {given.status}" + (f": {last}" if last else "")
+        agent = _unrestored(agent, why, wish)
+        effects.append(Tell(AgentLost(why)))
+    return Agent(past=agent.past), effects
 
 
 def _state(state: str, wish: Wish, **fields: object) -> Json:

@@ -12,7 +12,7 @@ other end.
 
 from typing import NamedTuple
 
-from rookery.core import loose
+from rookery.core import limits, loose
 from rookery.core import queue as queues
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -102,6 +102,8 @@ class Turn(NamedTuple):
     queue: queues.Queue = ()
     held: bool = False
     """The last turn did not end well: the queue waits for a person (row T3)."""
+    resumed: int = 0
+    """How often in a row a prompt that met a rate limit was sent again by itself (row T11)."""
 
 
 def deadline(turn: Turn) -> float | None:
@@ -168,7 +170,8 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
 
 def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[Effect]]:
     if turn.phase == "idle":
-        return _begin(turn, given.prompt, cause=given.id, by=given.by)
+        cause = None if given.origin else given.id
+        return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
     return _enqueue(turn, Queued(given.id, given.prompt), given.by, policy)
 
 
@@ -253,12 +256,16 @@ def _begin(
     cause: str | None = None,
     by: str | None = None,
     queued: tuple[str, ...] = (),
+    origin: str = "",
 ) -> tuple[Turn, list[Effect]]:
     n = turn.n + 1
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
     update |= {"queued": list(queued)} if queued else {}
+    update |= {"origin": origin} if origin else {}
+    resumed = turn.resumed + 1 if origin == limits.ORIGIN else 0
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
+    begun = begun._replace(resumed=resumed)
     effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
     return begun, effects if turn.owes is not None else [*effects, WantAgent()]
 
@@ -283,11 +290,7 @@ def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[E
 
 
 def _reason_of(error: Json) -> str:
-    kind = loose.text(loose.mapping(error, "data"), "errorKind")
-    limited = kind == "rate_limit" or '"errorKind":"rate_limit"' in loose.text(
-        error, "message"
-    ).replace(" ", "")
-    return "rate_limited" if limited else "failed"
+    return "rate_limited" if limits.is_limit(error) else "failed"
 
 
 def _cancel(
@@ -346,7 +349,8 @@ def _end(
     if reason in ("agent_exited", "interrupted", "unresponsive", "orphaned"):
         turn = _settled(turn)
     if reason == "rate_limited":
-        effects.append(Append(Draft(_rate_limit(error or {}))))
+        limit = limits.limit_of(error or {}, turn.prompt, turn.resumed)
+        effects.append(Append(Draft(limit)))
     effects.append(Append(Draft(update), full=True))
     held = (hold or reason != "end_turn") and bool(turn.queue)
     ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held)
@@ -359,13 +363,6 @@ def _end(
 def _settled(turn: Turn) -> Turn:
     """No answer comes any more: what was being offered to the turn waits like the rest."""
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
-
-
-def _rate_limit(error: Json) -> Json:
-    """With the reset time that the agent gave, never an invented one (row T11)."""
-    data = loose.mapping(error, "data")
-    given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
-    return {"sessionUpdate": "_rate_limit", "message": loose.text(error, "message"), **given}
 
 
 def _drain(turn: Turn, policy: Policy) -> tuple[Turn, list[Effect]]:

@@ -77,6 +77,7 @@ class AgentSide:
             chosen=header["wanted"],
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
+            install=registry.install_line(header["agent"], argv),
         )
 
     def profile(self) -> profiles.Profile:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, loose, options, supervision
+from rookery.core import commands, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.log.errors import LogError
@@ -73,6 +73,8 @@ class Desk:
                 self._engine.feed_agent(supervision.Wanted())
             case "restart":
                 self._restart(name, by)
+            case "stop" if command.get("idle") is True:
+                self._stop_idle(name, by)
             case "stop":
                 self._stop("stop", name, by)
 
@@ -238,6 +240,13 @@ class Desk:
         self._engine.append(Draft(update, cause, by))
         self._engine.feed_agent(supervision.EndWanted())
         self._engine.feed_agent(supervision.Wanted())
+
+    def _stop_idle(self, cause: str, by: str) -> None:
+        """For a worker of another build (row W7): a turn is never ended by it."""
+        if self._engine.turn.phase == "idle" and rest.is_idle(self._engine.header):
+            self._stop("stale", cause, by)
+        else:
+            self._done(cause, "stop", by, detail="busy")
 
     def agent_told(self, given: turns.AgentReady | turns.AgentLost) -> None:
         """Whoever wanted the agent to be there learns how that went."""

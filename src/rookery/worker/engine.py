@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import supervision, watchdogs
+from rookery.core import asks_clock, limits, loose, supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -20,6 +20,9 @@ from rookery.worker.journal import Journal
 
 RETRY = 1.0
 """Seconds until a commit that the disk refused is tried again."""
+
+LOOK = 60.0
+"""Seconds between two looks at the wall's clock, while something waits for it."""
 
 OPEN = ("pending", "in_progress")
 
@@ -40,17 +43,20 @@ class Engine:
         wish: Callable[[], supervision.Wish],
         profile: Callable[[], Profile],
         calls: Callable[[], bool],
+        attached: Callable[[], bool],
         perform: Callable[[Effect], None],
         on_tick: Callable[[], None],
     ) -> None:
         self.journal = journal
         self.policy = policy
         self.turn = _turn_of(journal.header)
-        self.agent = supervision.Agent()
+        self.agent = supervision.Agent(past=_past_of(journal.header))
         self._wish = wish
         self._profile = profile
         self._calls = calls
+        self._attached = attached
         self._watch = watchdogs.Watch()
+        self._asks = asks_clock.Clock()
         self._perform = perform
         self._on_tick = on_tick
         self._effects: deque[Effect] = deque()
@@ -129,17 +135,53 @@ class Engine:
         """For the earliest of what is due by time."""
         self.stop_clock()
         self._watch = watchdogs.in_flight(self._watch, busy=self._in_flight(), now=now())
+        self._sync_asks()
         times = [
+            None if self._effects else asks_clock.deadline(self._asks),
             self.journal.deadline(),
             turns.deadline(self.turn),
             supervision.deadline(self.agent),
             watchdogs.deadline(self._watch, self.policy, self._profile()),
+            self._resume_due(),
             now() + RETRY if self.journal.trouble is not None else None,
         ]
         due = [at for at in times if at is not None]
         if due:
             delay = max(0.0, min(due) - now())
             self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def _sync_asks(self) -> None:
+        names, limit = self.header["asks"], self.policy.ask_timeout
+        self._asks = asks_clock.synced(self._asks, names, now(), limit, attached=self._attached())
+
+    def _close_late_asks(self) -> None:
+        """Nobody answered in time: the agent is told so, and the log why (row P3)."""
+        self._sync_asks()
+        for name in asks_clock.expired(self._asks, now()):
+            answer, notice = asks_clock.timed_out(
+                self.header["asks"][name], self.policy.ask_timeout
+            )
+            self.append(answer.draft, full=True)
+            self.append(notice)
+            self.do(Reply(name, answer.reply))
+
+    def resumes_at(self) -> float | None:
+        """When a prompt that met a rate limit is sent again (row T11); milliseconds of the
+        epoch."""
+        if self._effects or self.turn.phase != "idle":
+            return None
+        return limits.resume_at(self.header, self.policy)
+
+    def _resume_due(self) -> float | None:
+        """Looked at once in a while: a machine that sleeps stops this clock, not the world's."""
+        at = self.resumes_at()
+        return None if at is None else now() + min(LOOK, max(0.0, at / 1000 - time.time()))
+
+    def _resume(self) -> None:
+        at = self.resumes_at()
+        if at is not None and time.time() * 1000 >= at:
+            prompt = list(loose.mappings(self.header["rateLimit"], "prompt"))
+            self.feed_turn(turns.Prompted("", prompt, limits.BY, limits.ORIGIN))
 
     def stop_clock(self) -> None:
         if self._timer is not None:
@@ -153,6 +195,9 @@ class Engine:
             self.journal.flush(now())
         self._watch, barks = watchdogs.ticked(self._watch, now(), self.policy, self._profile())
         self._bark(barks)
+        if not self._effects:  # else the disk is full, and an answer may be on its way to it
+            self._close_late_asks()
+        self._resume()
         self.feed_turn(turns.Tick())
         self.feed_agent(supervision.Tick())
         self._on_tick()
@@ -160,6 +205,11 @@ class Engine:
 
 def _turn_of(header: Json) -> turns.Turn:
     queue = tuple(Queued(item["id"], item["prompt"]) for item in header["queue"])
-    return turns.Turn(
-        n=header["turn"], queue=queue, held=bool(queue) and header["reason"] != "end_turn"
-    )
+    held = bool(queue) and header["reason"] != "end_turn"
+    resumed = loose.integer(header["rateLimit"], "resumed") or 0
+    return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
+
+
+def _past_of(header: Json) -> supervision.Past:
+    """A park outlives its worker (row A6)."""
+    return supervision.Past(parked=header["process"]["state"] == "parked")

@@ -54,6 +54,7 @@ class Host:
             self._wish,
             self._profile,
             self._calls_open,
+            lambda: self._rest.left_at is None,
             self._perform,
             self._settle,
         )
@@ -81,6 +82,7 @@ class Host:
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
+        self._engine.set_clock()  # for what a worker before this one waited for
         try:
             await self._stopped.wait()
         finally:
@@ -111,7 +113,9 @@ class Host:
         while True:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
-            due = rest.deadline(self._rest, self._policy, idle=rest.is_idle(self._journal.header))
+            waits = self._engine.resumes_at() is not None
+            idle = rest.is_idle(self._journal.header) and not waits
+            due = rest.deadline(self._rest, self._policy, idle=idle)
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
             elif not self._journal.writer.stands():
@@ -176,6 +180,8 @@ class Host:
     def _clients_changed(self, count: int) -> None:
         self._rest = self._rest._replace(left_at=None if count else now())
         self._records.note(**{"attached" if count else "detached": wall_clock()})
+        if not self._stopped.is_set():
+            self._engine.set_clock()
 
     def _command(self, command: Json, by: str, pid: int) -> None:
         self._commands.append((command, by, pid))

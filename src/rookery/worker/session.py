@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 
 from rookery import config, paths
+from rookery.client import slots
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
@@ -30,19 +31,39 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     try:
         check_home(home)
         settings = config.load(home)
+        if policy is not None:
+            settings = settings._replace(policy=policy)
         writer = _open(directory)
     except Busy as error:
         return _refuse(ready, "busy", str(error))
     except (LogError, config.ConfigError, paths.PathError) as error:
         return _refuse(ready, type(error).__name__, str(error))
+    slot = None
     try:
+        slot = slots.for_worker(home, settings.policy)
+        if slot is None:
+            return _refuse(ready, "too_many", _too_many(home, session, settings.policy))
         _bury(directory, session, writer)
-        if policy is not None:
-            settings = settings._replace(policy=policy)
         asyncio.run(_awake(directory, writer, settings, ready))
+    except slots.Unusable as error:
+        return _refuse(ready, "slots", f"The worker finds no place: {error}.")
     finally:
         writer.close()
+        if slot is not None:
+            slot.release()
     return 0
+
+
+def _too_many(home: str, session: str, policy: Policy) -> str:
+    """Names the idle ones, which can be stopped without a loss (row W9)."""
+    from rookery.client.fleet import heads
+
+    known = [head for head in heads(home) if head["awake"] and head["id"] != session]
+    idle = [head["id"] for head in known if head["state"] == "idle" and not head["asks"]]
+    most = f"{policy.max_workers} sessions are awake already (max_workers)."
+    if not idle:
+        return f"{most} None of them is idle: wait for one, or stop one (rookery stop ID)."
+    return f"{most} Idle, and safe to stop: {', '.join(idle[-5:])} (rookery stop ID)."
 
 
 def _open(directory: str) -> Writer:

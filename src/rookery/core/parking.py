@@ -1,0 +1,56 @@
+"""An agent that does not stay up: its short lives are counted; after too many it is parked, with
+what helps (row A6).
+
+Parked means that nothing starts it by itself and that one notice is there; whoever wants it tries
+once more, and a try that fails parks it again.
+"""
+
+from rookery.core.agent_signals import Agent, Exited, Past, Wish
+from rookery.core.events import Json
+from rookery.core.remedies import remedy_for_start
+
+QUICK = 10.0
+"""Seconds: an exit before counts as a start that failed."""
+
+WINDOW = 60.0
+MOST = 3
+"""Starts that may fail within the window."""
+
+LINES = 20
+
+
+def gone(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Past, Json]:
+    """What is remembered of a process that ended, and the `_agent` that says so."""
+    lived = max(0.0, now - agent.born)
+    wished = agent.phase == "ending" and agent.fault is None
+    quick = not wished and (lived < QUICK or agent.fault is not None)
+    past = _counted(agent.past, agent.born) if quick else agent.past
+    if not quick and lived >= QUICK:
+        past = past._replace(parked=False)
+    if quick and past.parked:
+        return past, _parked(agent, given, lived, wish)
+    update: Json = {"sessionUpdate": "_agent", "state": "exited", "name": wish.name}
+    if agent.phase != "ending":  # how it ends when we end it says nothing
+        update |= {"status": given.status} | ({"stderr": given.stderr} if given.status else {})
+        update["lived"] = round(lived, 3)
+        update |= {"quick": len(past.starts)} if quick else {}
+    return past, update
+
+
+def _counted(past: Past, born: float) -> Past:
+    recent = tuple(start for start in past.starts if born - start < WINDOW)
+    starts = (*recent, born)
+    return past._replace(starts=starts, parked=past.parked or len(starts) > MOST)
+
+
+def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
+    update: Json = {"sessionUpdate": "_agent", "state": "parked", "name": wish.name}
+    if agent.phase != "ending":
+        update["status"] = given.status
+    error = agent.fault or {}
+    remedy = remedy_for_start(wish.name, wish.install, update.get("status"), given.stderr, error)
+    return update | {
+        "lived": round(lived, 3),
+        "stderr": given.stderr[-LINES:],
+        "remedy": remedy,
+    }

@@ -1,0 +1,14 @@
+"""A worker of another build: the same program, which says so of itself.
+
+python older.py --home … --session … --ready-fd …
+"""
+
+import sys
+
+from rookery import build
+from rookery.worker import session as sessions
+from rookery.worker import warden
+
+build._known = "0.0.1+older"
+
+sys.exit(warden.main(sys.argv[1:], sessions.main))

@@ -1,0 +1,63 @@
+"""At most so many workers awake, and so many starting (row W9)."""
+
+import os
+
+import pytest
+
+from rookery import paths
+from rookery.client import slots
+from rookery.client.start import StartError, start_worker
+from rookery.core.policy import Policy
+from rookery.log.lock import Lock
+from rookery.processes import tree
+from tests.worker.aviary import Aviary
+
+
+async def test_one_worker_too_many_is_refused_with_the_idle_ones_w9(aviary: Aviary) -> None:
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await first.turn("hello")
+    with pytest.raises(StartError) as caught:
+        await second.prompt("hello")
+    assert caught.value.name == "too_many"
+    assert f"safe to stop: {first.id} (rookery stop ID)" in caught.value.message
+    assert await first.reason("it goes on") == "end_turn"
+    worker = first.worker
+    await first.send("stop")
+    await first.gone(worker)
+    assert await second.reason("hello") == "end_turn"
+
+
+async def test_a_killed_worker_leaves_its_slot_w9(aviary: Aviary) -> None:
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await first.turn("hello")
+    worker, warden = first.worker, first.warden
+    tree.kill([worker])
+    await first.gone(worker, warden)
+    assert await second.reason("hello") == "end_turn"
+
+
+def test_one_start_too_many_waits_for_its_turn_w9(aviary: Aviary) -> None:
+    aviary.configure(max_cold_starts=7, max_workers=1)  # clamped to 1
+    bird = aviary.hatch()
+    with slots.for_start(aviary.home, 0.0), pytest.raises(StartError) as caught:
+        start_worker(bird.home, bird.id, timeout=0.05)
+    assert caught.value.name == "too_many"
+    assert "1 workers are starting already" in caught.value.message
+    assert start_worker(bird.home, bird.id).pid
+
+
+def test_there_are_twenty_and_four_w9(aviary: Aviary) -> None:
+    taken = [slots.for_worker(aviary.home, Policy()) for _ in range(21)]
+    assert [slot is None for slot in taken] == [False] * 20 + [True]
+    for slot in taken:
+        if slot is not None:
+            slot.release()
+    places = [os.path.join(aviary.home, paths.SLOTS, f"start-{n}") for n in range(4)]
+    with slots.for_start(aviary.home, 0.0):
+        held = [Lock.acquire(place, wait=0) for place in places[1:]]
+        with pytest.raises(slots.Full), slots.for_start(aviary.home, 0.0):
+            pass
+    for lock in held:
+        lock.release()
