@@ -136,14 +136,22 @@ def resolve(
     return Agent(name, argv)
 
 
-def from_command(command: str) -> Agent:
-    """The agent that a command line starts, named after its program. Raises ValueError."""
+def from_command(
+    command: str, environment: Mapping[str, str] | None = None, node_path: str = ""
+) -> Agent:
+    """The agent that a command line starts, named after its program. Raises ValueError.
+
+    The environment is taken as by `resolve`.
+    """
     import shlex
 
     argv = shlex.split(command)
     if not argv:
         raise ValueError("the command is empty")
-    return Agent(os.path.basename(argv[0]) or argv[0], argv)
+    name = os.path.basename(argv[0]) or argv[0]
+    if environment is not None:
+        argv = programs.located(argv, environment, node_path)
+    return Agent(name, argv)
 
 
 def check_installed(

@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     },
     "Set up": {
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
+        "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
     },
     "Other": {
