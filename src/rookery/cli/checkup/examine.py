@@ -1,7 +1,8 @@
 """An agent's examination: three short runs in a directory that is thrown away.
 
-The first is a polite client's, the second brings the session back in a new process, the third sends
-what no client should. Each step has its time; an agent that fails one is asked the next.
+The first is a polite client's, the second brings the session back in a new process and then sends
+what no client should, the third asks for a version of the protocol that does not exist. Each step
+has its time; an agent that fails one is asked the next.
 """
 
 import asyncio
@@ -43,11 +44,15 @@ async def examine(card: Card, limits: Limits, prompt: str) -> None:
         if met is None:
             return
         session, ping = met
-        if session:
-            async with Subject(card.argv, cwd) as second:
+        async with Subject(card.argv, cwd) as second:
+            if not (await second.ask("initialize", opening.params(), limits.start)).good:
+                card.say("acp-S8", NOT_OK, "a second process did not initialize")
+                return
+            if session:
                 await _bring_back(card, second, session, cwd, limits, prompted=bool(prompt))
+            await _provoke(card, second, ping, limits)
         async with Subject(card.argv, cwd) as third:
-            await _provoke(card, third, ping, limits)
+            await _ask_for_the_future(card, third, limits)
 
 
 # ---------------------------------------------------------------- a polite client
@@ -126,6 +131,9 @@ async def _sessions(card: Card, agent: Subject, limits: Limits) -> None:
         asked = {"sessionId": gone["sessionId"], "prompt": hello}
         missing = await agent.ask("session/prompt", asked, limits.step)
     card.facts["unknownSessionCode"] = missing.code
+    if missing.code == opening.UNAUTHENTICATED:
+        card.say("acp-S12", NOT_TOLD, "sessions: it wants a log-in first")
+        return
     words = "an unknown session is refused with -32002"
     card.judge("acp-S12", missing.code == -32002, words, f"an unknown session: {_said(missing)}")
     if "list" not in loose.mapping(can, "sessionCapabilities"):
@@ -184,9 +192,6 @@ async def _bring_back(
     if not loose.flag(can, "loadSession"):
         card.say("acp-S8", NOT_TOLD, "session/load is not offered")
         return
-    if not (await agent.ask("initialize", opening.params(), limits.start)).good:
-        card.say("acp-S8", NOT_OK, "a second process did not initialize")
-        return
     asked = {"sessionId": session, "cwd": cwd, "mcpServers": []}
     loaded = await agent.ask("session/load", asked, limits.start)
     if not loaded.good:
@@ -236,7 +241,7 @@ def _judge_replay(
 # ---------------------------------------------------------------- what no client should send
 
 
-async def _provoke(card: Card, agent: Subject, ping: str, limits: Limits) -> None:
+async def _ask_for_the_future(card: Card, agent: Subject, limits: Limits) -> None:
     asked = await agent.ask("initialize", opening.params(65535), limits.start)
     version = loose.integer(asked.result, "protocolVersion")
     if asked.good:
@@ -244,6 +249,9 @@ async def _provoke(card: Card, agent: Subject, ping: str, limits: Limits) -> Non
         card.judge("acp-I3", version != 65535, words, "echoes any version that it is asked for")
     else:
         card.say("acp-I3", NOT_OK, f"version 65535: {_said(asked)}")
+
+
+async def _provoke(card: Card, agent: Subject, ping: str, limits: Limits) -> None:
     lines = (
         ("acp-T8", "a malformed line", b'{"jsonrpc": oops\n'),
         ("acp-T9", "a line []", b"[]\n"),

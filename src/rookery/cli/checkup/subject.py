@@ -22,6 +22,7 @@ TAIL = 4000
 """Characters of stderr that are kept."""
 
 UMASK = 0o077
+DETAILS = ("details", "message", "error")
 
 
 class Reply(NamedTuple):
@@ -142,8 +143,7 @@ class Subject:
             case None:
                 return Reply(answer.result, seconds=seconds, updates=updates)
             case RpcError() as error:
-                words = loose.first_line(error.message, 160)
-                return Reply(None, error.code, words, seconds, updates)
+                return Reply(None, error.code, _words(error), seconds, updates)
             case ConnectionClosed():
                 await self._settled()
         return Reply(words=self.end_words())
@@ -183,6 +183,13 @@ class Subject:
     def _wrote(self, data: bytes) -> None:
         self.stderr_bytes += len(data)
         self.stderr = (self.stderr + data.decode("utf-8", "replace"))[-TAIL:]
+
+
+def _words(error: RpcError) -> str:
+    """The message, and what some hide in its data."""
+    more = next(filter(None, (loose.text(error.data, key) for key in DETAILS)), "")
+    said = loose.first_line(error.message, 160) or "an error without a message"
+    return f"{said}: {loose.first_line(more, 160)}" if more and more not in said else said
 
 
 def refuse(incoming: Incoming) -> None:
