@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rookery import programs
+
 DEFAULT = "demo"
 """Needs no model and no account: what a newcomer meets first."""
 
@@ -45,7 +47,7 @@ class UnknownAgent(Exception):
 
 
 class NotInstalled(Exception):
-    """The agent's program is not on PATH; `install` says how to get it ("": nobody knows)."""
+    """The agent's program is nowhere; `install` says how to get it ("": nobody knows)."""
 
     def __init__(self, agent: Agent, install: str) -> None:
         super().__init__(agent.name)
@@ -113,35 +115,51 @@ def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
     return [*custom, *(name for name in AGENTS if name not in custom)]
 
 
-def resolve(name: str, custom: Mapping[str, Sequence[str]]) -> Agent:
-    """The agent of that name; `custom` are those of config.toml, which win. Raises UnknownAgent."""
+def resolve(
+    name: str,
+    custom: Mapping[str, Sequence[str]],
+    environment: Mapping[str, str] | None = None,
+    node_path: str = "",
+) -> Agent:
+    """The agent of that name; `custom` are those of config.toml, which win. Raises UnknownAgent.
+
+    With an environment: a program that only a version manager has comes with its whole path.
+    """
     if name in custom:
-        return Agent(name, list(custom[name]))
-    entry = AGENTS.get(name)
-    if entry is None:
+        argv = list(custom[name])
+    elif (entry := AGENTS.get(name)) is not None:
+        argv = [sys.executable if word == PYTHON else word for word in entry.argv]
+    else:
         raise UnknownAgent(name, names(custom))
-    return Agent(name, [sys.executable if word == PYTHON else word for word in entry.argv])
+    if environment is not None:
+        argv = programs.located(argv, environment, node_path)
+    return Agent(name, argv)
 
 
-def from_command(command: str) -> Agent:
-    """The agent that a command line starts, named after its program. Raises ValueError."""
+def from_command(
+    command: str, environment: Mapping[str, str] | None = None, node_path: str = ""
+) -> Agent:
+    """The agent that a command line starts, named after its program. Raises ValueError.
+
+    The environment is taken as by `resolve`.
+    """
     import shlex
 
     argv = shlex.split(command)
     if not argv:
         raise ValueError("the command is empty")
-    return Agent(os.path.basename(argv[0]) or argv[0], argv)
+    name = os.path.basename(argv[0]) or argv[0]
+    if environment is not None:
+        argv = programs.located(argv, environment, node_path)
+    return Agent(name, argv)
 
 
-def check_installed(agent: Agent, environment: Mapping[str, str], cwd: str) -> None:
+def check_installed(
+    agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
+) -> None:
     """Raise NotInstalled where the agent's program cannot be found as it will be started."""
     program = agent.argv[0]
-    if "/" in program:
-        found = _is_program(os.path.join(cwd, program))
-    else:
-        places = environment.get("PATH", os.defpath).split(os.pathsep)
-        found = any(_is_program(os.path.join(place, program)) for place in places if place)
-    if not found:
+    if programs.find(program, environment, cwd, node_path) is None:
         raise NotInstalled(agent, install_line(agent.name, agent.argv))
 
 
@@ -149,10 +167,6 @@ def install_line(name: str, argv: Sequence[str]) -> str:
     """How to install the program that an agent's command runs; "": nobody knows."""
     entry = AGENTS.get(name)
     return entry.install if entry and list(argv[:1]) == list(entry.argv[:1]) else ""
-
-
-def _is_program(path: str) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 COLD = frozenset({"npx", "uvx", "bunx", "pnpx"})

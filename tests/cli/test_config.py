@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.config import LIMITS, Config, ConfigError, load
+from rookery.config import Config, ConfigError, load
 from rookery.core.policy import Policy
+from rookery.settings import LIMITS
 
 
 def load_text(directory: Path, text: str) -> Config:

@@ -44,6 +44,11 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "kill": Entry("ending", "End a session's processes at once, also hung ones."),
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
+    "Set up": {
+        "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
+        "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
+        "config": Entry("configuring", "Show, explain and edit the settings."),
+    },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),

@@ -13,7 +13,7 @@ Rookery runs coding agents in the background, keeps every turn, and lets you wat
 There are no sessions yet.
 
   rookery run "Show me what you can do"   a tour with the demo agent, which needs no account
-  rookery run --agent help                the agents that are known by name
+  rookery agents                          the agents that are known by name
   rookery --help                          every command
 """
 

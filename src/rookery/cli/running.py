@@ -69,7 +69,7 @@ def _wanted(
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--cmd") from None
         argv = found.argv
-    registry.check_installed(found, os.environ, cwd)
+    registry.check_installed(found, os.environ, cwd, settings.node_path)
     return Wanted(found, argv, cwd, roots, title)
 
 
@@ -78,16 +78,9 @@ class AgentsAsked(Exception):
 
 
 def _list_agents(screen: Screen) -> int:
-    settings = config.load(paths.home())
-    for name in registry.names(settings.agents):
-        agent = registry.resolve(name, settings.agents)
-        try:
-            registry.check_installed(agent, os.environ, ".")
-            how = "installed" if name != "demo" else "comes with Rookery"
-        except registry.NotInstalled as missing:
-            how = missing.install or "not installed"
-        words = "rookery play demo" if name == "demo" else " ".join(agent.argv)
-        screen.line(f"{name:<10} {words:<24} {how}")
+    from rookery.cli.agents import listed, write_table
+
+    write_table(screen, listed(config.load(paths.home())))
     return exits.DONE
 
 

@@ -15,6 +15,7 @@ from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
+from rookery.core.queue import listed
 
 VERSION = 2
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
@@ -178,22 +179,8 @@ def _left(tools: Json, status: str) -> Json:
 
 
 def _queue(header: Json, event: Event) -> Json:
-    update, queue = event.update, header["queue"]
-    name = loose.text(update, "id")
-    rest = [item for item in queue if item["id"] != name]
-    item = {"id": name, "prompt": list(loose.mappings(update, "prompt"))}
-    match update.get("op"):
-        case "add":
-            return {"queue": [*rest, item]}
-        case "edit" if len(rest) < len(queue):
-            return {"queue": [item if old["id"] == name else old for old in queue]}
-        case "move" if len(rest) < len(queue):
-            place = max(0, min(loose.integer(update, "to") or 0, len(rest)))
-            moved = [old for old in queue if old["id"] == name]
-            return {"queue": [*rest[:place], *moved, *rest[place:]]}
-        case "remove" if len(rest) < len(queue):
-            return {"queue": rest}
-    return {}
+    queue = listed(header["queue"], event.update)
+    return {} if queue is None else {"queue": queue}
 
 
 # --- the agent ---------------------------------------------------------------------------------

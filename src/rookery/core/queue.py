@@ -56,3 +56,22 @@ def joined(batch: Queue) -> list[Json]:
 
 def is_command(prompt: list[Json]) -> bool:
     return bool(prompt) and loose.text(prompt[0], "text").startswith("/")
+
+
+def listed(queue: list[Json], update: Json) -> list[Json] | None:
+    """A header's queue after a `_queue` event; None where that changes nothing."""
+    name = loose.text(update, "id")
+    rest = [item for item in queue if item["id"] != name]
+    item = {"id": name, "prompt": list(loose.mappings(update, "prompt"))}
+    match update.get("op"):
+        case "add":
+            return [*rest, item]
+        case "edit" if len(rest) < len(queue):
+            return [item if old["id"] == name else old for old in queue]
+        case "move" if len(rest) < len(queue):
+            place = max(0, min(loose.integer(update, "to") or 0, len(rest)))
+            same = [old for old in queue if old["id"] == name]
+            return [*rest[:place], *same, *rest[place:]]
+        case "remove" if len(rest) < len(queue):
+            return rest
+    return None

@@ -184,6 +184,11 @@ class Peer:
         if self._writer is not None:
             self._writer.close()
 
+    def hang_up(self) -> None:
+        """End our side: the other sees the end of its input, and what it still says is heard."""
+        if self._writer is not None:
+            self._writer.close()
+
     # --- Sending
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import paths, registry
+from rookery import paths, programs, registry
 from rookery.core import ingest
 from rookery.core.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
@@ -49,6 +49,10 @@ class AgentLink:
     def process(self) -> AgentProcess | None:
         return self._process
 
+    def located(self, argv: list[str], node_path: str) -> list[str]:
+        """With the whole path of a program that only a version manager of Node has."""
+        return programs.located(argv, self._surroundings.environment, node_path)
+
     def spawn(self, argv: list[str], cwd: str) -> AgentProcess:
         """Raises OSError."""
         peer = Peer(
@@ -58,7 +62,8 @@ class AgentLink:
             on_batch_end=self._ears.settle,
         )
         process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
-        process.spawn(Command(argv, cwd, *self._surroundings))
+        environment = programs.beside(argv, self._surroundings.environment)
+        process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
         self._process, self._noise = process, 0
         return process
 

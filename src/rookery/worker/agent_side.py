@@ -172,7 +172,8 @@ class AgentSide:
     # --- its process -----------------------------------------------------------------------------
 
     def _spawn(self) -> None:
-        argv, cwd = self.argv(), self._engine.header["cwd"]
+        cwd = self._engine.header["cwd"]
+        argv = self.link.located(self.argv(), self._config.node_path)
         try:
             process = self.link.spawn(argv, cwd)
         except (OSError, ValueError, IndexError) as error:

@@ -166,7 +166,7 @@ class Sessions:
             else:
                 named = name or choice.agent or settings.default_agent or registry.DEFAULT
                 found = registry.resolve(named, settings.agents)
-            registry.check_installed(found, os.environ, cwd)
+            registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:
             raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
         except registry.UnknownAgent as error:
@@ -186,7 +186,7 @@ class Sessions:
         for name in registry.names(settings.agents):
             with suppress(registry.NotInstalled):
                 agent = registry.resolve(name, settings.agents)
-                registry.check_installed(agent, os.environ, "/")
+                registry.check_installed(agent, os.environ, "/", settings.node_path)
                 found.append(name)
         return found
 

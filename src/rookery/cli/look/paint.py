@@ -72,4 +72,5 @@ def duration(seconds: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}" + ("" if number == 1 else plural)

@@ -1,0 +1,164 @@
+"""`agents`: who can be run by name, what is installed, and the line that installs the rest."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import click
+
+import rookery
+from rookery import config, paths, programs, registry
+from rookery.cli import exits
+from rookery.cli.fleet import short_home
+from rookery.cli.look.safe import clean_line, columns, cut, pad
+from rookery.cli.look.screen import Screen, standard
+from rookery.core.environment import cleaned
+from rookery.core.events import Json, dumps
+from rookery.processes import tree
+
+VERSION_WITHIN = 3.0
+"""Seconds that a program has to tell its version."""
+
+OUTPUT = 4096
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+
+LAUNCHERS = re.compile(
+    r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
+)
+"""Programs whose version is not that of the agent that they start."""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One agent a line.")
+def agents(as_json: bool) -> int:
+    """List the agents that have a name: Rookery's table, and your own of config.toml.
+
+    A program is looked for on PATH, then where nvm, fnm, volta, asdf and mise keep theirs. Nothing
+    is installed: for what is missing, the line that installs it is printed.
+
+    \b
+    rookery agents
+    rookery agents --json | jq -r 'select(.installed | not).install'
+    """
+    screen = standard()
+    found = with_versions(listed(config.load(paths.home())), os.environ)
+    if as_json:
+        for each in found:
+            screen.line(dumps(each))
+    else:
+        write_table(screen, found)
+    return exits.DONE
+
+
+def listed(settings: config.Config, environment: Mapping[str, str] = os.environ) -> list[Json]:
+    """Each agent with what is known of it without starting anything."""
+    found = []
+    for name in registry.names(settings.agents):
+        own = name in settings.agents
+        entry = None if own else registry.AGENTS[name]
+        argv = registry.resolve(name, settings.agents).argv
+        place = programs.find(argv[0], environment, os.getcwd(), settings.node_path)
+        on_path = programs.located(argv, environment, settings.node_path)[0] == argv[0]
+        found.append(
+            {
+                "name": name,
+                "title": entry.title if entry else name,
+                "argv": argv,
+                "own": own,
+                "installed": place is not None,
+                "program": place,
+                "onPath": place is not None and on_path,
+                "version": rookery.__version__ if _is_ours(entry) else None,
+                "install": entry.install if entry else "",
+                "environment": list(entry.environment) if entry else [],
+            }
+        )
+    return found
+
+
+def _is_ours(entry: registry.Entry | None) -> bool:
+    return entry is not None and not entry.install
+
+
+def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
+    """The same with the versions that the installed programs tell, all asked at once."""
+    asked = [each for each in found if each["installed"] and not each["version"]]
+    asked = [each for each in asked if _tells_its_own(each["argv"])]
+    if not asked:
+        return found
+    with ThreadPoolExecutor(len(asked)) as pool:
+        told = pool.map(lambda each: version_of(each["program"], environment), asked)
+        versions = dict(zip((each["name"] for each in asked), told, strict=True))
+    return [{**each, "version": each["version"] or versions.get(each["name"])} for each in found]
+
+
+def _tells_its_own(argv: list[str]) -> bool:
+    launcher = LAUNCHERS.fullmatch(os.path.basename(argv[0]))
+    return launcher is None and not registry.is_cold(argv)
+
+
+def version_of(
+    program: str, environment: Mapping[str, str], within: float = VERSION_WITHIN
+) -> str | None:
+    """What `program --version` prints; None where it says nothing in time. Nothing is left."""
+    given = programs.beside([program], cleaned(environment))
+    try:
+        process = subprocess.Popen(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=given,
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    with process:
+        try:
+            out, _ = process.communicate(timeout=within)
+        except subprocess.TimeoutExpired:
+            out = b""
+        finally:
+            # The group is its own: what it left running goes with it, and lets go of the pipe.
+            tree.end_group(process.pid, signal.SIGKILL)
+    return _version_in(out[:OUTPUT].decode("utf-8", "replace"))
+
+
+def _version_in(text: str) -> str | None:
+    number = _VERSION.search(text)
+    return number.group() if number else None
+
+
+# ---------------------------------------------------------------- look
+
+
+def write_table(screen: Screen, found: list[Json]) -> None:
+    paint = screen.paint
+    name = max(columns(clean_line(each["name"])) for each in found)
+    number = max(len(each["version"] or "") for each in found)
+    for each in found:
+        state = "done" if each["installed"] else "pending"
+        cells = [
+            paint.mark(state),
+            pad(clean_line(each["name"]), name),
+            pad(clean_line(each["version"] or ""), number),
+            _words(each),
+        ]
+        screen.line("  ".join(cells).rstrip())
+    missing = sum(not each["installed"] for each in found)
+    if missing:
+        screen.note(f"{missing} not installed; the line behind each installs it.")
+
+
+def _words(each: Json) -> str:
+    if not each["installed"]:
+        program = clean_line(each["argv"][0])
+        return each["install"] or f"not installed: there is no program {cut(program, 60)}"
+    if not each["own"] and not each["install"]:
+        return "comes with Rookery"
+    place = short_home(clean_line(each["program"]))
+    return place if each["onPath"] else f"{place} (not on PATH)"

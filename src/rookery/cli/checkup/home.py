@@ -1,0 +1,66 @@
+"""Whether Rookery can live here: its home, its settings, its sockets, its Python."""
+
+import os
+import sys
+import tempfile
+
+from rookery import config, paths
+from rookery.cli.checkup.card import NOT_OK, OK, Row
+from rookery.log.errors import BadPlace
+from rookery.log.place import check_home
+
+LEAST_PYTHON = (3, 12)
+
+
+def check(home: str) -> list[Row]:
+    """Each thing looked at, with its verdict. What is missing is not made."""
+    return [_python(), _place(home), _writable(home), _settings(home), _sockets(home)]
+
+
+def _python() -> Row:
+    number = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] >= LEAST_PYTHON:
+        return Row("python", OK, number)
+    return Row("python", NOT_OK, f"{number}; Rookery needs 3.12 or newer")
+
+
+def _place(home: str) -> Row:
+    try:
+        check_home(home)
+    except BadPlace as error:
+        return Row("disk", NOT_OK, str(error))
+    return Row("disk", OK, "no network file system")
+
+
+def _writable(home: str) -> Row:
+    """By writing: a read-only mount or a full disk shows in no mode."""
+    place = home
+    while not os.path.lexists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"\0" * 4096)
+            file.flush()
+    except OSError as error:
+        return Row("home", NOT_OK, f"{place} cannot be written to: {error.strerror}")
+    if place != home:
+        return Row("home", OK, f"{home} (not made yet)")
+    others = os.stat(home).st_mode & 0o077
+    return Row("home", OK, f"{home} (other users may look into it)" if others else home)
+
+
+def _settings(home: str) -> Row:
+    path = os.path.join(home, config.FILE)
+    try:
+        config.load(home)
+    except config.ConfigError as error:
+        return Row("settings", NOT_OK, str(error))
+    return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
+
+
+def _sockets(home: str) -> Row:
+    try:
+        socket = paths.socket_path(os.path.join(paths.sessions(home), "x" * paths.ID_LENGTH))
+    except (paths.PathError, OSError) as error:
+        return Row("sockets", NOT_OK, str(error))
+    return Row("sockets", OK, f"in {os.path.dirname(socket)}")

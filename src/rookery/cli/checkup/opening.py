@@ -1,0 +1,113 @@
+"""How an agent opens: `initialize` and `session/new`, their times and what they offer."""
+
+from typing import Any
+
+import rookery
+from rookery.cli.checkup.card import NOT_OK, OK, Card
+from rookery.cli.checkup.subject import Subject
+from rookery.cli.look.paint import count
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.core.supervision import speaks_draft
+
+UNAUTHENTICATED = -32000
+
+
+def params(version: int = 1) -> Json:
+    """A client that offers nothing: what it is then asked for is a mistake (acp-I5)."""
+    client = {"name": "rookery-doctor", "title": "Rookery", "version": rookery.__version__}
+    return {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": client}
+
+
+async def initialize(card: Card, agent: Subject, within: float) -> bool:
+    """False where there is no use in going on."""
+    reply = await agent.ask("initialize", params(), within)
+    found = reply.result if isinstance(reply.result, dict) else None
+    if found is None:
+        card.say("acp-I1", NOT_OK, f"initialize: {reply.words or 'answered with no object'}")
+        return False
+    card.facts["initializeSeconds"] = round(agent.age, 3)
+    version = found.get("protocolVersion")
+    card.facts["protocolVersion"] = version
+    shape = type(version) is int
+    card.judge("acp-I1", shape, "initialize is answered", f"protocolVersion is {version!r}")
+    card.judge("acp-I2", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
+    info = loose.mapping(found, "agentInfo")
+    card.facts["agentInfo"] = info or None
+    named = bool(loose.text(info, "name") and loose.text(info, "version"))
+    card.judge("acp-I4", named, "tells its name and version", "tells no name and version")
+    card.facts["capabilities"] = loose.mapping(found, "agentCapabilities")
+    if speaks_draft(found):
+        card.say("acp-C22", NOT_OK, "speaks only draft 2 of the protocol; Rookery speaks version 1")
+        return False
+    _judge_logins(card, list(loose.mappings(found, "authMethods")))
+    return True
+
+
+def _judge_logins(card: Card, methods: list[Json]) -> None:
+    names = [loose.text(method, "id") for method in methods]
+    card.facts["authMethods"] = names
+    unique = len(set(names)) == len(names) and all(names)
+    card.judge("acp-I8", unique, "ways to log in have ids of their own", f"ids: {names}")
+    terminal = [name for name, each in zip(names, methods, strict=True) if _terminal(each)]
+    words = "no log-in by terminal, which was not offered"
+    card.judge("acp-I9", not terminal, words, f"by terminal, not offered: {', '.join(terminal)}")
+
+
+def _terminal(method: Json) -> bool:
+    return loose.text(method, "type") == "terminal"
+
+
+async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> str:
+    """The session's id; "" where none was made."""
+    before = len(agent.updates)
+    reply = await agent.ask("session/new", {"cwd": cwd, "mcpServers": []}, within)
+    if not reply.good:
+        _judge_refusal(card, reply.code, reply.words)
+        return ""
+    session = loose.text(reply.result, "sessionId")
+    card.judge("acp-S1", bool(session), "session/new gives an id", "session/new gives no id")
+    card.facts["newSeconds"] = round(agent.age, 3)
+    card.usable = bool(session)
+    early = reply.updates - before
+    words = "no update before the session is known"
+    card.judge("acp-S5", not early, words, f"{count(early, 'update')} before the session is known")
+    _judge_choices(card, reply.result)
+    return session
+
+
+def _judge_refusal(card: Card, code: int | None, words: str) -> None:
+    if code == UNAUTHENTICATED:
+        card.say("acp-I10", OK, f"wants a log-in first: {words}")
+        if not card.facts["authMethods"]:
+            card.say("acp-I8", NOT_OK, "wants a log-in, and tells no way to")
+        return
+    card.say("acp-S1", NOT_OK, f"session/new: {words}" + (f" ({code})" if code else ""))
+
+
+def _judge_choices(card: Card, made: Any) -> None:
+    modes, models = loose.mapping(made, "modes"), loose.mapping(made, "models")
+    ids = [loose.text(each, "id") for each in loose.mappings(modes, "availableModes")]
+    current = loose.text(modes, "currentModeId")
+    card.facts |= {"modes": ids, "mode": current or None}
+    if modes:
+        words = "the current mode is one of those"
+        card.judge("acp-S20", current in ids, words, f"mode {current!r} is none of {ids}")
+    known = [loose.text(each, "modelId") for each in loose.mappings(models, "availableModels")]
+    card.facts |= {"models": known, "model": loose.text(models, "currentModelId") or None}
+    options = list(loose.mappings(made, "configOptions"))
+    card.facts["options"] = {loose.text(each, "id"): each.get("currentValue") for each in options}
+    selects = [each for each in options if loose.text(each, "type") == "select"]
+    wrong = [loose.text(each, "id") for each in selects if not _is_choice(each)]
+    if selects:
+        words = "each option has one of its own values"
+        card.judge("acp-S21", not wrong, words, f"not of their own values: {', '.join(wrong)}")
+    if len(selects) < len(options):
+        card.say("acp-S22", NOT_OK, "an option of a kind that was not offered to it")
+
+
+def _is_choice(option: Json) -> bool:
+    found = []
+    for each in loose.mappings(option, "options"):
+        found += [each.get("value"), *(one.get("value") for one in loose.mappings(each, "options"))]
+    return option.get("currentValue") in found

@@ -1,0 +1,203 @@
+"""One run of an agent under examination: everything that it says is noted, and nothing of it is
+left when the run is over."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from rookery import programs
+from rookery.core import loose
+from rookery.core.environment import cleaned
+from rookery.core.events import Json
+from rookery.processes import tree
+from rookery.processes.child import Child
+from rookery.processes.lineage import MARK, become_subreaper
+from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
+from rookery.wire.pipes import PipeReader
+
+TAIL = 4000
+"""Characters of stderr that are kept."""
+
+UMASK = 0o077
+DETAILS = ("details", "message", "error")
+
+
+class Reply(NamedTuple):
+    """How a request ended. `code` is that of an error; both None: there was no answer."""
+
+    result: Any = None
+    code: int | None = None
+    words: str = ""
+    seconds: float = 0.0
+    updates: int = 0
+    """How many updates had come before the answer."""
+
+    @property
+    def answered(self) -> bool:
+        return self.code is not None or not self.words
+
+    @property
+    def good(self) -> bool:
+        return self.code is None and not self.words
+
+
+class Subject:
+    """`async with Subject(…) as subject`: started there, and ended with its whole tree."""
+
+    def __init__(self, argv: list[str], cwd: str) -> None:
+        self.updates: list[tuple[str, Json]] = []
+        self.requests: list[Incoming] = []
+        self.noise: list[str] = []
+        self.refusals: list[int] = []
+        """Codes of errors without an id: how lines that are no message were answered."""
+        self.stderr_bytes = 0
+        self.stderr = ""
+        self.exited = asyncio.Event()
+        self.on_request: Callable[[Incoming], None] = refuse
+        self.on_update: Callable[[Json], None] = lambda _update: None
+        self._argv, self._cwd = argv, cwd
+        self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}"
+        self._child = Child(lambda _status: self.exited.set())
+        self._reader: PipeReader | None = None
+        self._begun = 0.0
+        self.peer = Peer(
+            on_request=self._requested,
+            on_notification=self._notified,
+            on_noise=self._heard_noise,
+        )
+
+    async def __aenter__(self) -> Self:
+        """Raises OSError, with nothing left behind."""
+        become_subreaper()  # what outlives its parent falls to us
+        environment = programs.beside(self._argv, cleaned(os.environ))
+        environment[MARK] = f"{self._mark}.1"
+        self._begun = time.monotonic()
+        stdin, stdout, stderr = self._child.spawn(
+            self._argv, cwd=self._cwd, environment=environment, umask=UMASK
+        )
+        self._reader = PipeReader(stderr, self._wrote, lambda: None)
+        self.peer.attach(stdout, stdin)
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.peer.close()
+        # In a thread, and waited for to its end: whoever breaks off leaves nothing either.
+        await asyncio.shield(asyncio.to_thread(self._end))
+        if self._reader is not None:
+            self._reader.close()
+        await self.exited.wait()
+
+    def _end(self) -> None:
+        tree.end_tree(self.living())
+        tree.sweep(self._mark)
+
+    def living(self) -> list[tree.Process]:
+        """The agent and all that it started, also what its parent has left."""
+        rows = tree.table()
+        own = [row for row in rows if self._child.pid in (row.pid, row.group)]
+        return list(dict.fromkeys([*tree.below(os.getpid(), rows), *own]))
+
+    @property
+    def status(self) -> int | None:
+        return self._child.status
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was started."""
+        return time.monotonic() - self._begun
+
+    def memory(self) -> tuple[int | None, int]:
+        """Private bytes of the whole tree (None: not told here), and how many processes."""
+        living = self.living()
+        told = [tree.private_memory(process.pid) for process in living]
+        known = [size for size in told if size is not None]
+        return (sum(known) if known else None), len(living)
+
+    # --- the conversation ------------------------------------------------------------------------
+
+    async def ask(self, method: str, params: Any, within: float) -> Reply:
+        """Ask, and wait so many seconds for whatever comes."""
+        settled: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
+
+        def heard(answer: Answer) -> None:
+            if not settled.done():
+                settled.set_result((answer, len(self.updates)))
+
+        begun = time.monotonic()
+        self.peer.send_request(method, params, heard)
+        try:
+            async with asyncio.timeout(within):
+                answer, updates = await settled
+        except TimeoutError:
+            return Reply(words=f"{method} was not answered within {within:g} s")
+        seconds = time.monotonic() - begun
+        match answer.error:
+            case None:
+                return Reply(answer.result, seconds=seconds, updates=updates)
+            case RpcError() as error:
+                return Reply(None, error.code, _words(error), seconds, updates)
+            case ConnectionClosed():
+                await self._settled()
+        return Reply(words=self.end_words())
+
+    async def _settled(self) -> None:
+        """Its stdout has ended: it may be a moment until the exit is known."""
+        try:
+            async with asyncio.timeout(2):
+                await self.exited.wait()
+        except TimeoutError:
+            return
+
+    def end_words(self) -> str:
+        if self.status is None:
+            return "it closed its stdout"
+        how = f"signal {-self.status}" if self.status < 0 else f"exit {self.status}"
+        return f"it ended ({how})"
+
+    def _requested(self, incoming: Incoming) -> None:
+        self.requests.append(incoming)
+        self.on_request(incoming)
+
+    def _notified(self, method: str, params: Any) -> None:
+        if method == "session/update":
+            update = loose.mapping(params, "update")
+            self.updates.append((loose.text(params, "sessionId"), update))
+            self.on_update(update)
+
+    def _heard_noise(self, kind: str, what: Any) -> None:
+        if isinstance(what, dict) and what.get("id") is None and "error" in what:
+            code = loose.integer(what["error"], "code")
+            self.refusals.append(0 if code is None else code)
+        elif kind in ("malformed", "not a message", "too long"):
+            shown = what.decode("utf-8", "replace") if isinstance(what, bytes) else repr(what)
+            self.noise.append(loose.first_line(shown))
+
+    def _wrote(self, data: bytes) -> None:
+        self.stderr_bytes += len(data)
+        self.stderr = (self.stderr + data.decode("utf-8", "replace"))[-TAIL:]
+
+
+def _words(error: RpcError) -> str:
+    """The message, and what some hide in its data."""
+    more = next(filter(None, (loose.text(error.data, key) for key in DETAILS)), "")
+    said = loose.first_line(error.message, 160) or "an error without a message"
+    return f"{said}: {loose.first_line(more, 160)}" if more and more not in said else said
+
+
+def refuse(incoming: Incoming) -> None:
+    """Nothing was offered, so nothing is served; a permission is not given."""
+    if incoming.method == "session/request_permission":
+        options = list(loose.mappings(incoming.params, "options"))
+        no = [each for each in options if loose.text(each, "kind").startswith("reject")]
+        chosen = {"outcome": "selected", "optionId": loose.text(no[0], "optionId")} if no else {}
+        incoming.reply({"outcome": chosen or {"outcome": "cancelled"}})
+    else:
+        incoming.unknown()

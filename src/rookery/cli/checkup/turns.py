@@ -1,0 +1,119 @@
+"""Two turns with a person's prompt: whether the agent asks first, takes a no for a no, and how soon
+it hears a cancel."""
+
+import asyncio
+import time
+
+from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
+from rookery.cli.checkup.subject import Reply, Subject, refuse
+from rookery.cli.look.paint import count
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.wire.jsonrpc import Incoming
+
+ASK = "session/request_permission"
+REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
+
+QUIET = 5.0
+"""Seconds without a word after which the cancel is sent all the same."""
+
+CANCEL_WITHIN = 30.0
+
+
+async def prompt_turns(
+    card: Card, agent: Subject, session: str, prompt: str, within: float
+) -> None:
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
+    if await _whole_turn(card, agent, params, within):
+        await _cancelled_turn(card, agent, params, within)
+    else:
+        card.say("acp-X1", NOT_TOLD, "the turn before it did not end")
+
+
+async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -> bool:
+    """A turn to its end, each permission rejected. False where it did not end."""
+    before, unannounced = len(agent.requests), list[str]()
+
+    def asked(incoming: Incoming) -> None:
+        call = loose.text(loose.mapping(incoming.params, "toolCall"), "toolCallId")
+        told = {loose.text(update, "toolCallId") for _, update in agent.updates}
+        if incoming.method == ASK and call not in told:
+            unannounced.append(call)
+        refuse(incoming)
+
+    agent.on_request = asked
+    reply = await agent.ask("session/prompt", params, within)
+    agent.on_request = refuse
+    reason = loose.text(reply.result, "stopReason")
+    card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
+    if not reply.good:
+        card.say("acp-P1", NOT_OK, f"the prompt: {reply.words}")
+        return reply.answered
+    card.judge("acp-P1", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
+    asks = sum(incoming.method == ASK for incoming in agent.requests[before:])
+    card.facts["asks"] = asks
+    if not asks:
+        card.say("acp-P7", NOT_TOLD, "it asked for no permission in this turn")
+        return True
+    words = f"asked {count(asks, 'time')}, each for a tool call that it had told of"
+    otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls that it had not told of"
+    card.judge("acp-P7", not unannounced, words, otherwise)
+    no = "a no does not cancel the turn"
+    card.judge("acp-P9", reason != "cancelled", no, "a no ends the turn as cancelled")
+    return True
+
+
+async def _cancelled_turn(card: Card, agent: Subject, params: Json, within: float) -> None:
+    """The same prompt again, cancelled at its first word or its first question."""
+    begun, asks = asyncio.Event(), list[Incoming]()
+
+    def asked(incoming: Incoming) -> None:
+        if incoming.method == ASK:
+            asks.append(incoming)
+            begun.set()
+        else:
+            refuse(incoming)
+
+    agent.on_request, agent.on_update = asked, lambda update: _note(update, begun)
+    turn = asyncio.ensure_future(agent.ask("session/prompt", params, within))
+    try:
+        waiting = asyncio.ensure_future(begun.wait())
+        await asyncio.wait({turn, waiting}, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if turn.done():
+            card.say("acp-X1", NOT_TOLD, "the turn was over before it could be cancelled")
+            return
+        sent = time.monotonic()
+        agent.peer.notify("session/cancel", {"sessionId": params["sessionId"]})
+        for incoming in asks:
+            incoming.reply({"outcome": {"outcome": "cancelled"}})
+        await asyncio.wait({turn}, timeout=CANCEL_WITHIN)
+        _judge_cancel(card, turn, time.monotonic() - sent, asking=bool(asks))
+    finally:
+        agent.on_request, agent.on_update = refuse, lambda _update: None
+        turn.cancel()
+
+
+def _note(update: Json, begun: asyncio.Event) -> None:
+    kind = loose.text(update, "sessionUpdate")
+    if kind.endswith("_chunk") or kind.startswith(("tool_call", "plan")):
+        begun.set()
+
+
+def _judge_cancel(
+    card: Card, turn: "asyncio.Future[Reply]", seconds: float, *, asking: bool
+) -> None:
+    row = "acp-X3" if asking else "acp-X1"
+    if not turn.done():
+        card.facts["cancelSeconds"] = None
+        card.say(row, NOT_OK, f"a cancel was not heard within {CANCEL_WITHIN:g} s")
+        return
+    reply = turn.result()
+    card.facts["cancelSeconds"] = round(seconds, 3)
+    reason = loose.text(reply.result, "stopReason") or reply.words
+    while_ = " while it asks" if asking else ""
+    words = f"a cancel{while_} ends the turn after {seconds * 1000:.0f} ms"
+    if reason == "cancelled":
+        card.say(row, OK, words)
+    else:
+        card.say(row, NOT_OK, f"{words}, as {reason!r}, not as cancelled")

@@ -1,0 +1,224 @@
+"""`config`: the settings as they stand, what each means, and a file that is replaced only when it
+is sound."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import click
+
+from rookery import config as files
+from rookery import paths, settings
+from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen, standard
+from rookery.core.events import Json, dumps
+
+REJECTED = ".rejected"
+"""Behind the file's name: what somebody wrote that could not be used, so that it is not lost."""
+
+
+@click.group()
+def config() -> None:
+    """Show, explain and edit the settings: config.toml in Rookery's home.
+
+    \b
+    rookery config show
+    rookery config explain silent_after
+    rookery config edit
+    """
+
+
+@config.command()
+def path() -> int:
+    """Print where config.toml is, or would be."""
+    standard().line(_path())
+    return exits.DONE
+
+
+def _path() -> str:
+    return os.path.join(paths.home(), files.FILE)
+
+
+# ---------------------------------------------------------------- show
+
+
+@config.command()
+@click.option("--json", "as_json", is_flag=True, help="One setting a line.")
+def show(as_json: bool) -> int:
+    """Print every setting with its value, and whence it comes: the default, or a line of the file.
+
+    A number out of its range is used as the nearest that is allowed; both are shown then.
+    """
+    screen = standard()
+    rows = current(paths.home())
+    for row in rows:
+        if as_json:
+            screen.line(dumps(row))
+        else:
+            screen.line(_shown(screen, row))
+    return exits.DONE
+
+
+def current(home: str) -> list[Json]:
+    """Every setting: key, value, line of the file (None: the default), and what stands there."""
+    found = files.load(home)
+    text = _text(os.path.join(home, files.FILE))
+    lines, tables = text.splitlines(), _tables(text)
+    rows = []
+    for setting in (*settings.PLAIN, *settings.NUMBERS):
+        *table, name = setting.key.split(".")
+        given = tables.get(table[0], {}) if table else tables
+        value = getattr(found.policy, name) if table else getattr(found, name)
+        line = files.line_of(lines, [*table, name]) or None
+        rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
+    for name, argv in found.agents.items():
+        key = ["agents", name, "command"]
+        rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    return rows
+
+
+def _row(key: str, value: object, line: int | None, given: object) -> Json:
+    changed = line is not None and given != value and not isinstance(value, str)
+    return {"key": key, "value": value, "line": line, **({"written": given} if changed else {})}
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _tables(text: str) -> Json:
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _shown(screen: Screen, row: Json) -> str:
+    paint = screen.paint
+    value = row["value"]
+    said = dumps(value) if isinstance(value, list) else settings.written(value)
+    if value == "":
+        said = "not set"
+    whence = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
+    if "written" in row:
+        whence += f", which says {settings.written(row['written'])}"
+    line = f"{clean_line(row['key']):<27} {clean_line(said):<12} "
+    return line + (whence if row["line"] else paint.faint(whence))
+
+
+# ---------------------------------------------------------------- explain
+
+
+@config.command()
+@click.argument("key", required=False)
+def explain(key: str | None) -> int:
+    """Say what a setting means, what is allowed, and when a change takes effect; without KEY, all.
+
+    \b
+    rookery config explain silent_after
+    rookery config explain worker.queue_drain
+    """
+    screen = standard()
+    if key is None:
+        for setting in settings.SETTINGS:
+            screen.line(f"{setting.key:<27} {setting.brief}")
+        return exits.DONE
+    found = settings.find(key)
+    if found is None:
+        raise click.BadParameter(_unknown(key), param_hint="KEY")
+    screen.line(f"{found.key}: {found.brief}")
+    if found.more:
+        screen.line(f"  {found.more}")
+    screen.line(f"  allowed   {settings.range_of(found)}")
+    default = "none" if found.default is None else settings.written(found.default)
+    screen.line(f"  default   {default}")
+    if found.example:
+        screen.line(f"  such as   {found.name} = {found.example}")
+    screen.line(f"  changes   take effect {found.effect}")
+    return exits.DONE
+
+
+def _unknown(key: str) -> str:
+    from difflib import get_close_matches
+
+    names = {word: each.key for each in settings.SETTINGS for word in (each.name, each.key)}
+    near = dict.fromkeys(names[word] for word in get_close_matches(key.lower(), names, 3))
+    guess = (
+        f" Did you mean {' or '.join(near)}?" if near else " `rookery config explain` lists all."
+    )
+    return f"{clean_line(key)!r} is not a setting.{guess}"
+
+
+# ---------------------------------------------------------------- edit
+
+
+@config.command()
+def edit() -> int:
+    """Open a copy of config.toml in $VISUAL or $EDITOR; it replaces the file only when it is sound.
+
+    Where there is a mistake, its line is told and, on a terminal, you may go on. The old file stays
+    until then.
+    """
+    screen, home = standard(), paths.ensure_home(paths.home())
+    target = os.path.realpath(os.path.join(home, files.FILE))  # it may be a link to a person's own
+    old = _bytes(target)
+    with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
+        copy = os.path.join(directory, files.FILE)
+        begun = settings.template().encode() if old is None else old
+        paths.write_atomic(copy, begun)
+        while True:
+            _open_editor(copy)
+            new = _bytes(copy)
+            if new is None or new == begun:
+                screen.note("Nothing was changed.")
+                return exits.DONE
+            try:
+                files.parse(new, target)
+            except files.ConfigError as error:
+                screen.note(clean_line(str(error)))
+                if _go_on():
+                    continue
+                return _reject(screen, target, new)
+            if _bytes(target) != old:
+                screen.note(f"{target} was changed by somebody else in the meantime.")
+                return _reject(screen, target, new)
+            mode = 0o600 if old is None else os.stat(target).st_mode & 0o777
+            paths.write_atomic(target, new, mode, sync=True)
+            screen.note("Saved. Workers that run now take it up at their next start.")
+            return exits.DONE
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _open_editor(file: str) -> None:
+    line = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        status = subprocess.run([*shlex.split(line), file], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise click.ClickException(
+            f"the editor {line!r} did not start: {error}. Set EDITOR."
+        ) from None
+    if status:
+        raise click.ClickException(f"the editor {line!r} ended with {status}; nothing was changed.")
+
+
+def _go_on() -> bool:
+    return sys.stdin.isatty() and click.confirm("Go on editing?", default=True, err=True)
+
+
+def _reject(screen: Screen, target: str, new: bytes) -> int:
+    paths.write_atomic(target + REJECTED, new)
+    screen.note(f"The old file stays. What you wrote is in {target + REJECTED}.")
+    return exits.FAILED

@@ -1,0 +1,97 @@
+"""Where an agent's program lies: on PATH, else where a version manager of Node keeps its own.
+
+A worker, an editor or a service often has a poorer PATH than the shell in which an agent was
+installed. Nobody looks further than PATH where PATH has the program.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+NODE = "ROOKERY_NODE"
+"""In the environment: a node, or the directory in which one lies. Comes before `node_path`."""
+
+
+def find(
+    program: str, environment: Mapping[str, str], cwd: str = "/", node_path: str = ""
+) -> str | None:
+    """The path of a program as it would be started in `cwd`; None where it is not installed."""
+    if "/" in program:
+        return program if is_program(os.path.join(cwd, program)) else None
+    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
+    for place in (place for place in on_path if place):
+        if is_program(found := os.path.join(place, program)):
+            return found
+    for place in node_places(environment, node_path):
+        if is_program(found := os.path.join(place, program)):
+            return found
+    return None
+
+
+def located(argv: Sequence[str], environment: Mapping[str, str], node_path: str = "") -> list[str]:
+    """The argv as it is, but with the whole path of a program that only a version manager has."""
+    if not argv or "/" in argv[0]:
+        return list(argv)
+    found = find(argv[0], environment, node_path=node_path)
+    off_path = found is not None and os.path.dirname(found) not in _path(environment)
+    return [found if found and off_path else argv[0], *argv[1:]]
+
+
+def beside(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which a program off PATH finds the node that lies beside it.
+
+    Such a program begins with `#!/usr/bin/env node`, and another node may be too old for it.
+    """
+    place = os.path.dirname(argv[0]) if argv else ""
+    if not os.path.isabs(place) or place in _path(environment):
+        return dict(environment)
+    if not is_program(os.path.join(place, "node")):
+        return dict(environment)
+    return {**environment, "PATH": os.pathsep.join([place, *_path(environment)])}
+
+
+def _path(environment: Mapping[str, str]) -> list[str]:
+    return environment.get("PATH", os.defpath).split(os.pathsep)
+
+
+def is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+# ---------------------------------------------------------------- version managers
+
+
+def node_places(environment: Mapping[str, str], node_path: str = "") -> Iterator[str]:
+    """Directories of programs: those that a person named, then each manager's, newest first."""
+    for named in (environment.get(NODE, ""), node_path):
+        if named:
+            place = os.path.expanduser(named)
+            yield from (os.path.join(place, "bin"), place, os.path.dirname(place))
+    user = environment.get("HOME") or os.path.expanduser("~")
+    data = environment.get("XDG_DATA_HOME") or os.path.join(user, ".local", "share")
+    yield from _versions(environment.get("NVM_DIR") or f"{user}/.nvm", "versions/node", "bin")
+    fnm = (f"{data}/fnm", f"{user}/.fnm", f"{user}/Library/Application Support/fnm")
+    for root in [environment["FNM_DIR"]] if environment.get("FNM_DIR") else fnm:
+        yield f"{root}/aliases/default/bin"
+        yield from _versions(root, "node-versions", "installation/bin")
+    yield f"{environment.get('VOLTA_HOME') or f'{user}/.volta'}/bin"
+    asdf = environment.get("ASDF_DATA_DIR") or f"{user}/.asdf"
+    yield from _versions(asdf, "installs/nodejs", "bin")
+    mise = environment.get("MISE_DATA_DIR") or f"{data}/mise"
+    yield from _versions(mise, "installs/node", "bin")
+    yield f"{mise}/shims"
+
+
+def _versions(root: str, below: str, inside: str) -> Iterator[str]:
+    directory = os.path.join(root, below)
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for name in sorted(names, key=_numbers, reverse=True):
+        yield os.path.join(directory, name, inside)
+
+
+def _numbers(name: str) -> list[int]:
+    """v22.9.0 comes after v8.17.0; a name without numbers comes first of all."""
+    spaced = "".join(letter if letter.isdecimal() else " " for letter in name)
+    return [int(word) for word in spaced.split()]

@@ -1,0 +1,164 @@
+"""`config`: each setting with its origin and its meaning; a bad edit never replaces a good file."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rookery import settings
+from rookery.config import load
+from rookery.core.policy import Policy
+from tests.cli.driving import Terminal, rookery
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def editor(directory: Path, body: str) -> str:
+    """A program that stands in for a person at an editor; $1 is the file."""
+    path = directory / "editor"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def edit(monkeypatch: pytest.MonkeyPatch, directory: Path, body: str) -> tuple[int, str]:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor(directory, body))
+    done = rookery("config", "edit")
+    return done.code, done.err
+
+
+def test_every_number_of_the_policy_is_a_setting() -> None:
+    assert settings.LIMITS.keys() == Policy._field_defaults.keys()
+    assert all(setting.brief for setting in settings.SETTINGS)
+
+
+def test_the_page_about_sessions_has_every_setting() -> None:
+    page = (ROOT / "docs" / "sessions.md").read_text()
+    assert f"```toml\n{settings.sample()}```" in page, "settings.sample() prints what is due there"
+
+
+def test_the_sample_is_sound_and_says_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(settings.sample())
+    assert load(str(tmp_path)).policy == Policy()
+    assert tomllib.loads(settings.template()) == {}
+
+
+def test_path(home: Path) -> None:
+    assert rookery("config", "path").out == f"{home / 'config.toml'}\n"
+
+
+def test_show_tells_value_and_whence(home: Path) -> None:
+    (home / "config.toml").write_text(
+        'default_agent = "codex"\n\n[worker]\ncancel_grace = 3\nstop_grace = 1000\n'
+        '[agents.mine]\ncommand = ["my-agent"]\n'
+    )
+    lines = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
+    assert len(lines) == len(settings.SETTINGS)
+    assert '"codex"' in lines["default_agent"]
+    assert lines["default_agent"].endswith("config.toml, line 1")
+    assert lines["worker.cancel_grace"].split()[1:] == ["3", "config.toml,", "line", "4"]
+    assert "60" in lines["worker.stop_grace"]
+    assert "which says 1000" in lines["worker.stop_grace"]
+    assert lines["worker.queue_most"].split()[1:] == ["100", "default"]
+    assert lines["agents.mine.command"].endswith("line 7")
+    rows = [json.loads(line) for line in rookery("config", "show", "--json").out.splitlines()]
+    assert {"key": "worker.stop_grace", "value": 60.0, "line": 5, "written": 1000} in rows
+
+
+def test_show_tells_a_mistake_with_its_line(home: Path) -> None:
+    (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
+    done = rookery("config", "show")
+    assert done.code == 1
+    assert "line 2" in done.err
+
+
+@pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda each: each.key)
+def test_each_setting_is_found_and_has_a_range(setting: settings.Setting) -> None:
+    assert settings.find(setting.key) is setting
+    assert settings.range_of(setting)
+
+
+def test_explain(home: Path) -> None:
+    told = rookery("config", "explain", "silent_after").out
+    for words in ("given up", "0 (off) or 120 to 86,400 seconds", "default   120", "next start"):
+        assert words in told
+    assert '"combined" or "serial"' in rookery("config", "explain", "worker.queue_drain").out
+    assert "list of words" in rookery("config", "explain", "agents.mine").out
+    assert len(rookery("config", "explain").out.splitlines()) == len(settings.SETTINGS)
+    unknown = rookery("config", "explain", "silentafter")
+    assert unknown.code == 2
+    assert "Did you mean worker.silent_after" in unknown.err
+
+
+def test_edit_begins_with_a_file_in_which_nothing_is_set(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, err = edit(monkeypatch, tmp_path, "exit 0")
+    assert (code, "Nothing was changed" in err) == (0, True)
+    assert not (home / "config.toml").exists()
+    code, _ = edit(monkeypatch, tmp_path, "sed -i.bak 's/^# default_agent/default_agent/' \"$1\"")
+    assert code == 0
+    assert load(str(home)).default_agent == "claude"
+    assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
+
+
+def test_a_bad_edit_keeps_the_old_file_and_what_was_written(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home / "config.toml"
+    file.write_text('default_agent = "codex"\n')
+    code, err = edit(monkeypatch, tmp_path, "printf '\\n[worker]\\nstop_grace = no\\n' >>\"$1\"")
+    assert code == 1
+    assert "line 4" in err
+    assert file.read_text() == 'default_agent = "codex"\n'
+    assert "stop_grace = no" in (home / "config.toml.rejected").read_text()
+    assert sorted(path.name for path in home.iterdir()) == [
+        "config.toml",
+        "config.toml.rejected",
+        "sessions",
+    ]
+
+
+def test_an_editor_that_fails_changes_nothing(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, err = edit(monkeypatch, tmp_path, 'echo \'default_agent = "x"\' >"$1"; exit 3')
+    assert code == 1
+    assert "ended with 3" in err
+    assert not (home / "config.toml").exists()
+    monkeypatch.setenv("EDITOR", "/no/such/editor")
+    assert "Set EDITOR" in rookery("config", "edit").err
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home / "config.toml"
+    body = f'echo \'default_agent = "theirs"\' >{file}; echo \'default_agent = "mine"\' >"$1"'
+    code, err = edit(monkeypatch, tmp_path, body)
+    assert code == 1
+    assert "somebody else" in err
+    assert load(str(home)).default_agent == "theirs"
+
+
+def test_a_link_stays_a_link(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "dotfile"
+    own.write_text("")
+    (home / "config.toml").symlink_to(own)
+    assert edit(monkeypatch, tmp_path, 'echo \'default_agent = "codex"\' >"$1"')[0] == 0
+    assert (home / "config.toml").is_symlink()
+    assert "codex" in own.read_text()
+
+
+def test_on_a_terminal_one_may_go_on(home: Path, tmp_path: Path) -> None:
+    body = 'if [ -e "$0.once" ]; then echo >"$1"; else : >"$0.once"; echo "x = 1" >"$1"; fi'
+    (home / "config.toml").write_text('default_agent = "codex"\n')
+    with Terminal("config", "edit", EDITOR=editor(tmp_path, body), VISUAL="") as terminal:
+        terminal.read_until("Go on editing?")
+        terminal.type("\n")
+        terminal.read_until("Saved")
+        assert terminal.end().code == 0
+    assert (home / "config.toml").read_text() == "\n"
