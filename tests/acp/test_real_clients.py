@@ -70,3 +70,34 @@ async def test_acpx(door: Door, tmp_path: Path) -> None:
         *(str(acpx), *agent, "--format", "text", "exec", prompt), HOME=str(tmp_path)
     )
     assert "It was allowed." in said
+
+
+async def test_acpx_keeps_sessions(door: Door, tmp_path: Path) -> None:
+    """New, prompts one after another (its owner process gone meanwhile: load or resume), list, two
+    at once, and a cancel from a second process."""
+    acpx = str(node_modules(ACPX) / ".bin" / "acpx")
+    base = ("--agent", shlex.join(door.argv()), "--cwd", str(tmp_path), "--approve-all")
+    base = (acpx, *base, "--ttl", "1", "--format", "text")
+
+    async def run(*words: str) -> str:
+        return await output(*base, *words, HOME=str(tmp_path))
+
+    def play(*steps: dict[str, object]) -> str:
+        return json.dumps({"play": steps})
+
+    await run("sessions", "new", "--name", "one")
+    await run("sessions", "new", "--name", "two")
+    ask = {"ask": "May I?", "allowed": [{"text": "It was allowed."}]}
+    both = await asyncio.gather(
+        run("prompt", "-s", "one", play(ask)), run("prompt", "-s", "two", play({"text": "Two."}))
+    )
+    assert ("It was allowed." in both[0], "Two." in both[1]) == (True, True)
+    listed = await run("sessions", "list")
+    assert len(listed.strip().splitlines()) == 2
+    await asyncio.sleep(2)  # its owner process ends after its --ttl; nothing tells when
+    assert "Again." in await run("prompt", "-s", "one", play({"text": "Again."}))
+    slow = asyncio.create_task(run("prompt", "-s", "two", play({"text": "x"}, {"wait": 60})))
+    said = ""
+    while "nothing" in said or not said:
+        said = (await run("cancel", "-s", "two")) or "nothing"
+    assert "cancelled" in await slow
