@@ -55,7 +55,7 @@ def source_of(commit: str, folder: Path) -> Path:
     )
     if packed.returncode:
         words = packed.stderr.decode(errors="replace").strip()
-        pytest.skip(
+        pytest.fail(
             f"This clone does not have commit {commit} of fixtures/previous-build.txt: it must be"
             f" whole (git fetch --unshallow). git says: {words}"
         )

@@ -108,10 +108,6 @@ def outline(value: Any) -> Any:
     return short if len(dumps(short)) <= ROOM else type(value)()
 
 
-def json_part(value: object, name: str) -> Part:
-    return fit([{"type": "json", "name": name, "value": value}])[0]
-
-
 # --- fitting -----------------------------------------------------------------------------------
 
 
