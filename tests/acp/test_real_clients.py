@@ -28,14 +28,18 @@ SEEN = {
 }
 
 
-async def output(*argv: str, **environment: str) -> str:
-    process = await asyncio.create_subprocess_exec(
+async def started(*argv: str, **environment: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **environment},
     )
+
+
+async def ended(process: asyncio.subprocess.Process) -> str:
+    """All that is left of its output; it must have gone well."""
     try:
         async with asyncio.timeout(PATIENCE):
             said, complained = await process.communicate()
@@ -45,6 +49,21 @@ async def output(*argv: str, **environment: str) -> str:
             await process.wait()
     assert process.returncode == 0, complained.decode()[-3000:]
     return said.decode()
+
+
+async def output(*argv: str, **environment: str) -> str:
+    return await ended(await started(*argv, **environment))
+
+
+async def until(process: asyncio.subprocess.Process, sign: str) -> None:
+    """Read its output until the sign has come."""
+    assert process.stdout is not None
+    said = b""
+    async with asyncio.timeout(PATIENCE):
+        while sign.encode() not in said:
+            more = await process.stdout.read(4096)
+            assert more, said.decode()
+            said += more
 
 
 async def test_python_sdk(door: Door) -> None:
@@ -96,8 +115,8 @@ async def test_acpx_keeps_sessions(door: Door, tmp_path: Path) -> None:
     assert len(listed.strip().splitlines()) == 2
     await asyncio.sleep(2)  # its owner process ends after its --ttl; nothing tells when
     assert "Again." in await run("prompt", "-s", "one", play({"text": "Again."}))
-    slow = asyncio.create_task(run("prompt", "-s", "two", play({"text": "x"}, {"wait": 60})))
-    said = ""
-    while "nothing" in said or not said:
-        said = (await run("cancel", "-s", "two")) or "nothing"
-    assert "cancelled" in await slow
+    begun = play({"text": "It has begun.\n"}, {"wait": 60})
+    slow = await started(*base, "prompt", "-s", "two", begun, HOME=str(tmp_path))
+    await until(slow, "It has begun.")
+    await run("cancel", "-s", "two")
+    assert "cancelled" in await ended(slow)
