@@ -103,7 +103,13 @@ def socket_path(session_dir: str) -> str:
 
     real = os.path.realpath(session_dir)
     name = sha256(os.fsencode(real)).hexdigest()[:8] + ".s"
-    path = os.path.join(os.path.dirname(os.path.dirname(real)), "run", name)
+    return named_socket(os.path.dirname(os.path.dirname(real)), name)
+
+
+def named_socket(home: str, name: str) -> str:
+    """A socket of this home. One with a long path has it in a directory that all homes share: its
+    name must then tell them apart."""
+    path = os.path.join(home, "run", name)
     if len(os.fsencode(path)) <= SOCKET_LIMIT:
         return path
     directory = _short_dir()

@@ -1,0 +1,86 @@
+"""`rookery agent`: the door of Rookery's own agent.
+
+The SDK takes seconds to import. Where a warm process has it loaded already, this process offers it
+its descriptors, environment and directory, and stays as a small stand-in: it waits for the exit
+status, passes signals on, and its own death ends the agent. Where there is none, it becomes the
+agent itself and starts a warm process for next time. Both ways the protocol is the same, so nobody
+who starts `rookery agent` knows which one it was.
+
+Standard library only, and little of it: this is what everybody waits for.
+"""
+
+import marshal
+import os
+import signal
+import socket
+import sys
+
+from rookery import paths
+from rookery.agent.warm import key
+from rookery.processes.lineage import MARK
+
+PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+LOST = 70
+"""The exit status when the agent died and nobody could say how."""
+
+
+def main(arguments: list[str]) -> int:
+    home = paths.home()
+    if key.is_wanted(home):
+        try:
+            stand_in = _offer(key.socket_path(home), arguments)
+        except (OSError, paths.PathError):
+            stand_in = None
+        if stand_in is not None:
+            return _stand_in(stand_in)
+        if MARK not in os.environ:  # a worker ends all that it started: a warm one would go with it
+            key.start(home)
+    from rookery.agent.serving import main as serve
+
+    return serve(arguments)
+
+
+def _offer(path: str, arguments: list[str]) -> socket.socket | None:
+    """The connection to the warm process that took the descriptors; None where none did."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(key.PATIENCE)
+        connection.connect(path)
+        umask = os.umask(0o077)
+        os.umask(umask)
+        wish = {
+            "key": key.items(),
+            "arguments": arguments,
+            "directory": os.getcwd(),
+            "environment": dict(os.environb),
+            "umask": umask,
+        }
+        message = marshal.dumps(wish)
+        socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2])
+        connection.sendall(message)
+        taken = connection.recv(1) == key.TAKEN
+    except OSError:
+        taken = False
+    if not taken:
+        connection.close()
+        return None
+    connection.settimeout(None)
+    return connection
+
+
+def _stand_in(connection: socket.socket) -> int:
+    """Wait for the status; what is told to us is told to the agent."""
+    for number in PASSED_ON:
+        signal.signal(number, lambda number, _: connection.send(key.SIGNAL + bytes([number])))
+    # Its own copies of the pipes would keep them open after the agent closed its ends.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    said = b""
+    while len(said) < 2:
+        more = connection.recv(2 - len(said))
+        if not more:
+            sys.stderr.write("rookery agent: the agent's process is gone\n")
+            return LOST
+        said += more
+    return said[1]

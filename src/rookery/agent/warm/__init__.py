@@ -1,0 +1,1 @@
+"""The warm process: the SDK loaded once, and an agent forked from it for each session."""

@@ -1,0 +1,165 @@
+"""What a warm process turns into: an agent with its door's descriptors, environment and directory.
+
+The connection to the door stays open for as long as the agent lives. A thread reads it: what the
+door was told by a signal happens here, and the door's death ends this process and what it started.
+"""
+
+import gc
+import logging
+import marshal
+import os
+import random
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, NoReturn
+
+from rookery.agent.warm import key
+from rookery.processes import tree
+
+MOST = 16 * 1024 * 1024
+"""Bytes of an environment with its arguments: more than any system takes."""
+GRACE = 2.0
+FAILED = 70
+
+
+class Wish(NamedTuple):
+    arguments: list[str]
+    directory: str
+    environment: Mapping[bytes, bytes]
+    umask: int
+    descriptors: list[int]
+
+    def close(self) -> None:
+        for number in self.descriptors:
+            os.close(number)
+
+
+def read_wish(connection: socket.socket) -> Wish | None:
+    """What the door asks for; None where it is not ours to serve, with nothing left open."""
+    descriptors: list[int] = []
+    try:
+        connection.settimeout(key.PATIENCE)
+        if _peer(connection) != os.geteuid():
+            return None
+        size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+        length = int.from_bytes(size)
+        if len(size) != 4 or len(descriptors) != 3 or length > MOST:
+            raise ValueError
+        said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - same user and build
+        if said["key"] != key.items():
+            raise ValueError
+        connection.settimeout(None)
+        return Wish(
+            said["arguments"],
+            said["directory"],
+            said["environment"],
+            said["umask"],
+            descriptors,
+        )
+    except (OSError, ValueError, EOFError, TypeError, KeyError):
+        for number in descriptors:
+            os.close(number)
+        return None
+
+
+def _peer(connection: socket.socket) -> int:
+    if sys.platform == "linux":
+        said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        return int(struct.unpack("3i", said)[1])
+    return os.geteuid()  # the socket is 0600 in a directory of ours
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < length:
+        more = connection.recv(min(65536, length - len(parts)))
+        if not more:
+            raise EOFError
+        parts += more
+    return bytes(parts)
+
+
+def tell_status(connection: socket.socket, status: int) -> None:
+    """An exit code; a signal's, as a shell would say it."""
+    said = status if status >= 0 else 128 - status
+    with suppress(OSError):
+        connection.send(key.STATUS + bytes([said & 0xFF]))
+
+
+def become(connection: socket.socket, wish: Wish) -> NoReturn:
+    """Be the agent, to the end."""
+    status = FAILED
+    try:
+        _settle(connection, wish)
+        from rookery.agent.serving import main
+
+        status = main(wish.arguments)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+    except BaseException:  # noqa: BLE001 - the end of the process: it is said, and nothing else is left
+        sys.excepthook(*sys.exc_info())
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        tell_status(connection, status)
+        os._exit(status & 0xFF)
+
+
+def _settle(connection: socket.socket, wish: Wish) -> None:
+    with suppress(PermissionError):  # a spare leads its session already
+        os.setsid()
+    for number, given in enumerate(wish.descriptors):
+        os.dup2(given, number)
+    wish.close()
+    os.umask(wish.umask)
+    os.environb.clear()
+    os.environb.update(wish.environment)
+    time.tzset()
+    os.chdir(wish.directory)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The old objects may hold bytes of the parent's; these are of the door's descriptors.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    _retarget_logging()
+    random.seed()
+    gc.enable()
+    connection.set_inheritable(False)
+    watch = threading.Thread(target=_watch, args=(connection,), name="door", daemon=True)
+    watch.start()
+
+
+def _retarget_logging() -> None:
+    """Handlers made at import write to the parent's stderr object."""
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict]
+    for logger in [logging.root, *loggers]:
+        for handler in logger.handlers:
+            if isinstance(handler, logging.StreamHandler):
+                handler.setStream(sys.stderr)
+
+
+def _watch(connection: socket.socket) -> None:
+    while True:
+        try:
+            said = connection.recv(2)
+        except OSError:
+            said = b""
+        if len(said) == 2 and said[:1] == key.SIGNAL:
+            os.kill(os.getpid(), said[1])
+        elif not said:
+            break
+    # The door is gone. Who was told to end may take a moment; what it started goes with it.
+    below = tree.descendants(os.getpid())
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    tree.kill([*below, *tree.descendants(os.getpid())])
+    os._exit(FAILED)

@@ -1,0 +1,209 @@
+"""Keeps the SDK loaded and forks an agent for every door that knocks.
+
+What a child inherits must be only memory. Before each fork this process has one thread, no running
+loop, and no descriptor but its standard ones, the lock, the listener, the wake-up pipe and the
+connections of its doors: `unfit` says what is wrong otherwise, and the door starts cold.
+
+Where fork without exec is not safe (macOS), it is a spare: it serves one door itself, and starts
+the next spare before that.
+"""
+
+import fcntl
+import gc
+import os
+import select
+import signal
+import socket
+import stat
+import sys
+import threading
+from contextlib import suppress
+
+from rookery import paths
+from rookery.agent.warm import child, key
+
+FORKS = sys.platform != "darwin"
+IDLE = 30 * 60.0
+"""Seconds without a door and without an agent after which it ends."""
+BACKLOG = 64
+LOG_LIMIT = 1024 * 1024
+
+
+def keep() -> int:
+    home = paths.ensure_home(paths.home())
+    path = key.socket_path(home)
+    paths.make_socket_dir(path)
+    lock = _lock(path)
+    if lock is None:
+        return 0  # another one is there or on its way
+    _cap_log(path)
+    from rookery.agent.warm import heat
+
+    heat.up()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        _listen(listener, path)
+        gc.collect()
+        gc.freeze()
+        # What is collected from here on would only unshare pages.
+        gc.disable()
+        try:
+            if FORKS:
+                return Warm(listener, lock).serve()
+            return _serve_as_spare(listener, lock, home)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def _lock(path: str) -> int | None:
+    file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file
+
+
+def _cap_log(path: str) -> None:
+    log = f"{path}.log"
+    with suppress(FileNotFoundError):
+        if os.path.getsize(log) > LOG_LIMIT:
+            os.truncate(log, 0)
+
+
+def _listen(listener: socket.socket, path: str) -> None:
+    """Bound under another name and 0600 before anybody can find it; what a dead one left goes."""
+    fresh = f"{path}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(fresh)
+    listener.bind(fresh)
+    os.chmod(fresh, 0o600)
+    listener.listen(BACKLOG)
+    os.replace(fresh, path)
+
+
+class Warm:
+    def __init__(self, listener: socket.socket, lock: int) -> None:
+        self._listener = listener
+        self._lock = lock
+        self._doors: dict[int, socket.socket] = {}
+        """By the agent's pid."""
+        self._woken, waker = os.pipe()
+        for end in (self._woken, waker):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        signal.signal(signal.SIGTERM, self._end)
+        self._waker = waker
+        self._ending = False
+
+    def serve(self) -> int:
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        while not self._ending:
+            ready = {number for number, _ in poll.poll(IDLE * 1000)}
+            if not ready and not self._doors:
+                return 0
+            if self._woken in ready:
+                with suppress(BlockingIOError):
+                    os.read(self._woken, 4096)
+            self._reap()
+            if self._listener.fileno() in ready:
+                self._admit()
+        return 0
+
+    def _end(self, _number: int, _frame: object) -> None:
+        """The agents live on: each has its own connection to its door."""
+        self._ending = True
+
+    def _reap(self) -> None:
+        while self._doors:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            door = self._doors.pop(pid, None)
+            if door is not None:
+                child.tell_status(door, os.waitstatus_to_exitcode(status))
+                door.close()
+
+    def _admit(self) -> None:
+        connection, _ = self._listener.accept()
+        wish = child.read_wish(connection)
+        if wish is None:
+            connection.close()
+            return
+        wrong = self.unfit(connection, wish)
+        if wrong:
+            sys.stderr.write(f"not forked: {wrong}\n")
+            wish.close()
+            connection.close()
+            return
+        pid = os.fork()
+        if not pid:
+            self._leave_parent()
+            child.become(connection, wish)
+        wish.close()
+        self._doors[pid] = connection
+
+    def _leave_parent(self) -> None:
+        """In the child: nothing of the parent's stays open, its handlers are not the child's."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._listener.close()
+        for door in self._doors.values():
+            door.close()
+        for number in (self._lock, self._woken, self._waker):
+            os.close(number)
+
+    def unfit(self, connection: socket.socket, wish: child.Wish) -> str:
+        """Why no child may be forked now; "" where one may."""
+        threads = [thread.name for thread in threading.enumerate()]
+        if len(threads) != 1:
+            return f"more than one thread: {', '.join(threads)}"
+        if _native_threads() > 1:
+            return "a native thread"
+        known = {0, 1, 2, self._lock, self._woken, self._waker, self._listener.fileno()}
+        known |= {connection.fileno(), *wish.descriptors}
+        known |= {door.fileno() for door in self._doors.values()}
+        strange = [number for number in _descriptors() if number not in known]
+        return f"open descriptors: {strange}" if strange else ""
+
+
+def _native_threads() -> int:
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 1  # told on Linux only
+
+
+def _descriptors() -> list[int]:
+    """Sockets and files that are open; devices and anonymous pipes share nothing that garbles."""
+    found = []
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            mode = os.fstat(int(name)).st_mode
+            if stat.S_ISSOCK(mode) or stat.S_ISREG(mode):
+                found.append(int(name))
+    return found
+
+
+def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
+    while True:
+        if not select.select([listener], [], [], IDLE)[0]:
+            return 0
+        connection, _ = listener.accept()
+        wish = child.read_wish(connection)
+        if wish is None:
+            connection.close()
+            continue
+        # The next one takes the lock and the name while this one is at work.
+        os.unlink(key.socket_path(home))
+        listener.close()
+        os.close(lock)
+        key.start(home)
+        child.become(connection, wish)
