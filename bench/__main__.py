@@ -15,6 +15,7 @@ FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
     *("log_scale", "idle_worker", "fifty_sessions"),
     *("bridge_initialize", "bridge_delay"),
+    *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token"),
 )
 RESULTS = os.path.join(HERE, "results.json")
 

@@ -62,6 +62,8 @@ def _lock(path: str) -> int | None:
     except BlockingIOError:
         os.close(file)
         return None
+    os.truncate(file, 0)
+    os.write(file, b"%d\n" % os.getpid())  # for people; the lock itself says who is there
     return file
 
 
