@@ -23,8 +23,8 @@ def prepare() -> None:
 def load() -> None:
     """Import all of it that a first turn needs. Takes seconds."""
     prepare()
-    import rookery.agent.making
-    import rookery.agent.steps  # noqa: F401 (imported for the sake of it)
+    import rookery.agent.session
+    import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
 
 
 class Sdk:
