@@ -75,6 +75,9 @@ class Condenser(NamedTuple):
     """The model that writes the summary; "": the conversation's own."""
     extras: Mapping[str, Any] = _EMPTY
 
+    def __repr__(self) -> str:
+        return f"Condenser({self.enabled}, {self.max_size}, {self.keep_first}, {self.profile!r})"
+
     def to_json(self) -> Json:
         known = {key: getattr(self, key) for key in ("enabled", "max_size", "keep_first")}
         return {**known, **({"profile": self.profile} if self.profile else {}), **self.extras}
@@ -85,6 +88,9 @@ class Settings(NamedTuple):
     default: str = ""
     condenser: Condenser = Condenser()
     extras: Mapping[str, Any] = _EMPTY
+
+    def __repr__(self) -> str:
+        return f"Settings({list(self.profiles.values())!r}, {self.default!r})"
 
     @property
     def chosen(self) -> Profile | None:
@@ -137,13 +143,20 @@ def load(home: str) -> Settings:
         return Settings()
     if migration.is_old(found):
         with documents.locked(place):
-            found = documents.read(place) or {}
-            if migration.is_old(found):
-                _keep_before(place, found)
-                found = migration.migrated(found)
-                settings = _settings(found, place)
-                documents.write(place, settings.to_json())
+            return _brought_up(place)
     return _settings(found, place)
+
+
+def _brought_up(place: str) -> Settings:
+    """Under the lock: what is saved, in today's shape."""
+    found = documents.read(place) or {}
+    if not migration.is_old(found):
+        return _settings(found, place)
+    if not os.path.exists(place + BEFORE):
+        documents.write(place + BEFORE, found)
+    settings = _settings(migration.migrated(found), place)
+    documents.write(place, settings.to_json())
+    return settings
 
 
 def save(home: str, settings: Settings) -> None:
@@ -154,17 +167,10 @@ def save(home: str, settings: Settings) -> None:
 def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
     """Read, edit and save, alone among those who do. Raises SettingsError; then nothing is
     written."""
-    load(home)  # an old shape takes the lock itself
     with documents.locked(path(home)):
-        settings = edit(load(home))
+        settings = edit(_brought_up(path(home)))
         save(home, settings)
     return settings
-
-
-def _keep_before(place: str, found: Json) -> None:
-    before = place + BEFORE
-    if not os.path.exists(before):
-        documents.write(before, found)
 
 
 # ---------------------------------------------------------------- its values
@@ -247,6 +253,8 @@ def _text(value: object, place: str, key: str) -> str:
 
 KEY, BASE_URL, MODEL = "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"
 FLAG = "--override-with-envs"
+OVERRIDE = "ROOKERY_OVERRIDE_WITH_ENVS"
+"""In the environment: 1 says the same as the flag, to whom no flag can be given."""
 ENVIRONMENT = "environment"
 """The name of a model that no profile has."""
 
@@ -300,6 +308,11 @@ def effective(
     elif not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
         made = made._replace(key=Secret(PLACEHOLDER))
     return made
+
+
+def overriding(environ: Mapping[str, str], flag: bool = False) -> bool:
+    """Whether the environment goes over what is saved."""
+    return flag or environ.get(OVERRIDE, "").lower() in ("1", "true", "yes")
 
 
 def usable(settings: Settings, environ: Mapping[str, str] = os.environ, *, override: bool) -> bool:
