@@ -109,8 +109,11 @@ def _unknown_agent(name: str, near: list[str], known: list[str]) -> str:
 
 def _not_installed(name: str, program: str, install: str) -> str:
     how = f"\nTo install it: {install}" if install else ""
+    what = f"there is no program {program!r} on PATH"
+    if program == sys.executable:
+        what = "its part of Rookery is an extra of the package"
     return (
-        f"{name} is not installed: there is no program {program!r} on PATH.{how}\n"
+        f"{name} is not installed: {what}.{how}\n"
         "The demo agent needs nothing: rookery run --agent demo"
     )
 
