@@ -317,7 +317,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
         name, default = found.groups()
         known = environment.get(name) or default
         if known is None:
-            raise ValueError(f"the variable {name} is not set where the session was made")
+            raise ValueError(f"the variable {name} is not set")
         return known
 
     return VARIABLE.sub(value, text)

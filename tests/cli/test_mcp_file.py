@@ -105,7 +105,7 @@ def test_H3_variables_come_from_the_session(tmp_path: Path) -> None:
     assert (given["command"], given["env"]) == ("/bin/x", [{"name": "K", "value": "<t>"}])
     missing = mcp.for_agent(servers, {"P": "y"})
     assert missing.servers == []
-    assert missing.faults == ["a: the variable TOKEN is not set where the session was made"]
+    assert missing.faults == ["a: the variable TOKEN is not set"]
 
 
 def test_H3_enabled_and_disabled(tmp_path: Path) -> None:
