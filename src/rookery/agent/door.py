@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
             key.start(home)
     from rookery.agent.serving import main as serve
 
-    return serve(arguments)
+    serve(arguments)
 
 
 def _offer(path: str, arguments: list[str]) -> socket.socket | None:

@@ -3,27 +3,29 @@
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from typing import NoReturn
 
 from rookery.agent.server import Arguments, Server
 
 USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str]) -> NoReturn:
+    """Ends the process: threads of tools are not waited for."""
+    run(argv, os._exit)
+
+
+def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
+    """Speak over the descriptors 0 and 1, then end the process as the caller would have it."""
     arguments = parse(argv)
     if isinstance(arguments, str):
-        print(f"rookery agent: {arguments}", file=sys.stderr)
-        return 2
-    run_agent(arguments)
-    return 0
-
-
-def run_agent(arguments: Arguments) -> None:
-    """Speak over the descriptors 0 and 1. Ends the process: threads of tools are not waited for."""
+        print(f"rookery agent: {arguments}", file=sys.stderr, flush=True)
+        end(2)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
-        os._exit(0)
+        end(0)
 
 
 class Over(Exception):

@@ -3,6 +3,7 @@
 import os
 import select
 import threading
+from contextlib import suppress
 
 from rookery.wire.pipes import private_copy
 
@@ -27,7 +28,7 @@ def _pass_on(reading: int, real: int) -> None:
     poll.register(real, select.POLLOUT)
     while data := os.read(reading, PIECE):
         if any(state & select.POLLOUT for _, state in poll.poll(0)):
-            try:
+            with suppress(OSError):
                 os.write(real, data)
-            except OSError:
-                continue
+    os.close(reading)
+    os.close(real)

@@ -28,7 +28,7 @@ def _carry_out(arguments: list[str]) -> int:
 
         return bridge(arguments[1:])
     if arguments[:1] == ["agent"] and not {"--help", "-h", "--setup"}.intersection(arguments):
-        from rookery.agent.serving import main as agent  # likewise
+        from rookery.agent.door import main as agent  # likewise
 
         return agent(arguments[1:])
     from rookery.cli.app import run

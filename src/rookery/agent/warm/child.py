@@ -94,21 +94,21 @@ def tell_status(connection: socket.socket, status: int) -> None:
 
 def become(connection: socket.socket, wish: Wish) -> NoReturn:
     """Be the agent, to the end."""
-    status = FAILED
-    try:
-        _settle(connection, wish)
-        from rookery.agent.serving import main
 
-        status = main(wish.arguments)
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 1
-    except BaseException:  # noqa: BLE001 - the end of the process: it is said, and nothing else is left
-        sys.excepthook(*sys.exc_info())
-    finally:
+    def end(status: int) -> NoReturn:
         with suppress(OSError, ValueError):
             sys.stderr.flush()
         tell_status(connection, status)
         os._exit(status & 0xFF)
+
+    try:
+        _settle(connection, wish)
+        from rookery.agent.serving import run
+
+        run(wish.arguments, end)
+    except BaseException:  # noqa: BLE001 - the end of the process: it is said, and nothing else is left
+        sys.excepthook(*sys.exc_info())
+        end(FAILED)
 
 
 def _settle(connection: socket.socket, wish: Wish) -> None:

@@ -55,7 +55,7 @@ def is_wanted(home: str) -> bool:
     from rookery import config
 
     try:
-        return config.parse(data, "").agent_warm
+        return bool(getattr(config.parse(data, ""), "agent_warm", True))
     except config.ConfigError:
         return True
 

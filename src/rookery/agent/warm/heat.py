@@ -1,0 +1,148 @@
+"""Loads the SDK and takes one turn in this process, so that a child has nothing left to load.
+
+The turn is a real one: the agent's own server over a pair of pipes, a command in its terminal, an
+edit, against the scripted model in a thread. All of it is gone before the first fork: threads are
+joined, connections closed, the environment is what it was.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+type Json = dict[str, Any]
+
+STDIO = (0, 1, 2)
+
+
+def up() -> None:
+    from rookery.agent import sdk
+
+    sdk.load()
+    place = tempfile.mkdtemp(prefix="rookery-warm-")
+    try:
+        with _model() as url, _environment(place, url), _pipes() as (requests, answers):
+            _take_turn(requests, answers, place)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    _forget()
+
+
+@contextmanager
+def _model() -> Iterator[str]:
+    from rookery.agent.scripted.server import serving
+
+    with serving({"turns": []}) as model:
+        yield model.url
+
+
+@contextmanager
+def _environment(place: str, url: str) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ |= {
+        "ROOKERY_HOME": place,
+        "ROOKERY_CONVERSATIONS": os.path.join(place, "conversations"),
+        "LLM_MODEL": "openai/scripted",
+        "LLM_API_KEY": "none",
+        "LLM_BASE_URL": url,
+    }
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextmanager
+def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Our stdin and stdout are pipes for a while; their other ends."""
+    kept = [os.dup(number) for number in STDIO]
+    reading, requests = os.pipe()
+    answers, writing = os.pipe()
+    os.dup2(reading, 0)
+    os.dup2(writing, 1)
+    os.close(reading)
+    os.close(writing)
+    with open(requests, "wb", buffering=0) as ours, open(answers, "rb") as theirs:
+        try:
+            yield ours, theirs
+        finally:
+            for number, old in zip(STDIO, kept, strict=True):
+                os.dup2(old, number)
+                os.close(old)
+
+
+def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
+    from rookery.agent.server import Arguments
+    from rookery.agent.serving import serve
+
+    client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
+    client.start()
+    try:
+        with asyncio.Runner() as runner:
+            runner.run(serve(Arguments(override=True)))
+    finally:
+        client.join()
+
+
+def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
+    """The client's side; the end of its requests ends the agent, however it went."""
+    file = {"command": "create", "path": os.path.join(place, "note.txt"), "file_text": "warm\n"}
+    steps = [
+        {"thought": "Warm", "text": "up", "calls": [_call("terminal", command="echo warm")]},
+        {"calls": [_call("file_editor", **file)]},
+        {"text": "Done."},
+    ]
+    with requests:
+        talk = _Talk(requests, answers)
+        if talk.ask("initialize", protocolVersion=1) is None:
+            return
+        made = talk.ask("session/new", cwd=place, mcpServers=[])
+        if made is not None:
+            prompt = [{"type": "text", "text": json.dumps({"play": steps})}]
+            talk.ask("session/prompt", sessionId=made.get("sessionId"), prompt=prompt)
+
+
+def _call(name: str, **arguments: str) -> Json:
+    return {"name": name, "arguments": {"security_risk": "LOW", **arguments}}
+
+
+class _Talk:
+    def __init__(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        self._requests = requests
+        self._answers = answers
+        self._last = 0
+
+    def ask(self, method: str, **params: Any) -> Json | None:
+        """The result; None where it failed: then the children are only less warm."""
+        self._last += 1
+        self._send({"id": self._last, "method": method, "params": params})
+        for line in self._answers:
+            message = json.loads(line)
+            if message.get("method") == "session/request_permission":
+                options = message["params"]["options"]
+                chosen = next(each for each in options if each["kind"] == "allow_once")
+                outcome = {"outcome": "selected", "optionId": chosen["optionId"]}
+                self._send({"id": message["id"], "result": {"outcome": outcome}})
+            elif message.get("id") == self._last and "method" not in message:
+                found = message.get("result")
+                return found if isinstance(found, dict) else None
+        return None
+
+    def _send(self, message: Json) -> None:
+        self._requests.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+def _forget() -> None:
+    """Connections that the model's client keeps: children would talk over one another's."""
+    import gc
+
+    import litellm
+
+    litellm.in_memory_llm_clients_cache.flush_cache()
+    gc.collect()
