@@ -31,11 +31,25 @@ class OpenCalls:
         self.spoken: set[str] = set()
         """Calls that are a way of speaking, and are not shown as calls."""
         self.parent: str | None = None
+        self._above: OpenCalls | None = None
         self._terminals = terminals
         self._calls: dict[str, Known] = {}
 
     def is_open(self, name: str) -> bool:
         return name in self._calls and self._calls[name].open
+
+    def below(self, parent: str) -> "OpenCalls":
+        """For the calls of a sub-agent that the call `parent` started."""
+        made = OpenCalls(self._terminals)
+        made.parent, made._above = parent, self
+        return made
+
+    def tell_parent(self, text: str) -> list[Json]:
+        """News of the call above, while it is open."""
+        if self._above is None or self.parent is None or not self._above.is_open(self.parent):
+            return []
+        shown = [content.shown(text[-LIVE_TAIL:])]
+        return [*self._above.start(self.parent), self._above._update(self.parent, content=shown)]
 
     # --- beginning ------------------------------------------------------------------------------
 

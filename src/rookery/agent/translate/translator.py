@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rookery.agent.translate import calls, content, notices, results
+from rookery.agent.translate import asides, calls, content, results
 from rookery.agent.translate.calls import Call
 from rookery.agent.translate.ids import Ids
 from rookery.agent.translate.open_calls import OpenCalls
@@ -50,6 +50,8 @@ class Translator:
         self._scope = ""
         self._calls = OpenCalls(terminals)
         self._stream = Stream()
+        self._journal: list[str] | None = None
+        """Of a sub-agent: its words so far, which are shown in the call that started it."""
         self._renderers: dict[str, Callable[[Any, bool], list[Json]]] = {
             "MessageEvent": self._message,
             "ActionEvent": lambda event, _: self._action(event),
@@ -57,12 +59,10 @@ class Translator:
             "UserRejectObservation": lambda event, _: self._refused(event),
             "AgentErrorEvent": lambda event, _: self._failed(event),
             "InterruptEvent": lambda _event, _: self.settle("interrupted"),
-            "PauseEvent": lambda event, _: notices.said("The conversation is paused.", event.id),
-            "Condensation": lambda event, _: notices.condensation(event, self.compaction),
-            "HookExecutionEvent": lambda event, past: notices.hook(
-                event, self.notices and not past
-            ),
-            "ConversationErrorEvent": lambda event, _: notices.error(event),
+            "PauseEvent": lambda event, _: asides.said("The conversation is paused.", event.id),
+            "Condensation": lambda event, _: asides.condensation(event, self.compaction),
+            "HookExecutionEvent": lambda event, past: asides.hook(event, self.notices and not past),
+            "ConversationErrorEvent": lambda event, _: asides.error(event),
             "ACPToolCallEvent": lambda event, _: self._foreign_call(event),
         }
 
@@ -78,9 +78,26 @@ class Translator:
 
     def _safely(self, event: Any, *, replay: bool) -> list[Json]:
         try:
-            return self._of_event(event, replay=replay)
+            updates = self._of_event(event, replay=replay)
+            return updates if self._journal is None else self._nested(updates)
         except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
             return self._raw(event)
+
+    def _nested(self, updates: list[Json]) -> list[Json]:
+        """Of a sub-agent: the plan is its own affair, its calls begin at once, its words are news
+        of the call that started it."""
+        assert self._journal is not None
+        told: list[Json] = []
+        for update in updates:
+            kind = update["sessionUpdate"]
+            if kind == "tool_call":
+                told += [update, *self._calls.start(update["toolCallId"])]
+            elif kind == "tool_call_update":
+                told.append(update)
+            elif kind.startswith("agent_") and update["content"]["type"] == "text":
+                self._journal.append(update["content"]["text"])
+                told += self._calls.tell_parent("\n\n".join(self._journal))
+        return told
 
     def _of_event(self, event: Any, *, replay: bool) -> list[Json]:
         kinds = [kind.__name__ for kind in type(event).__mro__]
@@ -88,6 +105,16 @@ class Translator:
             return []
         told = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
         return told(event, replay) if told else self._raw(event)
+
+    def child(self, call_id: str, scope: str) -> "Translator":
+        """For the conversation of a sub-agent that a call (the model's id) started: its calls stand
+        below that one, its words in it. `scope` is the conversation's own id."""
+        made = Translator(self.cwd)
+        made._ids, made._scope = self._ids, scope
+        parent = self._ids.latest(self._scope, call_id)
+        made._calls = self._calls.below(parent)
+        made._journal = []
+        return made
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -294,7 +321,7 @@ class Translator:
 
     def notice(self, text: str, severity: str = "info") -> list[Json]:
         """Something that the person should know and the model need not."""
-        return notices.notice(text, severity, self.notices)
+        return asides.notice(text, severity, self.notices)
 
     def _raw(self, event: Any) -> list[Json]:
         dumped = content.dump(event)
