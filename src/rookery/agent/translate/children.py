@@ -26,7 +26,7 @@ class Watcher(ConversationVisualizerBase):
     sub-agents go to `sink`, in the thread of the tool."""
 
     def __init__(self, sink: Sink) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._sink = sink
         self._name = "parent"
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class Watcher(ConversationVisualizerBase):
 
 class ChildWatcher(ConversationVisualizerBase):
     def __init__(self, sink: Sink, call: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
         self._sink = sink
         self._stopped = threading.Event()
