@@ -10,8 +10,14 @@ from typing import NamedTuple
 
 from rookery import programs
 
-DEFAULT = "demo"
+OWN = "rookery"
+"""Rookery's own agent: the default where a model is set up."""
+
+DEMO = "demo"
 """Needs no model and no account: what a newcomer meets first."""
+
+MODELS = "agent_settings.json"
+"""In the home: the models of Rookery's own agent (agent/settings reads it whole)."""
 
 PYTHON = "$python"
 """Stands in an argv for the interpreter that runs now: where that lies is known at use only."""
@@ -25,6 +31,8 @@ class Entry(NamedTuple):
     """A command, or where to read; "" where it comes with Rookery."""
     environment: tuple[str, ...] = ()
     """What the agent reads its key or its model from, where it was not logged in otherwise."""
+    module: str = ""
+    """Of an agent that comes with Rookery: what an extra of the package has to bring."""
 
 
 class Agent(NamedTuple):
@@ -57,6 +65,13 @@ class NotInstalled(Exception):
 
 _TABLE = (
     # -P: a `json.py` in the session's directory is nothing to import.
+    Entry(
+        OWN,
+        "Rookery",
+        (PYTHON, "-P", "-m", "rookery", "agent"),
+        "pip install 'rookery[agent]'",
+        module="openhands.sdk",
+    ),
     Entry("demo", "Demo", (PYTHON, "-P", "-m", "rookery", "play", "demo")),
     Entry(
         "claude",
@@ -115,6 +130,26 @@ def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
     return [*custom, *(name for name in AGENTS if name not in custom)]
 
 
+def default(home: str, chosen: str = "") -> str:
+    """Who is meant where no agent is named: the one of config.toml, else Rookery's own where a
+    model is set up, else the demo."""
+    return chosen or (OWN if has_model(home) else DEMO)
+
+
+def has_model(home: str) -> bool:
+    """Whether a model was saved: a glance at the file. The agent says what is wrong with it."""
+    import json
+
+    try:
+        with open(os.path.join(home, MODELS), "rb") as file:
+            found = json.loads(file.read())
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, RecursionError):
+        return True
+    return isinstance(found, dict) and any(found.get(key) for key in ("profiles", "llm", "model"))
+
+
 def resolve(
     name: str,
     custom: Mapping[str, Sequence[str]],
@@ -159,14 +194,31 @@ def check_installed(
 ) -> None:
     """Raise NotInstalled where the agent's program cannot be found as it will be started."""
     program = agent.argv[0]
-    if programs.find(program, environment, cwd, node_path) is None:
+    if programs.find(program, environment, cwd, node_path) is None or lacks_module(agent):
         raise NotInstalled(agent, install_line(agent.name, agent.argv))
+
+
+def lacks_module(agent: Agent) -> str:
+    """The module that an agent of ours needs and this Python has not; "": none. It is looked for,
+    never imported."""
+    from importlib.util import find_spec
+
+    entry = AGENTS.get(agent.name)
+    if entry is None or not entry.module or agent.argv[:1] != [sys.executable]:
+        return ""
+    try:
+        return "" if find_spec(entry.module) else entry.module
+    except ModuleNotFoundError:
+        return entry.module
 
 
 def install_line(name: str, argv: Sequence[str]) -> str:
     """How to install the program that an agent's command runs; "": nobody knows."""
     entry = AGENTS.get(name)
-    return entry.install if entry and list(argv[:1]) == list(entry.argv[:1]) else ""
+    if entry is None:
+        return ""
+    program = sys.executable if entry.argv[0] == PYTHON else entry.argv[0]
+    return entry.install if list(argv[:1]) == [program] else ""
 
 
 COLD = frozenset({"npx", "uvx", "bunx", "pnpx"})

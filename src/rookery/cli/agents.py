@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -61,6 +62,8 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
         entry = None if own else registry.AGENTS[name]
         argv = registry.resolve(name, settings.agents).argv
         place = programs.find(argv[0], environment, os.getcwd(), settings.node_path)
+        if not own and registry.lacks_module(registry.Agent(name, argv)):
+            place = None
         on_path = programs.located(argv, environment, settings.node_path)[0] == argv[0]
         found.append(
             {
@@ -74,13 +77,20 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
                 "version": rookery.__version__ if _is_ours(entry) else None,
                 "install": entry.install if entry else "",
                 "environment": list(entry.environment) if entry else [],
+                "needs": _needs(name, own),
             }
         )
     return found
 
 
+def _needs(name: str, own: bool) -> str:
+    """The command that is wanted before an agent can be used; "": none."""
+    bare = name == registry.OWN and not own and not registry.has_model(paths.home())
+    return "rookery setup" if bare else ""
+
+
 def _is_ours(entry: registry.Entry | None) -> bool:
-    return entry is not None and not entry.install
+    return entry is not None and entry.argv[0] == registry.PYTHON
 
 
 def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
@@ -158,7 +168,8 @@ def _words(each: Json) -> str:
     if not each["installed"]:
         program = clean_line(each["argv"][0])
         return each["install"] or f"not installed: there is no program {cut(program, 60)}"
-    if not each["own"] and not each["install"]:
-        return "comes with Rookery"
+    if not each["own"] and each["argv"][:1] == [sys.executable]:
+        needs = each["needs"]
+        return "comes with Rookery" + (f"; it has no model yet: {needs}" if needs else "")
     place = short_home(clean_line(each["program"]))
     return place if each["onPath"] else f"{place} (not on PATH)"

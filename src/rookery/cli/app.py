@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     "Set up": {
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
+        "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
     },
     "Other": {

@@ -53,7 +53,12 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wanted(
-    agent: str | None, line: str | None, cwd: str, roots: tuple[str, ...], title: str
+    screen: Screen,
+    agent: str | None,
+    line: str | None,
+    cwd: str,
+    roots: tuple[str, ...],
+    title: str,
 ) -> Wanted:
     if agent and line:
         raise click.UsageError("--agent and --cmd exclude each other.")
@@ -61,7 +66,9 @@ def _wanted(
         raise AgentsAsked
     settings = config.load(paths.home())
     if line is None:
-        name = agent or settings.default_agent or registry.DEFAULT
+        name = agent or registry.default(paths.home(), settings.default_agent)
+        if not agent and not settings.default_agent:
+            _tell(screen, name)
         found, argv = registry.resolve(name, settings.agents), []
     else:
         try:
@@ -71,6 +78,14 @@ def _wanted(
         argv = found.argv
     registry.check_installed(found, os.environ, cwd, settings.node_path)
     return Wanted(found, argv, cwd, roots, title)
+
+
+def _tell(screen: Screen, name: str) -> None:
+    """Who was chosen where nobody was named."""
+    if name == registry.OWN:
+        screen.note("Rookery's own agent, with the model that is set up (rookery setup --list).")
+    else:
+        screen.note("The demo agent, since no model is set up: rookery setup")
 
 
 class AgentsAsked(Exception):
@@ -135,7 +150,7 @@ def run(
     """
     screen = standard()
     try:
-        wanted = _wanted(**of_session)
+        wanted = _wanted(screen, **of_session)
     except AgentsAsked:
         return _list_agents(screen)
     from rookery.cli.ruling import Policy
@@ -157,7 +172,7 @@ def new(**of_session: Any) -> int:
     """
     screen = standard()
     try:
-        wanted = _wanted(**of_session)
+        wanted = _wanted(screen, **of_session)
     except AgentsAsked:
         return _list_agents(screen)
     screen.line(create(wanted))

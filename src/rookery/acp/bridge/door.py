@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rookery
-from rookery.acp.params import invalid, version
+from rookery.wire.params import invalid, version
 from rookery.wire.jsonrpc import (
     INVALID_REQUEST,
     REQUEST_CANCELLED,

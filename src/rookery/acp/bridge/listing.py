@@ -5,7 +5,7 @@ import re
 from datetime import UTC, datetime
 
 from rookery import paths
-from rookery.acp.params import Json, invalid
+from rookery.wire.params import Json, invalid
 from rookery.client import fleet
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader

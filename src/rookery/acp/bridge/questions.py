@@ -3,7 +3,7 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 
 from collections.abc import Callable
 
-from rookery.acp.params import offers
+from rookery.wire.params import offers
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer

@@ -12,7 +12,7 @@ from rookery import config, paths, registry
 from rookery.acp.bridge import listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
-from rookery.acp.params import Json, invalid, no_session, place, session_id
+from rookery.wire.params import Json, invalid, no_session, place, session_id
 from rookery.client import asleep, fleet
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
@@ -164,7 +164,8 @@ class Sessions:
             if choice.command and not name:
                 found = registry.from_command(choice.command)
             else:
-                named = name or choice.agent or settings.default_agent or registry.DEFAULT
+                chosen = choice.agent or settings.default_agent
+                named = name or registry.default(self._editor.home, chosen)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:
@@ -174,7 +175,8 @@ class Sessions:
             raise invalid(words) from None
         except registry.NotInstalled as error:
             how = f" To install it: {error.install}" if error.install else ""
-            words = f"{error.agent.name} is not installed: no {error.agent.argv[0]} on PATH.{how}"
+            what = registry.lacks_module(error.agent) or error.agent.argv[0] + " on PATH"
+            words = f"{error.agent.name} is not installed: no {what}.{how}"
             raise RpcError(INTERNAL_ERROR, words) from None
         return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from rookery.acp.params import (
+from rookery.wire.params import (
     AUTH_REQUIRED,
     invalid,
     no_session,

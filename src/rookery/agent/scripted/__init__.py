@@ -1,0 +1,1 @@
+"""A model on loopback that plays a script: for tests, and for a first run without an account."""

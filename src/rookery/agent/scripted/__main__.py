@@ -1,0 +1,7 @@
+"""`python -m rookery.agent.scripted`: the model alone, for whoever starts it as a process."""
+
+import sys
+
+from rookery.agent.scripted.entry import main
+
+sys.exit(main(sys.argv[1:]))

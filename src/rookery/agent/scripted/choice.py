@@ -1,0 +1,129 @@
+"""Which answer a request gets. Derived from its conversation, so that one server serves many
+sessions at once, also resumed and forked ones, and a request that is made again gets what comes
+next of its failures."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from rookery.agent.scripted import demo
+from rookery.agent.scripted.conversation import Conversation
+from rookery.agent.scripted.script import (
+    NAMED,
+    Call,
+    Failure,
+    Script,
+    ScriptError,
+    Turn,
+    turns_of,
+)
+
+MARK = '{"play"'
+
+
+class Chooser:
+    """Remembers how often each request was made, and nothing else."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self._made: Counter[str] = Counter()
+        self._taken = 0
+
+    def refusal(self, model: str, key: str) -> Failure | None:
+        """What a request is told that may not be made at all."""
+        if self.script.key and key != self.script.key:
+            return NAMED["auth"]
+        if self.script.only_models and model not in self.script.models:
+            known = NAMED["model"]
+            return known._replace(message=f"The model `{model}` does not exist.")
+        return None
+
+    def next(self, conversation: Conversation) -> Turn:
+        again = self._made_before(conversation)
+        try:
+            found = self._turns_in_prompt(conversation)
+        except ScriptError as error:
+            return _refused(str(error))
+        if found is None and not conversation.tools and self.script.aside is not None:
+            return _filled(self.script.aside, conversation)
+        if found is None:
+            found = self._turns_of_script(conversation)
+        if found is None:
+            return demo.next_turn(conversation)
+        turns, place = found
+        if self.script.by_request and place < 0:
+            at, self._taken = self._taken, self._taken + 1
+            turn = turns[at] if at < len(turns) else None
+        else:
+            turn = pick(turns, conversation.answers_since(max(place, 0)), again)
+        return _filled(turn or self.script.otherwise, conversation)
+
+    def _turns_in_prompt(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
+        """The latest prompt that is a script itself, and where it stands."""
+        for place in reversed(range(len(conversation.said))):
+            said = conversation.said[place]
+            if said.role != "user":
+                continue
+            for text in said.texts:
+                if MARK in text:
+                    return _played(text), place
+        return None
+
+    def _turns_of_script(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
+        if self.script.match:
+            for place in reversed(range(len(conversation.said))):
+                said = conversation.said[place]
+                for each in self.script.match if said.role == "user" else ():
+                    if each.contains in said.text:
+                        return each.turns, place
+        if self.script.demo and not self.script.turns:
+            return None
+        return self.script.turns, -1
+
+    def _made_before(self, conversation: Conversation) -> int:
+        """How often the same was asked before."""
+        words = json.dumps([conversation.said, [tool.get("name") for tool in conversation.tools]])
+        name = hashlib.sha256(words.encode()).hexdigest()
+        made = self._made[name]
+        self._made[name] += 1
+        return made
+
+
+def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:
+    """The turn after so many answers. Failures leave no answer: each is met once, in their order,
+    as often as the same is asked; where they are the last of all, the last of them stays."""
+    groups: list[list[Turn]] = [[]]
+    for turn in turns:
+        groups[-1].append(turn)
+        if not turn.fails:
+            groups.append([])
+    group = groups[answered] if answered < len(groups) else []
+    return group[min(again, len(group) - 1)] if group else None
+
+
+def _played(text: str) -> Sequence[Turn]:
+    begin = text.index(MARK)
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, begin)
+    except (ValueError, RecursionError) as error:
+        raise ScriptError(f"the script in the prompt is no JSON: {error}") from None
+    return turns_of(value.get("play"), "play")
+
+
+def _refused(message: str) -> Turn:
+    return Turn(failure=Failure(400, f"scripted model: {message}", "invalid_script", None))
+
+
+def _filled(turn: Turn, conversation: Conversation) -> Turn:
+    """Words that stand for others: $prompt and $result."""
+    words = {"$prompt": conversation.last("user"), "$result": conversation.last("result")}
+
+    def fill(text: str, escape: bool = False) -> str:
+        for word, meant in words.items():
+            if word in text:
+                text = text.replace(word, json.dumps(meant)[1:-1] if escape else meant)
+        return text
+
+    calls = tuple(Call(each.name, fill(each.arguments, True), each.id) for each in turn.calls)
+    return turn._replace(text=fill(turn.text), thought=fill(turn.thought), calls=calls)

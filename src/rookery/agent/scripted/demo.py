@@ -1,0 +1,94 @@
+"""The model of the first five minutes: it looks around, writes a note about the task, reads it back
+and says what it did. Always the same, and nothing but that note is written."""
+
+import json
+
+from rookery.agent.scripted.conversation import Conversation
+from rookery.agent.scripted.script import Call, Turn
+
+NOTE = "rookery-demo.md"
+PACE = 0.02
+LONGEST_TASK = 400
+
+TITLE = Turn(text="A note about the task")
+
+
+def next_turn(conversation: Conversation) -> Turn:
+    """By what was done since the last prompt."""
+    task, results = _since_the_prompt(conversation)
+    if not conversation.tools:
+        return TITLE
+    if not conversation.offers("terminal"):
+        return _end(conversation, f"You said: {task}\n\nI was given no terminal to work with.")
+    directory = next((found for result in results if (found := _directory(result))), "")
+    match len(results):
+        case 0:
+            return Turn(
+                thought="First I look at where I am.",
+                text="I am a scripted model, so I do one small thing: I leave a note about your "
+                "task. First a look around.",
+                calls=(_call(conversation, "terminal", command="pwd && ls"),),
+                every=PACE,
+            )
+        case 1 if directory and NOTE not in results[0] and conversation.offers("file_editor"):
+            note = f"# The task\n\n{task}\n\nWritten by the scripted model of the demo.\n"
+            return Turn(
+                text=f"I write {NOTE}.",
+                calls=(
+                    _call(
+                        conversation,
+                        "file_editor",
+                        command="create",
+                        path=f"{directory}/{NOTE}",
+                        file_text=note,
+                    ),
+                ),
+                every=PACE,
+            )
+        case 1:  # it is there already, or cannot be written
+            return _look(conversation)
+        case 2 if NOTE not in results[0] and directory:
+            return _look(conversation)
+    return _end(
+        conversation,
+        f"Done: your task is in {NOTE}. A real model would have done it: "
+        "`rookery setup` names one, and everything else stays as you saw it.",
+    )
+
+
+def _look(conversation: Conversation) -> Turn:
+    command = f"wc -w {NOTE} && head -n 3 {NOTE}"
+    return Turn(
+        text="I check what is written there.",
+        calls=(_call(conversation, "terminal", command=command),),
+        every=PACE,
+    )
+
+
+def _end(conversation: Conversation, words: str) -> Turn:
+    if conversation.offers("finish"):
+        return Turn(calls=(_call(conversation, "finish", message=words),), every=PACE)
+    return Turn(text=words, every=PACE)
+
+
+def _call(conversation: Conversation, tool: str, **arguments: str) -> Call:
+    if conversation.takes(tool, "security_risk"):
+        arguments["security_risk"] = "LOW"
+    return Call(tool, json.dumps(arguments))
+
+
+def _since_the_prompt(conversation: Conversation) -> tuple[str, list[str]]:
+    """The task, and what the tools gave back since."""
+    task, results = "", list[str]()
+    for said in conversation.said:
+        if said.role == "user":
+            task, results = (said.texts[0].strip() if said.texts else ""), []
+        elif said.role == "result":
+            results.append(said.text)
+    return task[:LONGEST_TASK], results
+
+
+def _directory(result: str) -> str:
+    """Where we are, as `pwd` says it: the first line that is an absolute path."""
+    lines = (line.strip() for line in result.splitlines())
+    return next((line for line in lines if line.startswith("/")), "")

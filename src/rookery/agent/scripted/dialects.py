@@ -1,0 +1,256 @@
+"""The two APIs of OpenAI's in which an answer is written: chat completions and responses."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, override
+
+from rookery.agent.scripted import conversation
+from rookery.agent.scripted.conversation import Conversation
+from rookery.agent.scripted.script import Call, Failure, Turn, Usage
+
+type Json = dict[str, Any]
+
+ARGUMENTS_PIECE = 24  # characters of a call's arguments, where the script does not say
+
+
+def sse(data: Json | str, name: str = "") -> bytes:
+    """One server-sent event."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
+    """A text in so many pieces; 0: by words, or by pieces of a length."""
+    if not text:
+        return []
+    if not chunks and not piece:
+        return re.findall(r"\S+\s*|\s+", text)
+    size = piece if not chunks else max(1, -(-len(text) // chunks))
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def error_body(failure: Failure) -> Json:
+    return {
+        "error": {
+            "message": failure.message,
+            "type": failure.type,
+            "param": None,
+            "code": failure.code,
+        }
+    }
+
+
+def call_ids(id: str, calls: Sequence[Call]) -> list[str]:
+    return [call.id or f"call_{id}_{number}" for number, call in enumerate(calls)]
+
+
+class Dialect(ABC):
+    """`id` is new with every answer."""
+
+    @abstractmethod
+    def read(self, body: Json) -> Conversation: ...
+
+    @abstractmethod
+    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
+        """What a stream begins with; it says nothing yet."""
+
+    @abstractmethod
+    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]: ...
+
+    @abstractmethod
+    def end(self, id: str, turn: Turn, body: Json) -> bytes: ...
+
+    @abstractmethod
+    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+        """The answer to who wants no stream."""
+
+
+class Chat(Dialect):
+    """Chat completions: what nearly everybody speaks."""
+
+    @override
+    def read(self, body: Json) -> Conversation:
+        return conversation.of_chat(body)
+
+    @override
+    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
+        return self._chunk(id, body, {"role": "assistant", "content": ""})
+
+    @override
+    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
+        for piece in cut(turn.thought, turn.chunks):
+            yield self._chunk(id, body, {"reasoning_content": piece})
+        for piece in cut(turn.text, turn.chunks):
+            yield self._chunk(id, body, {"content": piece})
+        ids = call_ids(id, turn.calls)
+        for index, call in enumerate(turn.calls):
+            first = {"name": call.name, "arguments": ""}
+            begun = {"index": index, "id": ids[index], "type": "function", "function": first}
+            yield self._chunk(id, body, {"tool_calls": [begun]})
+            for piece in cut(call.arguments, turn.chunks, ARGUMENTS_PIECE):
+                more = {"index": index, "function": {"arguments": piece}}
+                yield self._chunk(id, body, {"tool_calls": [more]})
+
+    @override
+    def end(self, id: str, turn: Turn, body: Json) -> bytes:
+        last = self._chunk(id, body, {}, _finish(turn))
+        options = body.get("stream_options")
+        if isinstance(options, dict) and options.get("include_usage"):
+            about = self._about(id, body, "chat.completion.chunk")
+            last += sse({**about, "choices": [], "usage": self._usage(turn.usage)})
+        return last + sse("[DONE]")
+
+    @override
+    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+        message: Json = {"role": "assistant", "content": turn.text or None}
+        if turn.thought:
+            message["reasoning_content"] = turn.thought
+        if turn.calls:
+            message["tool_calls"] = [
+                {
+                    "id": call_id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
+                for call, call_id in zip(turn.calls, call_ids(id, turn.calls), strict=True)
+            ]
+        choice = {"index": 0, "message": message, "finish_reason": _finish(turn)}
+        about = self._about(id, body, "chat.completion")
+        return {**about, "choices": [choice], "usage": self._usage(turn.usage)}
+
+    def _chunk(self, id: str, body: Json, delta: Json, reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return sse({**self._about(id, body, "chat.completion.chunk"), "choices": [choice]})
+
+    def _about(self, id: str, body: Json, kind: str) -> Json:
+        model = body.get("model", "scripted")
+        return {"id": f"chatcmpl-{id}", "object": kind, "created": 0, "model": model}
+
+    def _usage(self, usage: Usage) -> Json:
+        return {
+            "prompt_tokens": usage.input,
+            "completion_tokens": usage.output,
+            "total_tokens": usage.input + usage.output,
+            "prompt_tokens_details": {"cached_tokens": usage.cached},
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+        }
+
+
+def _finish(turn: Turn) -> str:
+    return turn.finish or ("tool_calls" if turn.calls else "stop")
+
+
+class Responses(Dialect):
+    """Responses: what the newer models of OpenAI's are asked in."""
+
+    @override
+    def read(self, body: Json) -> Conversation:
+        return conversation.of_responses(body)
+
+    @override
+    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
+        response = self._response(id, turn, body, "in_progress", [])
+        return self._event("response.created", response=response)
+
+    @override
+    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
+        for index, item in enumerate(self._items(id, turn)):
+            place = {"item_id": item["id"], "output_index": index}
+            empty = {**item, "status": "in_progress"}
+            match item["type"]:
+                case "reasoning":
+                    begun = {**empty, "summary": []}
+                    deltas = self._thought(place, turn)
+                case "message":
+                    begun = {**empty, "content": []}
+                    deltas = self._text(place, turn)
+                case _:
+                    begun = {**empty, "arguments": ""}
+                    deltas = self._arguments(place, item["arguments"], turn.chunks)
+            added = self._event("response.output_item.added", output_index=index, item=begun)
+            for number, delta in enumerate(deltas):
+                yield added + delta if number == 0 else delta
+            yield self._event("response.output_item.done", output_index=index, item=item)
+
+    def _thought(self, place: Json, turn: Turn) -> Iterator[bytes]:
+        for piece in cut(turn.thought, turn.chunks):
+            yield self._event(
+                "response.reasoning_summary_text.delta", **place, summary_index=0, delta=piece
+            )
+
+    def _text(self, place: Json, turn: Turn) -> Iterator[bytes]:
+        part = {"type": "output_text", "text": "", "annotations": []}
+        place = {**place, "content_index": 0}
+        begun = self._event("response.content_part.added", **place, part=part)
+        for piece in cut(turn.text, turn.chunks):
+            delta = self._event("response.output_text.delta", **place, logprobs=[], delta=piece)
+            yield begun + delta
+            begun = b""
+
+    def _arguments(self, place: Json, arguments: str, chunks: int) -> Iterator[bytes]:
+        for piece in cut(arguments, chunks, ARGUMENTS_PIECE) or [""]:
+            yield self._event("response.function_call_arguments.delta", **place, delta=piece)
+        yield self._event("response.function_call_arguments.done", **place, arguments=arguments)
+
+    @override
+    def end(self, id: str, turn: Turn, body: Json) -> bytes:
+        return self._event("response.completed", response=self.whole(id, turn, body))
+
+    @override
+    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+        return self._response(id, turn, body, "completed", self._items(id, turn))
+
+    def _items(self, id: str, turn: Turn) -> list[Json]:
+        items: list[Json] = []
+        if turn.thought:
+            summary = [{"type": "summary_text", "text": turn.thought}]
+            items.append({"type": "reasoning", "id": f"rs_{id}", "summary": summary})
+        if turn.text:
+            content = [{"type": "output_text", "text": turn.text, "annotations": []}]
+            about = {"type": "message", "id": f"msg_{id}", "role": "assistant"}
+            items.append({**about, "status": "completed", "content": content})
+        ids = call_ids(id, turn.calls)
+        for number, call in enumerate(turn.calls):
+            about = {"type": "function_call", "id": f"fc_{id}_{number}", "call_id": ids[number]}
+            said = {"name": call.name, "arguments": call.arguments, "status": "completed"}
+            items.append({**about, **said})
+        return items
+
+    def _response(self, id: str, turn: Turn, body: Json, status: str, output: list[Json]) -> Json:
+        usage = {
+            "input_tokens": turn.usage.input,
+            "input_tokens_details": {"cached_tokens": turn.usage.cached},
+            "output_tokens": turn.usage.output,
+            "output_tokens_details": {"reasoning_tokens": turn.usage.reasoning},
+            "total_tokens": turn.usage.input + turn.usage.output,
+        }
+        return {
+            "id": f"resp_{id}",
+            "object": "response",
+            "created_at": 0,
+            "status": status,
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "model": body.get("model", "scripted"),
+            "output": output,
+            "parallel_tool_calls": True,
+            "temperature": 1.0,
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": 1.0,
+            "usage": usage if status == "completed" else None,
+        }
+
+    def _event(self, kind: str, **fields: Any) -> bytes:
+        return sse({"type": kind, **fields}, kind)
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "/v1/chat/completions": Chat(),
+    "/v1/responses": Responses(),
+}
+"""By the path of a request."""

@@ -1,0 +1,309 @@
+"""The scripted model itself: HTTP on loopback, one request a connection, each request kept.
+
+Every time is `time.monotonic_ns()`, which all processes of a machine share: who measures can tell
+how long a token was under way.
+"""
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+from rookery.agent.scripted.choice import Chooser
+from rookery.agent.scripted.dialects import DIALECTS, Dialect, error_body
+from rookery.agent.scripted.script import NAMED, Failure, Script, Turn, script_of
+
+type Json = dict[str, Any]
+
+PATIENCE = 60.0
+"""Seconds until whoever waits for a request gives up."""
+
+KEPT = 1000
+"""Requests that are remembered."""
+
+LARGEST = 64 * 1024 * 1024  # bytes of a request
+
+
+class Asked:
+    """A request for an answer."""
+
+    def __init__(self, path: str, key: str, body: Json, turn: Turn) -> None:
+        self.path = path
+        self.key = key
+        self.body = body
+        self.turn = turn
+        self.received = time.monotonic_ns()
+        self.sent: int | None = None
+        """When its first piece was written."""
+        self.ended: str = ""
+        """How: answered, failed, dropped, or hung up (by who asked)."""
+
+    def told(self) -> Json:
+        """For `GET /requests`. Of the key only its end: it may be a real one."""
+        return {
+            "path": self.path,
+            "key": f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key),
+            "body": self.body,
+            "received": self.received,
+            "sent": self.sent,
+            "ended": self.ended,
+        }
+
+
+class ScriptedModel:
+    """Serves from `async with`, or from a thread of its own: see `serving`."""
+
+    def __init__(
+        self, script: object, *, port: int = 0, on_request: Callable[[Asked], None] | None = None
+    ) -> None:
+        """A script is one that was read, or its JSON. Raises ScriptError."""
+        self.chooser = Chooser(script if isinstance(script, Script) else script_of(script))
+        self.asked: deque[Asked] = deque(maxlen=KEPT)
+        self._news = threading.Condition()
+        self._wanted_port = port
+        self._on_request = on_request
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None, "it does not listen yet"
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def url(self) -> str:
+        """The base URL of its API."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def wait(self, count: int, done: Callable[[Asked], bool] = lambda _: True) -> list[Asked]:
+        """Block until so many requests came of which `done` is true."""
+
+        def found() -> list[Asked]:
+            return [asked for asked in self.asked if done(asked)]
+
+        with self._news:
+            enough = self._news.wait_for(lambda: len(found()) >= count, PATIENCE)
+            assert enough, f"{len(found())} of {count} requests in {PATIENCE:g} s"
+            return found()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(
+            self._connected, "127.0.0.1", self._wanted_port, limit=2**20
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- one request -----------------------------------------------------------------------------
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            # A cancelled one is at its end, too: asyncio would print it as an error.
+            with suppress(
+                ConnectionError,
+                asyncio.IncompleteReadError,
+                asyncio.LimitOverrunError,
+                asyncio.CancelledError,
+            ):
+                await self._converse(_Exchange(reader, writer))
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _converse(self, exchange: "_Exchange") -> None:
+        if not await exchange.read():
+            return
+        path = exchange.path.partition("?")[0]
+        dialect = DIALECTS.get(path)
+        if dialect is not None and exchange.method == "POST":
+            await self._answer(exchange, dialect, path)
+        elif (exchange.method, path) == ("GET", "/v1/models"):
+            models = [
+                {"id": name, "object": "model", "created": 0, "owned_by": "rookery"}
+                for name in self.chooser.script.models
+            ]
+            failure = self.chooser.refusal(self.chooser.script.models[0], exchange.key)
+            body = {"object": "list", "data": models} if failure is None else error_body(failure)
+            await exchange.send(200 if failure is None else failure.status, body)
+        elif (exchange.method, path) == ("GET", "/requests"):
+            await exchange.send(200, [asked.told() for asked in self.asked])
+        else:
+            message = f"There is no {exchange.method} {path} here."
+            await exchange.fail(NAMED["model"]._replace(message=message, code=None))
+
+    async def _answer(self, exchange: "_Exchange", dialect: Dialect, path: str) -> None:
+        try:
+            body = json.loads(exchange.data)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            message = "The body is not a JSON object."
+            await exchange.fail(Failure(400, message, "invalid_request_error", None))
+            return
+        refused = self.chooser.refusal(str(body.get("model", "")), exchange.key)
+        read = dialect.read(body)
+        turn = Turn(failure=refused) if refused else self.chooser.next(read)
+        asked = Asked(path, exchange.key, body, turn)
+        with self._news:
+            self.asked.append(asked)
+            self._news.notify_all()
+        if self._on_request is not None:
+            self._on_request(asked)
+        try:
+            asked.ended = await exchange.play(asked, dialect, stream=read.stream)
+        except (ConnectionError, asyncio.CancelledError):
+            asked.ended = "hung up"
+            raise
+        finally:
+            with self._news:
+                self._news.notify_all()
+
+
+class _Exchange:
+    """One request and its answer; the connection is closed after it, so that its end is seen."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.method = self.path = self.key = ""
+        self.data = b""
+
+    async def read(self) -> bool:
+        """False: this is no request."""
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        first = head[0].split(" ")
+        if len(first) != 3:
+            return False
+        self.method, self.path, _ = first
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in head[1:])
+        }
+        self.key = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST:
+            return False
+        if headers.get("expect", "").lower() == "100-continue":
+            self.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.data = await self.reader.readexactly(int(length))
+        return True
+
+    async def send(self, status: int, body: object, headers: tuple[str, ...] = ()) -> None:
+        data = json.dumps(body).encode()
+        length = f"Content-Length: {len(data)}"
+        self.writer.write(_head(status, "application/json", length, *headers) + data)
+        await self.writer.drain()
+
+    async def fail(self, failure: Failure) -> None:
+        headers = tuple(f"{name}: {value}" for name, value in failure.headers)
+        await self.send(failure.status, error_body(failure), headers)
+
+    async def play(self, asked: Asked, dialect: Dialect, *, stream: bool) -> str:
+        """Answer as the script says; how it ended."""
+        turn, id = asked.turn, os.urandom(6).hex()
+        gone = asyncio.create_task(self.reader.read(1), name="who asked hangs up")
+        try:
+            if await self._left(gone, turn.delay):
+                return "hung up"
+            if turn.failure is not None:
+                await self.fail(turn.failure)
+                return "failed"
+            if not stream:
+                return await self._play_whole(asked, dialect, id, gone)
+            return await self._play_stream(asked, dialect, id, gone)
+        finally:
+            gone.cancel()
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await gone
+
+    async def _play_whole(
+        self, asked: Asked, dialect: Dialect, id: str, gone: asyncio.Task[bytes]
+    ) -> str:
+        turn, body = asked.turn, asked.body
+        if turn.hang is not None:
+            await gone
+            return "hung up"
+        if turn.drop is not None:
+            self.writer.transport.abort()
+            return "dropped"
+        pieces = len(list(dialect.pieces(id, turn, body)))
+        if await self._left(gone, turn.every * pieces):
+            return "hung up"
+        asked.sent = time.monotonic_ns()
+        await self.send(200, dialect.whole(id, turn, body))
+        return "answered"
+
+    async def _play_stream(
+        self, asked: Asked, dialect: Dialect, id: str, gone: asyncio.Task[bytes]
+    ) -> str:
+        turn, body = asked.turn, asked.body
+        if turn.drop == 0:
+            self.writer.transport.abort()
+            return "dropped"
+        # Chunked: only so is an end that came too early told from the real one.
+        self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
+        self.writer.write(_chunk(dialect.begin(id, turn, body)))
+        for number, piece in enumerate(dialect.pieces(id, turn, body)):
+            if number in (turn.drop, turn.hang):
+                break
+            if asked.sent is None:
+                asked.sent = time.monotonic_ns()
+            self.writer.write(_chunk(piece))
+            if turn.every and await self._left(gone, turn.every):
+                return "hung up"
+        await self.writer.drain()
+        if turn.drop is not None:
+            self.writer.transport.abort()
+            return "dropped"
+        if turn.hang is not None:
+            await gone
+            return "hung up"
+        self.writer.write(_chunk(dialect.end(id, turn, body)) + _chunk(b""))
+        await self.writer.drain()
+        return "answered"
+
+    async def _left(self, gone: asyncio.Task[bytes], seconds: float) -> bool:
+        """Whether who asked is gone after so long."""
+        if seconds:
+            await asyncio.wait({gone}, timeout=seconds)
+        return gone.done()
+
+
+def _head(status: int, kind: str, *more: str) -> bytes:
+    lines = (f"HTTP/1.1 {status} Scripted", f"Content-Type: {kind}", *more, "Connection: close")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def _chunk(data: bytes) -> bytes:
+    """An empty one is the last."""
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+@contextmanager
+def serving(script: object, *, port: int = 0) -> Iterator[ScriptedModel]:
+    """A model in a thread of its own: for tests that are not asynchronous, or block."""
+    model = ScriptedModel(script, port=port)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="scripted model")
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(model.__aenter__(), loop).result()
+        yield model
+    finally:
+        asyncio.run_coroutine_threadsafe(model.__aexit__(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

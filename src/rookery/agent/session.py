@@ -1,0 +1,283 @@
+"""One session: a conversation of the SDK's, what was chosen for it, and what its client is told.
+
+The conversation is the one owner of its mode; what a person chooses is confirmed at once and taken
+over at the next seam of the run.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, override
+
+from rookery.agent import store
+from rookery.agent.choices import Choices, UnknownChoice, Wanted
+from rookery.agent.failures import short
+from rookery.agent.making import Wishes, llm_of, make, policy_of
+from rookery.agent.models import Missing, Model, Models
+from rookery.agent.steps import Conversation, Seams, pending
+from rookery.agent.thin import Translator
+from rookery.wire.params import offers
+
+if TYPE_CHECKING:
+    from openhands.sdk.event import ActionEvent, Event
+
+    from rookery.agent.sessions import Client
+    from rookery.agent.turn import Turn
+    from rookery.log.lock import Lock
+
+type Json = dict[str, Any]
+
+ENDED = ("completed", "failed")
+
+
+class Session(Seams):
+    def __init__(
+        self,
+        client: "Client",
+        home: store.Store,
+        record: store.Record,
+        choices: Choices,
+        models: Models,
+        lock: "Lock",
+    ) -> None:
+        self.client = client
+        self.record = record
+        self.choices = choices
+        self.models = models
+        self.turn: Turn | None = None
+        self.translator = Translator(record.cwd)
+        self.conversation: Conversation | None = None
+        self.warming: asyncio.Future[None] | None = None
+        self._home = home
+        self._lock = lock
+        self._applied = choices.wanted
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._open_calls: set[str] = set()
+        self._settling: set[asyncio.Future[Any]] = set()
+
+    # --- making and ending -----------------------------------------------------------------------
+
+    async def open(self, servers: dict[str, Json], tools: Any = None) -> None:
+        """Make the SDK's conversation. Raises what it raises."""
+        model = self.models.chosen(self.choices.wanted.model)
+        assert isinstance(model, Model)
+        wishes = Wishes(
+            id=self.record.id,
+            cwd=self.record.cwd,
+            roots=self.record.roots,
+            directory=self._home.directory,
+            model=model,
+            wanted=self.choices.wanted,
+            servers=servers,
+            on_event=self._on_event,
+            on_token=self._on_token,
+            on_retry=self._on_retry,
+        )
+        self._applied = self.choices.wanted
+        self.conversation = await asyncio.to_thread(make, wishes, tools)
+        self.conversation.seams = self
+
+    async def replay(self) -> None:
+        """Tell all of it again, the person's words too; nothing else happens."""
+        translator = Translator(self.record.cwd)
+        for event in await asyncio.to_thread(self.running.state.active_branch):
+            self.tell(*translator.replay(event))
+            await self.client.peer.drain()
+
+    @property
+    def running(self) -> Conversation:
+        assert self.conversation is not None, "open() comes first"
+        return self.conversation
+
+    def warm_up(self) -> None:
+        """Connect, read skills and start the shell while the person still types."""
+        ready = self.running._ensure_agent_ready
+        self.warming = self._loop.run_in_executor(None, ready)
+        self.warming.add_done_callback(_forget)
+
+    async def end(self) -> None:
+        """End the turn, the shells and the connections; what was never used is not kept."""
+        if self.turn is not None:
+            self.turn.cancel()
+            await self.turn.over.wait()
+        if self.conversation is not None:
+            await asyncio.to_thread(self.conversation.close)
+        if not self.record.prompted:
+            await asyncio.to_thread(self._home.delete, self.record.id)
+        self._lock.release()
+
+    def settle(self, work: "asyncio.Future[Any]") -> None:
+        """Work of a turn that was cancelled: the next turn waits for it."""
+        self._settling.add(work)
+        work.add_done_callback(self._settled)
+
+    def _settled(self, work: "asyncio.Future[Any]") -> None:
+        self._settling.discard(work)
+        _forget(work)
+
+    async def settled(self) -> None:
+        waiting = set(self._settling) | ({self.warming} if self.warming else set())
+        if waiting:
+            await asyncio.wait(waiting)
+
+    # --- what the client is told -----------------------------------------------------------------
+
+    def tell(self, *updates: Json) -> None:
+        for update in updates:
+            self._note_call(update)
+            self.client.tell(self.record.id, update)
+
+    def _note_call(self, update: Json) -> None:
+        call = update.get("toolCallId")
+        if isinstance(call, str) and update.get("sessionUpdate") in (
+            "tool_call",
+            "tool_call_update",
+        ):
+            if update.get("status") in ENDED:
+                self._open_calls.discard(call)
+            elif update["sessionUpdate"] == "tool_call":
+                self._open_calls.add(call)
+
+    def end_calls(self, words: str) -> None:
+        """Every call that was announced comes to an end."""
+        for call in sorted(self._open_calls):
+            self.tell(*self.translator.ended(call, "failed", words))
+
+    def say(self, words: str) -> None:
+        """Words of ours, in the place of the agent's."""
+        content = {"type": "text", "text": words}
+        self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
+
+    def notice(self, title: str, about: str = "", **meta: Any) -> None:
+        """Something beside the answer; for clients that know no notices, as a thought."""
+        extra = {"_meta": {"rookery": meta}} if meta else {}
+        if offers(self.client.capabilities, "session", "notices"):
+            words = {"description": about} if about else {}
+            told = {"sessionUpdate": "notice", "severity": "warning", "title": title, **words}
+            self.tell(told | extra)
+            return
+        text = f"{title} {about}".strip()
+        content = {"type": "text", "text": f"{text}\n"}
+        self.tell({"sessionUpdate": "agent_thought_chunk", "content": content} | extra)
+
+    def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Now, or from a thread as soon as the loop comes to it, in order."""
+        if threading.get_ident() == self._thread:
+            function(*arguments)
+        else:
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    # --- what the SDK tells us -------------------------------------------------------------------
+
+    def _on_event(self, event: "Event") -> None:
+        self.on_loop(self._take_event, event)
+
+    def _take_event(self, event: "Event") -> None:
+        if self.turn is not None:
+            self.tell(*self.translator.live(event))
+
+    def _on_token(self, chunk: Any) -> None:
+        self.on_loop(self._take_token, chunk)
+
+    def _take_token(self, chunk: Any) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.delta(chunk))
+
+    def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        self.on_loop(self._take_retry, attempt, most, error)
+
+    def _take_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        llm = self.running.agent.llm
+        wait = llm.retry_multiplier * 2 ** (attempt - 1)
+        wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
+        about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
+        retry = {"attempt": attempt + 1, "of": most, "in": wait}
+        self.notice(f"{short(error)}.", about, retry=retry)
+
+    # --- the seams -------------------------------------------------------------------------------
+
+    @override
+    async def between_steps(self) -> None:
+        await self.conform()
+        if self.turn is not None:
+            await self.turn.take_steering()
+
+    @override
+    def before_verdict(self) -> None:
+        mode = self.choices.wanted.mode
+        if mode != self._applied.mode:
+            self.running.state.confirmation_policy = policy_of(mode)
+            self._applied = self._applied._replace(mode=mode)
+
+    @override
+    def started(self, action: "ActionEvent") -> None:
+        self.on_loop(self._take_start, action)
+
+    def _take_start(self, action: "ActionEvent") -> None:
+        if self.turn is not None and action.tool_call_id in self._open_calls:
+            self.tell(*self.translator.started(action))
+
+    @override
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        words = " ".join(str(error).split())[:300]
+        self.on_loop(self.notice, f"The MCP server {name} is left out.", words)
+
+    # --- choices ---------------------------------------------------------------------------------
+
+    def choose(self, option: str, value: Any) -> None:
+        """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
+        if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
+            raise UnknownChoice(found.words)
+        self.tell(*self.choices.set_option(option, value))
+        self.keep(choices=self.choices.wanted._asdict())
+
+    async def conform(self) -> None:
+        """Make the conversation what was chosen. Nothing of it may run meanwhile."""
+        wanted, applied = self.choices.wanted, self._applied
+        if wanted == applied:
+            return
+        await asyncio.to_thread(self._conform, wanted, applied)
+        self._applied = wanted
+
+    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
+        conversation = self.running
+        if wanted.mode != applied.mode:
+            conversation.set_confirmation_policy(policy_of(wanted.mode))
+        if wanted[1:] != applied[1:]:
+            model = self.models.chosen(wanted.model)
+            if isinstance(model, Model):
+                conversation.switch_llm(llm_of(model, wanted, self._on_retry))
+
+    # --- what is kept ----------------------------------------------------------------------------
+
+    def keep(self, **changes: Any) -> None:
+        self.record = self.record._replace(**changes)
+        self._home.write(self.record)
+
+    def begin_prompt(self, words: str) -> None:
+        """Note that it was used, and give it a title with its first message."""
+        changes: Json = {"updated": store.now(), "prompted": True}
+        if not self.record.title and (title := store.title_of(words)):
+            changes["title"] = title
+        self.keep(**changes)
+        if "title" in changes:
+            told = {"title": changes["title"], "updatedAt": changes["updated"]}
+            self.tell({"sessionUpdate": "session_info_update", **told})
+
+    # --- the run ---------------------------------------------------------------------------------
+
+    def pending(self) -> "list[ActionEvent]":
+        return pending(self.running)
+
+    def interrupt(self) -> None:
+        """End what runs: the model's stream at once, and the command in the terminal."""
+        self.running.interrupt()
+
+
+def _forget(work: "asyncio.Future[Any]") -> None:
+    """Its error is told where it is met again: by the next prompt."""
+    if not work.cancelled():
+        work.exception()

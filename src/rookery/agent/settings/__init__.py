@@ -1,0 +1,1 @@
+"""What the agent is set up with: model profiles, hooks, secrets. Quick to import: no SDK here."""

@@ -1,0 +1,91 @@
+"""Secrets that cannot be printed by mistake, and their removal from what is written or sent."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+HIDDEN = "[redacted]"
+
+SHORTEST = 6
+"""Characters: a shorter secret stands in ordinary words, too, and guards nothing."""
+
+_SECRET_KEY = re.compile(
+    r"(^|[_-])(api[_-]?key|key|token|secret|password|passphrase|authorization|credentials?)"
+    r"($|[_-](id|value)$)|access[_-]?key|auth[_-]?token",
+    re.IGNORECASE,
+)
+
+
+class Secret:
+    """A text that shows itself to `reveal` alone: not to print, format, logging or json."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(…)" if self._text else "Secret()"
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+NONE = Secret("")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what is kept under such a name is a secret."""
+    return _SECRET_KEY.search(name) is not None
+
+
+def secrets_in(value: object, *, named: bool = False) -> set[str]:
+    """Every text below a name of a secret."""
+    match value:
+        case str():
+            return {value} if named else set()
+        case Mapping():
+            return {
+                text
+                for key, inner in value.items()
+                for text in secrets_in(inner, named=named or is_secret_name(str(key)))
+            }
+        case list() | tuple():
+            return {text for inner in value for text in secrets_in(inner, named=named)}
+    return set()
+
+
+class Redactor:
+    """Takes known secrets out of texts and of JSON, also as they look inside JSON."""
+
+    def __init__(self, secrets: Iterable[Secret | str]) -> None:
+        plain = {each.reveal() if isinstance(each, Secret) else each for each in secrets}
+        kept = {text for text in plain if len(text) >= SHORTEST}
+        kept |= {json.dumps(text)[1:-1] for text in kept}
+        # The longest first: one secret may be the beginning of another.
+        words = [re.escape(text) for text in sorted(kept, key=len, reverse=True)]
+        self._pattern = re.compile("|".join(words)) if words else None
+
+    def text(self, text: str) -> str:
+        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+    def json(self, value: Any) -> Any:
+        """The same value, its texts and keys without secrets."""
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {self.text(str(key)): self.json(inner) for key, inner in value.items()}
+            case list() | tuple():
+                return [self.json(inner) for inner in value]
+        return value
