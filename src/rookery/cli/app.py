@@ -45,6 +45,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
     "Set up": {
+        "setup": Entry("setup.command", "Choose the model of Rookery's own agent."),
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
@@ -52,6 +53,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
+        "model": Entry("modelling", "Be a model on loopback that plays a script."),
         "completions": Entry("completing", "Print the completion script of a shell."),
     },
 }
