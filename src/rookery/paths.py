@@ -18,6 +18,8 @@ ENVIRONMENT = "env.json"
 WORKER_LOG = "worker.log"
 AGENT_LOG = "agent.log"
 STAGED = "staged"
+TOLD = "told.json"
+SEEN = "seen.json"
 SLOTS = "slots"
 
 

@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "setup": Entry("setup.command", "Choose the model of Rookery's own agent."),
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
+        "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
     },
     "Other": {

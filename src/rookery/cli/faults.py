@@ -46,6 +46,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
     from rookery.client.start import StartError
     from rookery.config import ConfigError
     from rookery.log.errors import LogError
+    from rookery.mcp import BadServer, McpError
     from rookery.registry import NotInstalled, UnknownAgent
 
     match error:
@@ -61,7 +62,9 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             ), exits.FAILED
         case StartError():
             return f"The session's worker did not start. {error.message}", exits.FAILED
-        case ConfigError() | LogError() | StillAlive() | paths.PathError():
+        case BadServer():
+            return str(error), exits.USAGE
+        case ConfigError() | McpError() | LogError() | StillAlive() | paths.PathError():
             return str(error), exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED

@@ -58,6 +58,7 @@ __all__ = [
     "Wish",
     "deadline",
     "step",
+    "untaken",
 ]
 
 PROTOCOL = 1
@@ -168,9 +169,15 @@ def _open(
 
 def _servers(capabilities: Json | None, servers: list[Json]) -> list[Json]:
     """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
+    left = untaken(capabilities, servers)
+    return [server for server in servers if server not in left]
+
+
+def untaken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """The MCP servers that go over a transport which the agent does not take."""
     takes = loose.mapping(capabilities, "mcpCapabilities")
     kinds = [(server, loose.text(server, "type", "stdio")) for server in servers]
-    return [server for server, kind in kinds if kind == "stdio" or takes.get(kind)]
+    return [server for server, kind in kinds if kind != "stdio" and not takes.get(kind)]
 
 
 def _opened(

@@ -19,6 +19,7 @@ from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
 from rookery.worker.records import Records
+from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
 from rookery.worker.terminals import Terminals
 
@@ -57,6 +58,7 @@ class AgentSide:
             policy.chunk_window,
             self._terminal_said,
         )
+        self._servers = Servers(directory, surroundings, config.node_path)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
@@ -70,7 +72,7 @@ class AgentSide:
             argv=argv,
             cwd=header["cwd"],
             roots=header["roots"],
-            mcp_servers=header["mcpServers"],
+            mcp_servers=self._servers.given(header["mcpServers"]),
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
@@ -123,6 +125,7 @@ class AgentSide:
                 self._spawn()
             case supervision.Call(method, params):
                 self._replayed = 0
+                self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
             case supervision.End():
                 self.link.end(self._config.policy.stop_grace)
@@ -171,7 +174,16 @@ class AgentSide:
 
     # --- its process -----------------------------------------------------------------------------
 
+    def _tell_untaken(self, method: str) -> None:
+        """The MCP servers that an agent about to get its session is not given."""
+        if method.startswith("session/") and self._engine.agent.phase == "opening":
+            header, known = self._engine.header, self._engine.agent.capabilities
+            for draft in self._servers.untaken(header["agent"], known, header["mcpServers"]):
+                self._engine.append(draft)
+
     def _spawn(self) -> None:
+        for notice in self._servers.read():
+            self._engine.append(notice)
         cwd = self._engine.header["cwd"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:

@@ -4,7 +4,7 @@ left when the run is over."""
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -47,7 +47,9 @@ class Reply(NamedTuple):
 class Subject:
     """`async with Subject(…) as subject`: started there, and ended with its whole tree."""
 
-    def __init__(self, argv: list[str], cwd: str) -> None:
+    def __init__(
+        self, argv: list[str], cwd: str, environment: Mapping[str, str] = os.environ
+    ) -> None:
         self.updates: list[tuple[str, Json]] = []
         self.requests: list[Incoming] = []
         self.noise: list[str] = []
@@ -58,7 +60,7 @@ class Subject:
         self.exited = asyncio.Event()
         self.on_request: Callable[[Incoming], None] = refuse
         self.on_update: Callable[[Json], None] = lambda _update: None
-        self._argv, self._cwd = argv, cwd
+        self._argv, self._cwd, self._environment = argv, cwd, environment
         self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}"
         self._child = Child(lambda _status: self.exited.set())
         self._reader: PipeReader | None = None
@@ -72,7 +74,7 @@ class Subject:
     async def __aenter__(self) -> Self:
         """Raises OSError, with nothing left behind."""
         become_subreaper()  # what outlives its parent falls to us
-        environment = programs.beside(self._argv, cleaned(os.environ))
+        environment = programs.beside(self._argv, cleaned(self._environment))
         environment[MARK] = f"{self._mark}.1"
         self._begun = time.monotonic()
         stdin, stdout, stderr = self._child.spawn(

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import cut
+from rookery.cli.look.wrap import wrapped
 
 ERASE = "\r\x1b[2K"
 
@@ -21,12 +22,24 @@ class Screen:
     """`live`: whether the last line may be written again, and colour be used."""
 
     def __init__(
-        self, out: TextIO, err: TextIO, *, live: bool, width: int = 80, signs: bool = True
+        self,
+        out: TextIO,
+        err: TextIO,
+        *,
+        live: bool,
+        width: int = 80,
+        signs: bool = True,
+        fits: bool | None = None,
+        notes: int = 0,
     ) -> None:
         self.out = out
         self.err = err
         self.live = live
         self.width = width
+        self.fits = live if fits is None else fits
+        """Whether lines are kept within the width: a pipe gets them whole."""
+        self._notes = notes
+        """Columns of a hint; 0: it is not broken."""
         self.paint = Paint(colour=live, signs=signs)
         self._status = ""
 
@@ -42,7 +55,7 @@ class Screen:
         """Hints, ids, what is going on: whoever reads stdout does not want it."""
         self.status("")
         try:
-            self.err.write(text + "\n")
+            self.err.write((wrapped(text, self._notes) if self._notes else text) + "\n")
             self.err.flush()
         except BrokenPipeError:
             self.err = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
@@ -78,11 +91,27 @@ def standard() -> Screen:
     out = sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "", "dumb")
     live = out.isatty() and not plain
+    width, notes = _width(out), _width(sys.stderr)
+    return Screen(
+        out,
+        sys.stderr,
+        live=live,
+        width=width or 80,
+        signs=_has_signs(out),
+        fits=width > 0,
+        notes=notes,
+    )
+
+
+def _width(stream: TextIO) -> int:
+    """Of the terminal behind it, or what COLUMNS says; 0: as wide as anybody likes."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
     try:
-        width = os.get_terminal_size(out.fileno()).columns or 80
+        return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
-        width = 80
-    return Screen(out, sys.stderr, live=live, width=width, signs=_has_signs(out))
+        return 0
 
 
 def _has_signs(out: TextIO) -> bool:

@@ -10,7 +10,7 @@ from rookery.cli.look import card, lines, words
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
-from rookery.cli.look.wrap import Wrap
+from rookery.cli.look.wrap import Wrap, wrapped
 from rookery.core.document import Block, Document, Op
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
@@ -89,11 +89,11 @@ class Transcript:
             case "ask":
                 self._ask(document, block)
             case "divider":
-                self._once(block, words.of_divider(block, self.paint))
+                self._once(block, self._folded(words.of_divider(block, self.paint)))
             case "raw":
                 self._once(block, [words.of_raw(block, self.paint)])
             case _:
-                self._once(block, words.of_notice(block, self.paint))
+                self._once(block, self._folded(words.of_notice(block, self.paint)))
 
     # ------------------------------------------------------------ lines
 
@@ -108,6 +108,10 @@ class Transcript:
         if block["id"] not in self._written:
             self._written.add(block["id"])
             self._lines(block["role"], found)
+
+    def _folded(self, found: list[str]) -> list[str]:
+        """Our own sentences, broken between words."""
+        return [wrapped(line, self.screen.width) if self.screen.fits else line for line in found]
 
     def _separate(self, role: str) -> None:
         if self._last and not (role in CLOSE and self._last in CLOSE):

@@ -75,3 +75,35 @@ class Wrap:
             self._indent = len(gap) + len(word) + 1
         else:
             self._indent = len(gap)
+
+
+_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def wrapped(text: str, width: int) -> str:
+    """Whole sentences in lines of so many columns, broken between words, each line below its own
+    beginning. A word that is wider than a line is left whole: it may be a path or a command."""
+    return "\n".join(_folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    if _seen(line) <= width:
+        return line
+    words = line.split(" ")
+    margin = len(line) - len(line.lstrip(" "))
+    first = _PAINT.sub("", words[margin]) if margin < len(words) else ""
+    if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
+        margin += len(first) + 1  # below the words, not below the sign before them
+    margin = margin if margin <= width // 3 else 0
+    rows, row = list[str](), words[0]
+    for word in words[1:]:
+        if row.strip() and _seen(row) + 1 + _seen(word) > width:
+            rows.append(row.rstrip())
+            row = " " * margin + word
+        else:
+            row = f"{row} {word}"
+    return "\n".join([*rows, row])
+
+
+def _seen(text: str) -> int:
+    return columns(_PAINT.sub("", text))

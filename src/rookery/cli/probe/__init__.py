@@ -1,0 +1,1 @@
+"""What `rookery mcp test` does: really connects to an MCP server, and asks for its tools."""

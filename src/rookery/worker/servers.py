@@ -1,0 +1,61 @@
+"""The MCP servers that a session's agent is given at each start: the session's own, and those of
+the home's mcp.json (row H3). What the file says stays out of the log: each start reads it anew."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rookery import mcp, paths
+from rookery.core import loose, supervision
+from rookery.core.events import Draft, Json, dumps
+from rookery.worker.surroundings import Surroundings
+
+TOLD_KEPT = 200
+
+
+class Servers:
+    def __init__(self, directory: str, surroundings: Surroundings, node_path: str) -> None:
+        self._directory = directory
+        self._home = os.path.dirname(os.path.dirname(directory))
+        self._environment = surroundings.environment
+        self._node_path = node_path
+        self._found = mcp.Resolved([], [])
+
+    def read(self) -> list[Draft]:
+        """Read the file, for an agent that is about to start; what is wrong with it, told once."""
+        try:
+            known = mcp.load(self._home)
+            self._found = mcp.for_agent(known, self._environment, self._node_path)
+            faults = [f"The MCP server {fault}. It is left out." for fault in self._found.faults]
+        except mcp.McpError as error:
+            self._found = mcp.Resolved([], [])
+            faults = [f"No MCP server of yours was given to the agent. {error}"]
+        return self._notices(faults)
+
+    def given(self, own: list[Json]) -> list[Json]:
+        """The session's own win where a name is there twice."""
+        names = {server.get("name") for server in own}
+        return [*own, *(server for server in self._found.servers if server["name"] not in names)]
+
+    def untaken(self, agent: str, capabilities: Json | None, own: list[Json]) -> list[Draft]:
+        """What this agent cannot take, told once."""
+        left = supervision.untaken(capabilities, self.given(own))
+        kinds = [(loose.text(server, "name"), loose.text(server, "type")) for server in left]
+        return self._notices(
+            f"{agent} takes no MCP server over {kind}: {name} was not given to it."
+            for name, kind in kinds
+        )
+
+    def _notices(self, texts: Iterable[str]) -> list[Draft]:
+        """Of these sentences, the ones that this session was never told, also not by a worker
+        before this one."""
+        path = os.path.join(self._directory, paths.TOLD)
+        told = loose.texts(paths.read_json(path), "told")
+        fresh = [text for text in dict.fromkeys(texts) if text not in told]
+        if fresh:
+            data = dumps({"told": [*told, *fresh][-TOLD_KEPT:]}).encode("ascii")
+            with suppress(OSError):  # a full disk: it may be told twice
+                paths.write_atomic(path, data, 0o600)
+        return [
+            Draft({"sessionUpdate": "_notice", "level": "warn", "text": text}) for text in fresh
+        ]
