@@ -33,7 +33,9 @@ PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 @click.option("--json", "as_json", is_flag=True, help="With --list: one model a line.")
 @click.option("--remove", default="", metavar="PROFILE", help="Forget a saved model and exit.")
 @click.pass_context
-def setup(context: click.Context, listing: bool, as_json: bool, remove: str, **given: Any) -> int:
+def setup(
+    context: click.Context, /, listing: bool, as_json: bool, remove: str, **given: Any
+) -> int:
     """Choose the model of Rookery's own agent: a provider, a model, a key.
 
     Without flags, in a terminal, you are asked. The model is asked for a word before anything is

@@ -61,9 +61,9 @@ def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
     if provider.keyless:
         return NONE
     variable = key_variable(f"{provider.prefix}/") if not base_url else ""
-    if variable and os.environ.get(variable, "").strip():
-        if click.confirm(f"Use the key in {variable}?", default=True, err=True):
-            return Secret(os.environ[variable].strip())
+    own = os.environ.get(variable, "").strip() if variable else ""
+    if own and click.confirm(f"Use the key in {variable}?", default=True, err=True):
+        return Secret(own)
     if provider.key_url:
         screen.note(f"You get a key at {provider.key_url}")
     none = is_loopback(base_url)
