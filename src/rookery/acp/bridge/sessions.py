@@ -165,7 +165,7 @@ class Sessions:
                 found = registry.from_command(choice.command)
             else:
                 chosen = choice.agent or settings.default_agent
-                named = name or registry.default(self._editor.home, chosen)
+                named = name or registry.default(self._editor.home, chosen, os.environ)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:
