@@ -84,6 +84,9 @@ class Choices:
         value = "on" if self.wanted.streaming else "off"
         return _select("streaming", "Streaming", None, value, values)
 
+    def model_names(self) -> list[str]:
+        return [name for name, _ in self._models]
+
     def set_mode(self, mode: str) -> list[Json]:
         """Returns the updates that tell it. Raises UnknownChoice."""
         if mode not in MODE_IDS:
@@ -95,9 +98,9 @@ class Choices:
         ]
 
     def set_model(self, name: str) -> list[Json]:
-        names = [known for known, _ in self._models]
-        if name not in names:
-            raise UnknownChoice(f"there is no model {name!r}: there are {', '.join(names)}")
+        if name not in self.model_names():
+            known = ", ".join(self.model_names())
+            raise UnknownChoice(f"there is no model {name!r}: there are {known}")
         self.wanted = self.wanted._replace(model=name)
         return [self.options_update()]
 

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, override
 
-from rookery.agent import store
+from rookery.agent import commands, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.failures import short
-from rookery.agent.making import Wishes, llm_of, make, policy_of
+from rookery.agent.making import Wishes, llm_of, make, policy_of, skills_of
 from rookery.agent.models import Missing, Model, Models
+from rookery.agent.settings import hooks
 from rookery.agent.steps import Conversation, Seams, pending
 from rookery.agent.thin import Translator
 from rookery.wire.params import offers
@@ -58,25 +59,31 @@ class Session(Seams):
 
     # --- making and ending -----------------------------------------------------------------------
 
-    async def open(self, servers: dict[str, Json], tools: Any = None) -> None:
-        """Make the SDK's conversation. Raises what it raises."""
+    async def open(self, servers: dict[str, Json]) -> None:
+        """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
         model = self.models.chosen(self.choices.wanted.model)
         assert isinstance(model, Model)
+        condenser = self.models.settings().condenser
+        other = self.models.chosen(condenser.profile) if condenser.profile else None
         wishes = Wishes(
             id=self.record.id,
             cwd=self.record.cwd,
             roots=self.record.roots,
             directory=self._home.directory,
             model=model,
+            summarizer=other if isinstance(other, Model) else None,
+            condenser=condenser,
             wanted=self.choices.wanted,
             servers=servers,
+            hooks=hooks.load(self.models.home, self.record.cwd).config,
             on_event=self._on_event,
             on_token=self._on_token,
             on_retry=self._on_retry,
         )
         self._applied = self.choices.wanted
-        self.conversation = await asyncio.to_thread(make, wishes, tools)
+        self.conversation = await asyncio.to_thread(make, wishes)
         self.conversation.seams = self
+        terminal.on_output(self.conversation, self._on_output)
 
     async def replay(self) -> None:
         """Tell all of it again, the person's words too; nothing else happens."""
@@ -91,10 +98,17 @@ class Session(Seams):
         return self.conversation
 
     def warm_up(self) -> None:
-        """Connect, read skills and start the shell while the person still types."""
-        ready = self.running._ensure_agent_ready
-        self.warming = self._loop.run_in_executor(None, ready)
+        """Connect, start the shell and tell of the commands while the person still types."""
+        self.warming = self._loop.run_in_executor(None, self.make_ready)
         self.warming.add_done_callback(_forget)
+
+    def make_ready(self) -> None:
+        """Blocks: in a thread."""
+        self.running._ensure_agent_ready()
+        subagents.ask_through(self.running, self._ask_for_child)
+
+    def tell_commands(self) -> None:
+        self.tell(commands.advertised(skills_of(self.running)))
 
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""
@@ -102,6 +116,7 @@ class Session(Seams):
             self.turn.cancel()
             await self.turn.over.wait()
         if self.conversation is not None:
+            terminal.on_output(self.conversation, None)
             await asyncio.to_thread(self.conversation.close)
         if not self.record.prompted:
             await asyncio.to_thread(self._home.delete, self.record.id)
@@ -115,6 +130,10 @@ class Session(Seams):
     def _settled(self, work: "asyncio.Future[Any]") -> None:
         self._settling.discard(work)
         _forget(work)
+
+    @property
+    def unsettled(self) -> bool:
+        return any(not work.done() for work in self._settling)
 
     async def settled(self) -> None:
         waiting = set(self._settling) | ({self.warming} if self.warming else set())
@@ -184,6 +203,13 @@ class Session(Seams):
         if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.delta(chunk))
 
+    def _on_output(self, call: str, text: str) -> None:
+        self.on_loop(self._take_output, call, text)
+
+    def _take_output(self, call: str, text: str) -> None:
+        if self.turn is not None and call in self._open_calls:
+            self.tell(*self.translator.output(call, text))
+
     def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
         self.on_loop(self._take_retry, attempt, most, error)
 
@@ -230,7 +256,7 @@ class Session(Seams):
     def choose(self, option: str, value: Any) -> None:
         """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
         if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
-            raise UnknownChoice(found.words)
+            raise UnknownChoice(found.sentence)
         self.tell(*self.choices.set_option(option, value))
         self.keep(choices=self.choices.wanted._asdict())
 
@@ -264,17 +290,75 @@ class Session(Seams):
             changes["title"] = title
         self.keep(**changes)
         if "title" in changes:
-            told = {"title": changes["title"], "updatedAt": changes["updated"]}
-            self.tell({"sessionUpdate": "session_info_update", **told})
+            self._tell_title()
+
+    def entitle(self, title: str) -> None:
+        self.keep(title=store.title_of(title), updated=store.now())
+        self._tell_title()
+
+    def _tell_title(self) -> None:
+        told = {"title": self.record.title, "updatedAt": self.record.updated}
+        self.tell({"sessionUpdate": "session_info_update", **told})
+
+    def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
+        """Another session with this one's past. Blocks: in a thread."""
+        import uuid
+
+        id = store.new_id()
+        self.running.fork(conversation_id=uuid.UUID(id)).close()
+        title = f"{self.record.title} (fork)" if self.record.title else ""
+        made = self.record._replace(
+            id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
+        )
+        self._home.write(made)
+        return made
 
     # --- the run ---------------------------------------------------------------------------------
 
     def pending(self) -> "list[ActionEvent]":
         return pending(self.running)
 
+    def repair(self, words: str = "") -> None:
+        """Give every call without a result one, so that the history stays valid. Blocks."""
+        conversation = self.running
+        if not self.pending():
+            return
+        if words:
+            conversation.reject_pending_actions(words)
+            return
+        with conversation.state:
+            conversation._emit_orphaned_action_errors()
+
+    def tell_usage(self) -> None:
+        """Tokens in the model's context, and what the session cost so far."""
+        self.tell(*usage_of(self.running))
+
     def interrupt(self) -> None:
-        """End what runs: the model's stream at once, and the command in the terminal."""
+        """End what runs: the model's stream, the command in the terminal, the agents below."""
+        terminal.interrupt(self.running)
         self.running.interrupt()
+        self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
+
+    def _ask_for_child(self, _task: str, actions: "list[ActionEvent]") -> bool:
+        """In the thread of an agent's below: whether it may go on."""
+        turn = self.turn
+        if turn is None:
+            return False
+        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(actions), self._loop)
+        return asked.result()
+
+
+def usage_of(conversation: Conversation) -> list[Json]:
+    metrics = conversation.conversation_stats.get_combined_metrics()
+    usages = conversation.agent.llm.metrics.token_usages
+    if not usages:
+        return []
+    size = conversation.agent.llm.max_input_tokens or usages[-1].context_window or 0
+    used = usages[-1].prompt_tokens + usages[-1].completion_tokens
+    update: Json = {"sessionUpdate": "usage_update", "used": used, "size": max(size, used)}
+    if metrics.accumulated_cost:
+        update["cost"] = {"amount": metrics.accumulated_cost, "currency": "USD"}
+    return [update]
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 GRACE = 0.3
 LOOK = 0.05
-PATIENCE = 3.0
+PATIENCE = 1.0
 """After so long the shell itself is ended: something in it cannot be interrupted."""
 
 
