@@ -74,8 +74,7 @@ class Choices:
     def _streaming(self) -> Json:
         if self._booleans:
             about = "Show the answer while it is being written."
-            value = self.wanted.streaming
-            kind: Json = {"type": "boolean", "currentValue": value}
+            kind: Json = {"type": "boolean", "currentValue": self.wanted.streaming}
             return {"id": "streaming", "name": "Streaming", "description": about, **kind}
         values = [
             ("on", "On", "Show the answer while it is being written."),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from openhands.sdk import LLM, AgentContext, Tool
 from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser, NoOpCondenser
+from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.hooks.manager import HookManager
@@ -68,6 +69,8 @@ class Wishes(NamedTuple):
     on_event: Callable[[Any], None]
     on_token: Callable[[Any], None]
     on_retry: OnRetry
+    watcher: ConversationVisualizerBase
+    """Hears the agents that this one starts."""
 
 
 def make(wishes: Wishes) -> Conversation:
@@ -93,7 +96,7 @@ def make(wishes: Wishes) -> Conversation:
         callbacks=[wishes.on_event],
         token_callbacks=[wishes.on_token],
         hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
-        visualizer=None,
+        visualizer=wishes.watcher,
         delete_on_close=False,
         profile_store_dir=os.path.join(wishes.directory, wishes.id, "profiles"),
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from rookery.agent.settings import profiles
 from rookery.agent.settings.profiles import Missing, Model, Settings
+from rookery.core.environment import overriding
 
 __all__ = ["Missing", "Model", "Models"]
 
@@ -13,7 +14,7 @@ class Models:
     def __init__(self, home: str, environment: Mapping[str, str], *, override: bool) -> None:
         self.home = home
         self._environment = environment
-        self._override = profiles.overriding(environment, override)
+        self._override = override or overriding(environment)
 
     def settings(self) -> Settings:
         """Raises SettingsError."""

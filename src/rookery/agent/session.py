@@ -9,6 +9,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, override
 
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+
 from rookery.agent import commands, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.failures import short
@@ -16,19 +20,19 @@ from rookery.agent.making import Wishes, llm_of, make, policy_of, skills_of
 from rookery.agent.models import Missing, Model, Models
 from rookery.agent.settings import hooks
 from rookery.agent.steps import Conversation, Seams, pending
-from rookery.agent.thin import Translator
+from rookery.agent.translate import Translator
+from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.pace import Pace
 from rookery.wire.params import offers
 
 if TYPE_CHECKING:
-    from openhands.sdk.event import ActionEvent, Event
+    from openhands.sdk.event import Event
 
     from rookery.agent.sessions import Client
     from rookery.agent.turn import Turn
     from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
-
-ENDED = ("completed", "failed")
 
 
 class Session(Seams):
@@ -46,7 +50,7 @@ class Session(Seams):
         self.choices = choices
         self.models = models
         self.turn: Turn | None = None
-        self.translator = Translator(record.cwd)
+        self.translator = self._new_translator()
         self.conversation: Conversation | None = None
         self.warming: asyncio.Future[None] | None = None
         self._home = home
@@ -54,7 +58,9 @@ class Session(Seams):
         self._applied = choices.wanted
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._open_calls: set[str] = set()
+        self._pace = Pace(self._loop, self._take_output)
+        self._watcher = Watcher(self._on_child_event)
+        self._children: dict[str, Translator] = {}
         self._settling: set[asyncio.Future[Any]] = set()
 
     # --- making and ending -----------------------------------------------------------------------
@@ -79,18 +85,33 @@ class Session(Seams):
             on_event=self._on_event,
             on_token=self._on_token,
             on_retry=self._on_retry,
+            watcher=self._watcher,
         )
         self._applied = self.choices.wanted
         self.conversation = await asyncio.to_thread(make, wishes)
         self.conversation.seams = self
-        terminal.on_output(self.conversation, self._on_output)
+        terminal.on_output(self.conversation, self._pace.feed)
 
     async def replay(self) -> None:
         """Tell all of it again, the person's words too; nothing else happens."""
-        translator = Translator(self.record.cwd)
+        translator = self._new_translator()
         for event in await asyncio.to_thread(self.running.state.active_branch):
             self.tell(*translator.replay(event))
             await self.client.peer.drain()
+        if self.turn is None:
+            self.translator = translator
+            waiting = [action.tool_call_id for action in self.waiting()]
+            self.tell(*translator.settle("interrupted", waiting))
+
+    def _new_translator(self) -> Translator:
+        """One for the session's life; a replay begins with a new one."""
+        offered = self.client.capabilities
+        return Translator(
+            self.record.cwd,
+            terminals=offers(offered, "_meta", "terminal_output"),
+            notices=offers(offered, "session", "notices"),
+            compaction=offers(offered, "session", "compaction"),
+        )
 
     @property
     def running(self) -> Conversation:
@@ -144,41 +165,22 @@ class Session(Seams):
 
     def tell(self, *updates: Json) -> None:
         for update in updates:
-            self._note_call(update)
             self.client.tell(self.record.id, update)
 
-    def _note_call(self, update: Json) -> None:
-        call = update.get("toolCallId")
-        if isinstance(call, str) and update.get("sessionUpdate") in (
-            "tool_call",
-            "tool_call_update",
-        ):
-            if update.get("status") in ENDED:
-                self._open_calls.discard(call)
-            elif update["sessionUpdate"] == "tool_call":
-                self._open_calls.add(call)
-
     def end_calls(self, words: str) -> None:
-        """Every call that was announced comes to an end."""
-        for call in sorted(self._open_calls):
-            self.tell(*self.translator.ended(call, "failed", words))
+        """Every call that was announced comes to an end, but those that wait for an answer."""
+        waiting = [action.tool_call_id for action in self.waiting()]
+        self.tell(*self.translator.settle(words, waiting))
 
     def say(self, words: str) -> None:
         """Words of ours, in the place of the agent's."""
         content = {"type": "text", "text": words}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
-    def notice(self, title: str, about: str = "", **meta: Any) -> None:
+    def notice(self, words: str, **meta: Any) -> None:
         """Something beside the answer; for clients that know no notices, as a thought."""
-        extra = {"_meta": {"rookery": meta}} if meta else {}
-        if offers(self.client.capabilities, "session", "notices"):
-            words = {"description": about} if about else {}
-            told = {"sessionUpdate": "notice", "severity": "warning", "title": title, **words}
-            self.tell(told | extra)
-            return
-        text = f"{title} {about}".strip()
-        content = {"type": "text", "text": f"{text}\n"}
-        self.tell({"sessionUpdate": "agent_thought_chunk", "content": content} | extra)
+        for update in self.translator.notice(words, "warning"):
+            self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
 
     def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
         """Now, or from a thread as soon as the loop comes to it, in order."""
@@ -193,8 +195,21 @@ class Session(Seams):
         self.on_loop(self._take_event, event)
 
     def _take_event(self, event: "Event") -> None:
-        if self.turn is not None:
-            self.tell(*self.translator.live(event))
+        if self.turn is None or isinstance(event, ConversationErrorEvent):
+            return  # an error is the turn's to tell
+        if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            self._pace.ended(call)
+        self.tell(*self.translator.live(event))
+
+    def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        self.on_loop(self._take_child_event, call, conversation, event)
+
+    def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        if conversation not in self._children:
+            self._children[conversation] = self.translator.child(call, conversation)
+        self.tell(*self._children[conversation].live(event))
 
     def _on_token(self, chunk: Any) -> None:
         self.on_loop(self._take_token, chunk)
@@ -203,11 +218,8 @@ class Session(Seams):
         if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.delta(chunk))
 
-    def _on_output(self, call: str, text: str) -> None:
-        self.on_loop(self._take_output, call, text)
-
     def _take_output(self, call: str, text: str) -> None:
-        if self.turn is not None and call in self._open_calls:
+        if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.output(call, text))
 
     def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
@@ -221,7 +233,7 @@ class Session(Seams):
         wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
         about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
         retry = {"attempt": attempt + 1, "of": most, "in": wait}
-        self.notice(f"{short(error)}.", about, retry=retry)
+        self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     # --- the seams -------------------------------------------------------------------------------
 
@@ -239,17 +251,17 @@ class Session(Seams):
             self._applied = self._applied._replace(mode=mode)
 
     @override
-    def started(self, action: "ActionEvent") -> None:
+    def started(self, action: ActionEvent) -> None:
         self.on_loop(self._take_start, action)
 
-    def _take_start(self, action: "ActionEvent") -> None:
-        if self.turn is not None and action.tool_call_id in self._open_calls:
+    def _take_start(self, action: ActionEvent) -> None:
+        if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.started(action))
 
     @override
     def mcp_failed(self, name: str, error: Exception) -> None:
         words = " ".join(str(error).split())[:300]
-        self.on_loop(self.notice, f"The MCP server {name} is left out.", words)
+        self.on_loop(self.notice, f"The MCP server {name} is left out.\n{words}\n")
 
     # --- choices ---------------------------------------------------------------------------------
 
@@ -315,8 +327,13 @@ class Session(Seams):
 
     # --- the run ---------------------------------------------------------------------------------
 
-    def pending(self) -> "list[ActionEvent]":
+    def pending(self) -> list[ActionEvent]:
         return pending(self.running)
+
+    def waiting(self) -> list[ActionEvent]:
+        """What waits for a permission."""
+        waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        return self.pending() if waits else []
 
     def repair(self, words: str = "") -> None:
         """Give every call without a result one, so that the history stays valid. Blocks."""
@@ -331,34 +348,30 @@ class Session(Seams):
 
     def tell_usage(self) -> None:
         """Tokens in the model's context, and what the session cost so far."""
-        self.tell(*usage_of(self.running))
+        llm = self.running.agent.llm
+        if not (usages := llm.metrics.token_usages):
+            return
+        used = usages[-1].prompt_tokens + usages[-1].completion_tokens
+        size = llm.max_input_tokens or usages[-1].context_window
+        if not size:
+            return  # of a model that nobody knows: nothing is made up
+        cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
+        self.tell(*self.translator.usage(used, size, cost or None))
 
     def interrupt(self) -> None:
         """End what runs: the model's stream, the command in the terminal, the agents below."""
         terminal.interrupt(self.running)
         self.running.interrupt()
+        self._watcher.stop_children()
         self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
 
-    def _ask_for_child(self, _task: str, actions: "list[ActionEvent]") -> bool:
+    def _ask_for_child(self, _task: str, actions: list[ActionEvent]) -> bool:
         """In the thread of an agent's below: whether it may go on."""
         turn = self.turn
         if turn is None:
             return False
         asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(actions), self._loop)
         return asked.result()
-
-
-def usage_of(conversation: Conversation) -> list[Json]:
-    metrics = conversation.conversation_stats.get_combined_metrics()
-    usages = conversation.agent.llm.metrics.token_usages
-    if not usages:
-        return []
-    size = conversation.agent.llm.max_input_tokens or usages[-1].context_window or 0
-    used = usages[-1].prompt_tokens + usages[-1].completion_tokens
-    update: Json = {"sessionUpdate": "usage_update", "used": used, "size": max(size, used)}
-    if metrics.accumulated_cost:
-        update["cost"] = {"amount": metrics.accumulated_cost, "currency": "USD"}
-    return [update]
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:

@@ -49,7 +49,9 @@ class RookeryAgent(Agent):
         return PROMPTS
 
     @override
-    async def astep(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
+    async def astep(  # type: ignore[override]
+        self, conversation: Any, on_event: Any, on_token: Any = None
+    ) -> None:
         seams = seams_of(conversation)
         if seams is not None and not pending(conversation):
             async with conversation._released_state_lock_during_io():
