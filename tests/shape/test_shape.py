@@ -30,6 +30,7 @@ HEAVY = ["click", "fastapi", "openhands", "pydantic", "textual"]
 
 # The boundaries that may catch everything: file -> (how many, why).
 CATCH_ALL: dict[str, tuple[int, str]] = {
+    "src/rookery/agent/translate/translator.py": (1, "an event that cannot be told is shown raw"),
     "src/rookery/cli/app.py": (1, "the outermost: a person gets a sentence, a file the trace"),
 }
 

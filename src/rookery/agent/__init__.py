@@ -1,1 +1,2 @@
-"""Rookery's own agent, on the OpenHands SDK, and what it is set up with."""
+"""Rookery's own agent: an ACP agent on stdio, built on the OpenHands SDK, which only this package
+imports."""

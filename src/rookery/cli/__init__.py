@@ -27,6 +27,10 @@ def _carry_out(arguments: list[str]) -> int:
         from rookery.acp.bridge.door import main as bridge  # an editor waits for its first answer
 
         return bridge(arguments[1:])
+    if arguments[:1] == ["agent"] and not {"--help", "-h", "--setup"}.intersection(arguments):
+        from rookery.agent.serving import main as agent  # likewise
+
+        return agent(arguments[1:])
     if arguments[:1] == ["model"] and not {"--help", "-h"}.intersection(arguments):
         from rookery.agent.scripted.entry import main as model
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rookery
-from rookery.acp.params import invalid, version
 from rookery.core.environment import OVERRIDE
 from rookery.wire.jsonrpc import (
     INVALID_REQUEST,
@@ -22,6 +21,7 @@ from rookery.wire.jsonrpc import (
     Peer,
     RpcError,
 )
+from rookery.wire.params import invalid, version
 
 if TYPE_CHECKING:
     from rookery.acp.bridge.sessions import Sessions

@@ -12,7 +12,6 @@ from rookery import config, paths, registry
 from rookery.acp.bridge import listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
-from rookery.acp.params import Json, invalid, no_session, place, session_id
 from rookery.client import asleep, fleet
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
@@ -22,6 +21,7 @@ from rookery.core.events import Draft
 from rookery.core.remedies import remedy_for
 from rookery.log.errors import LogError
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
+from rookery.wire.params import Json, invalid, no_session, place, session_id
 
 
 class Choice(NamedTuple):

@@ -1,0 +1,87 @@
+"""A prompt's content blocks as the message that the model gets."""
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from rookery.wire.params import invalid
+
+type Json = dict[str, Any]
+
+
+def parts_of(prompt: Any) -> list[tuple[str, str]]:
+    """Raises RpcError for what is not taken; nothing is dropped in silence."""
+    if not isinstance(prompt, list) or not prompt:
+        raise invalid("prompt is not a list of content blocks")
+    return [_part(block) for block in prompt]
+
+
+def words_of(parts: list[tuple[str, str]]) -> str:
+    return "\n".join(words for kind, words in parts if kind == "text")
+
+
+def message_of(parts: list[tuple[str, str]]) -> Any:
+    """The SDK's message."""
+    from openhands.sdk import ImageContent, Message, TextContent
+
+    content: list[TextContent | ImageContent] = []
+    for kind, value in parts:
+        if kind == "image":
+            content.append(ImageContent(image_urls=[value]))
+        else:
+            content.append(TextContent(text=value))
+    return Message(role="user", content=content)
+
+
+def _part(block: Any) -> tuple[str, str]:
+    kind = block.get("type") if isinstance(block, dict) else None
+    match kind:
+        case "text":
+            return "text", _text(block, "text")
+        case "image":
+            return "image", _image(_text(block, "data"), _text(block, "mimeType"))
+        case "resource_link":
+            return "text", _link(block)
+        case "resource":
+            return _resource(block.get("resource"))
+        case "audio":
+            raise invalid("this agent cannot hear: audio is not taken, send it as text")
+    raise invalid(f"content of type {kind!r} is not taken")
+
+
+def _text(block: Json, key: str) -> str:
+    value = block.get(key)
+    if not isinstance(value, str):
+        raise invalid(f"a block of type {block.get('type')!r} needs {key}")
+    return value
+
+
+def _image(data: str, kind: str) -> str:
+    return f"data:{kind};base64,{data}"
+
+
+def _link(block: Json) -> str:
+    place = path_of(_text(block, "uri"))
+    name = block.get("title") or block.get("name")
+    about = block.get("description")
+    words = f"[{name}]({place})" if isinstance(name, str) and name and name != place else place
+    return f"{words}: {about}" if isinstance(about, str) and about else words
+
+
+def _resource(resource: Any) -> tuple[str, str]:
+    if not isinstance(resource, dict) or not isinstance(resource.get("uri"), str):
+        raise invalid("a resource needs its uri")
+    place, text, blob = path_of(resource["uri"]), resource.get("text"), resource.get("blob")
+    if isinstance(text, str):
+        return "text", f'<resource uri="{place}">\n{text}\n</resource>'
+    kind = resource.get("mimeType")
+    if not isinstance(blob, str):
+        raise invalid("a resource needs text or blob")
+    if isinstance(kind, str) and kind.startswith("image/"):
+        return "image", _image(blob, kind)
+    raise invalid(f"a resource of type {kind or 'unknown'} cannot be read: send its text")
+
+
+def path_of(uri: str) -> str:
+    """A file's address as its path, since the tools take paths."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" and parts.path else uri

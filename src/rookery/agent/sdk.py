@@ -1,0 +1,47 @@
+"""The OpenHands SDK costs seconds to import: it is imported once, in a thread, while the client's
+first questions are answered already."""
+
+import asyncio
+import os
+import warnings
+
+ENVIRONMENT = {
+    # litellm otherwise fetches a price list at import, and can fail there without a network.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "OPENHANDS_SUPPRESS_BANNER": "1",
+}
+PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LOG": "ERROR"}
+"""Unless the person said otherwise: stderr is for what a person should read."""
+
+
+def prepare() -> None:
+    """What has to hold before the first import of it."""
+    os.environ.update(ENVIRONMENT)
+    for name, value in PREFERENCES.items():
+        os.environ.setdefault(name, value)
+
+
+def load() -> None:
+    """Import all of it that a first turn needs. Takes seconds."""
+    prepare()
+    # Of a model without a known price, at every answer.
+    warnings.filterwarnings("ignore", message="Cost calculation failed")
+    import rookery.agent.session
+    import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
+
+
+class Sdk:
+    """The import, as something to wait for."""
+
+    def __init__(self) -> None:
+        self._loaded: asyncio.Future[None] | None = None
+
+    def begin(self) -> None:
+        if self._loaded is None:
+            self._loaded = asyncio.get_running_loop().run_in_executor(None, load)
+
+    async def ready(self) -> None:
+        """Raises what the import raised."""
+        self.begin()
+        assert self._loaded is not None
+        await asyncio.shield(self._loaded)

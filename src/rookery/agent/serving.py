@@ -1,0 +1,70 @@
+"""`rookery agent`: Rookery's own agent as a process that speaks ACP on stdio, until stdin ends."""
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+
+from rookery.agent.server import Arguments, Server
+
+USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+
+
+def main(argv: list[str]) -> int:
+    arguments = parse(argv)
+    if isinstance(arguments, str):
+        print(f"rookery agent: {arguments}", file=sys.stderr)
+        return 2
+    run_agent(arguments)
+    return 0
+
+
+def run_agent(arguments: Arguments) -> None:
+    """Speak over the descriptors 0 and 1. Ends the process: threads of tools are not waited for."""
+    with asyncio.Runner() as runner:
+        runner.run(serve(arguments))
+        os._exit(0)
+
+
+class Over(Exception):
+    """Ends the group: whatever still works for a session is cancelled."""
+
+
+async def serve(arguments: Arguments) -> None:
+    with suppress(Over):
+        async with asyncio.TaskGroup() as group:
+            await _serve(Server(arguments, group))
+
+
+async def _serve(server: Server) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from rookery.agent import stderr
+
+    stderr.shield()
+    # More than asyncio's few: a tool that hangs holds its thread, and nobody may wait for that.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
+    await server.closed.wait()
+    await server.wind_down()
+    raise Over
+
+
+def parse(argv: list[str]) -> Arguments | str:
+    """The arguments, or what is wrong with them. By hand: a client waits for this start."""
+    resume, last, override = "", False, False
+    rest = list(argv)
+    while rest:
+        word, is_set, value = rest.pop(0).partition("=")
+        if word == "--last" and not is_set:
+            last = True
+        elif word == "--override-with-envs" and not is_set:
+            override = True
+        elif word == "--resume":
+            if not is_set and not rest:
+                return f"--resume needs the id of a session\n{USAGE}"
+            resume = value if is_set else rest.pop(0)
+        else:
+            return f"{word} is not known\n{USAGE}"
+    if resume and last:
+        return f"--resume and --last exclude each other\n{USAGE}"
+    return Arguments(resume, last, override)

@@ -1,0 +1,379 @@
+"""One session: a conversation of the SDK's, what was chosen for it, and what its client is told.
+
+The conversation is the one owner of its mode; what a person chooses is confirmed at once and taken
+over at the next seam of the run.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, override
+
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+
+from rookery.agent import commands, store, subagents, terminal
+from rookery.agent.choices import Choices, UnknownChoice, Wanted
+from rookery.agent.failures import short
+from rookery.agent.making import Wishes, llm_of, make, policy_of, skills_of
+from rookery.agent.models import Missing, Model, Models
+from rookery.agent.settings import hooks
+from rookery.agent.steps import Conversation, Seams, pending
+from rookery.agent.translate import Translator
+from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.pace import Pace
+from rookery.wire.params import offers
+
+if TYPE_CHECKING:
+    from openhands.sdk.event import Event
+
+    from rookery.agent.sessions import Client
+    from rookery.agent.turn import Turn
+    from rookery.log.lock import Lock
+
+type Json = dict[str, Any]
+
+
+class Session(Seams):
+    def __init__(
+        self,
+        client: "Client",
+        home: store.Store,
+        record: store.Record,
+        choices: Choices,
+        models: Models,
+        lock: "Lock",
+    ) -> None:
+        self.client = client
+        self.record = record
+        self.choices = choices
+        self.models = models
+        self.turn: Turn | None = None
+        self.translator = self._new_translator()
+        self.conversation: Conversation | None = None
+        self.warming: asyncio.Future[None] | None = None
+        self._home = home
+        self._lock = lock
+        self._applied = choices.wanted
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._pace = Pace(self._loop, self._take_output)
+        self._watcher = Watcher(self._on_child_event)
+        self._children: dict[str, Translator] = {}
+        self._settling: set[asyncio.Future[Any]] = set()
+
+    # --- making and ending -----------------------------------------------------------------------
+
+    async def open(self, servers: dict[str, Json]) -> None:
+        """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
+        model = self.models.chosen(self.choices.wanted.model)
+        assert isinstance(model, Model)
+        condenser = self.models.settings().condenser
+        other = self.models.chosen(condenser.profile) if condenser.profile else None
+        wishes = Wishes(
+            id=self.record.id,
+            cwd=self.record.cwd,
+            roots=self.record.roots,
+            directory=self._home.directory,
+            model=model,
+            summarizer=other if isinstance(other, Model) else None,
+            condenser=condenser,
+            wanted=self.choices.wanted,
+            servers=servers,
+            hooks=hooks.load(self.models.home, self.record.cwd).config,
+            on_event=self._on_event,
+            on_token=self._on_token,
+            on_retry=self._on_retry,
+            watcher=self._watcher,
+        )
+        self._applied = self.choices.wanted
+        self.conversation = await asyncio.to_thread(make, wishes)
+        self.conversation.seams = self
+        terminal.on_output(self.conversation, self._pace.feed)
+
+    async def replay(self) -> None:
+        """Tell all of it again, the person's words too; nothing else happens."""
+        translator = self._new_translator()
+        for event in await asyncio.to_thread(self.running.state.active_branch):
+            self.tell(*translator.replay(event))
+            await self.client.peer.drain()
+        if self.turn is None:
+            self.translator = translator
+            waiting = [action.tool_call_id for action in self.waiting()]
+            self.tell(*translator.settle("interrupted", waiting))
+
+    def _new_translator(self) -> Translator:
+        """One for the session's life; a replay begins with a new one."""
+        offered = self.client.capabilities
+        return Translator(
+            self.record.cwd,
+            terminals=offers(offered, "_meta", "terminal_output"),
+            notices=offers(offered, "session", "notices"),
+            compaction=offers(offered, "session", "compaction"),
+        )
+
+    @property
+    def running(self) -> Conversation:
+        assert self.conversation is not None, "open() comes first"
+        return self.conversation
+
+    def warm_up(self) -> None:
+        """Connect, start the shell and tell of the commands while the person still types."""
+        self.warming = self._loop.run_in_executor(None, self.make_ready)
+        self.warming.add_done_callback(_forget)
+
+    def make_ready(self) -> None:
+        """Blocks: in a thread."""
+        self.running._ensure_agent_ready()
+        subagents.ask_through(self.running, self._ask_for_child)
+
+    def tell_commands(self) -> None:
+        self.tell(commands.advertised(skills_of(self.running)))
+
+    async def end(self) -> None:
+        """End the turn, the shells and the connections; what was never used is not kept."""
+        if self.turn is not None:
+            self.turn.cancel()
+            await self.turn.over.wait()
+        if self.conversation is not None:
+            terminal.on_output(self.conversation, None)
+            await asyncio.to_thread(self.conversation.close)
+        if not self.record.prompted:
+            await asyncio.to_thread(self._home.delete, self.record.id)
+        self._lock.release()
+
+    def settle(self, work: "asyncio.Future[Any]") -> None:
+        """Work of a turn that was cancelled: the next turn waits for it."""
+        self._settling.add(work)
+        work.add_done_callback(self._settled)
+
+    def _settled(self, work: "asyncio.Future[Any]") -> None:
+        self._settling.discard(work)
+        _forget(work)
+
+    @property
+    def unsettled(self) -> bool:
+        return any(not work.done() for work in self._settling)
+
+    async def settled(self) -> None:
+        waiting = set(self._settling) | ({self.warming} if self.warming else set())
+        if waiting:
+            await asyncio.wait(waiting)
+
+    # --- what the client is told -----------------------------------------------------------------
+
+    def tell(self, *updates: Json) -> None:
+        for update in updates:
+            self.client.tell(self.record.id, update)
+
+    def end_calls(self, words: str) -> None:
+        """Every call that was announced comes to an end, but those that wait for an answer."""
+        waiting = [action.tool_call_id for action in self.waiting()]
+        self.tell(*self.translator.settle(words, waiting))
+
+    def say(self, words: str) -> None:
+        """Words of ours, in the place of the agent's."""
+        content = {"type": "text", "text": words}
+        self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
+
+    def notice(self, words: str, **meta: Any) -> None:
+        """Something beside the answer; for clients that know no notices, as a thought."""
+        for update in self.translator.notice(words, "warning"):
+            self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
+
+    def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Now, or from a thread as soon as the loop comes to it, in order."""
+        if threading.get_ident() == self._thread:
+            function(*arguments)
+        else:
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    # --- what the SDK tells us -------------------------------------------------------------------
+
+    def _on_event(self, event: "Event") -> None:
+        self.on_loop(self._take_event, event)
+
+    def _take_event(self, event: "Event") -> None:
+        if self.turn is None or isinstance(event, ConversationErrorEvent):
+            return  # an error is the turn's to tell
+        if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            self._pace.ended(call)
+        self.tell(*self.translator.live(event))
+
+    def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        self.on_loop(self._take_child_event, call, conversation, event)
+
+    def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        if conversation not in self._children:
+            self._children[conversation] = self.translator.child(call, conversation)
+        self.tell(*self._children[conversation].live(event))
+
+    def _on_token(self, chunk: Any) -> None:
+        self.on_loop(self._take_token, chunk)
+
+    def _take_token(self, chunk: Any) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.delta(chunk))
+
+    def _take_output(self, call: str, text: str) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.output(call, text))
+
+    def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        self.on_loop(self._take_retry, attempt, most, error)
+
+    def _take_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        llm = self.running.agent.llm
+        wait = llm.retry_multiplier * 2 ** (attempt - 1)
+        wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
+        about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
+        retry = {"attempt": attempt + 1, "of": most, "in": wait}
+        self.notice(f"{short(error)}.\n{about}\n", retry=retry)
+
+    # --- the seams -------------------------------------------------------------------------------
+
+    @override
+    async def between_steps(self) -> bool:
+        await self.conform()
+        return self.turn is not None and await self.turn.take_steering()
+
+    @override
+    def before_verdict(self) -> None:
+        mode = self.choices.wanted.mode
+        if mode != self._applied.mode:
+            self.running.state.confirmation_policy = policy_of(mode)
+            self._applied = self._applied._replace(mode=mode)
+
+    @override
+    def started(self, action: ActionEvent) -> None:
+        self.on_loop(self._take_start, action)
+
+    def _take_start(self, action: ActionEvent) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.started(action))
+
+    @override
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        words = " ".join(str(error).split())[:300]
+        self.on_loop(self.notice, f"The MCP server {name} is left out.\n{words}\n")
+
+    # --- choices ---------------------------------------------------------------------------------
+
+    def choose(self, option: str, value: Any) -> None:
+        """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
+        if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
+            raise UnknownChoice(found.sentence)
+        self.tell(*self.choices.set_option(option, value))
+        self.keep(choices=self.choices.wanted._asdict())
+
+    async def conform(self) -> None:
+        """Make the conversation what was chosen. Nothing of it may run meanwhile."""
+        wanted, applied = self.choices.wanted, self._applied
+        if wanted == applied:
+            return
+        await asyncio.to_thread(self._conform, wanted, applied)
+        self._applied = wanted
+
+    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
+        conversation = self.running
+        if wanted.mode != applied.mode:
+            conversation.set_confirmation_policy(policy_of(wanted.mode))
+        if wanted[1:] != applied[1:]:
+            model = self.models.chosen(wanted.model)
+            if isinstance(model, Model):
+                conversation.switch_llm(llm_of(model, wanted, self._on_retry))
+
+    # --- what is kept ----------------------------------------------------------------------------
+
+    def keep(self, **changes: Any) -> None:
+        self.record = self.record._replace(**changes)
+        self._home.write(self.record)
+
+    def begin_prompt(self, words: str) -> None:
+        """Note that it was used, and give it a title with its first message."""
+        changes: Json = {"updated": store.now(), "prompted": True}
+        if not self.record.title and (title := store.title_of(words)):
+            changes["title"] = title
+        self.keep(**changes)
+        if "title" in changes:
+            self._tell_title()
+
+    def entitle(self, title: str) -> None:
+        self.keep(title=store.title_of(title), updated=store.now())
+        self._tell_title()
+
+    def _tell_title(self) -> None:
+        told = {"title": self.record.title, "updatedAt": self.record.updated}
+        self.tell({"sessionUpdate": "session_info_update", **told})
+
+    def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
+        """Another session with this one's past. Blocks: in a thread."""
+        import uuid
+
+        id = store.new_id()
+        self.running.fork(conversation_id=uuid.UUID(id)).close()
+        title = f"{self.record.title} (fork)" if self.record.title else ""
+        made = self.record._replace(
+            id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
+        )
+        self._home.write(made)
+        return made
+
+    # --- the run ---------------------------------------------------------------------------------
+
+    def pending(self) -> list[ActionEvent]:
+        return pending(self.running)
+
+    def waiting(self) -> list[ActionEvent]:
+        """What waits for a permission."""
+        waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        return self.pending() if waits else []
+
+    def repair(self, words: str = "") -> None:
+        """Give every call without a result one, so that the history stays valid. Blocks."""
+        conversation = self.running
+        if not self.pending():
+            return
+        if words:
+            conversation.reject_pending_actions(words)
+            return
+        with conversation.state:
+            conversation._emit_orphaned_action_errors()
+
+    def tell_usage(self) -> None:
+        """Tokens in the model's context, and what the session cost so far."""
+        llm = self.running.agent.llm
+        if not (usages := llm.metrics.token_usages):
+            return
+        used = usages[-1].prompt_tokens + usages[-1].completion_tokens
+        size = llm.max_input_tokens or usages[-1].context_window
+        if not size:
+            return  # of a model that nobody knows: nothing is made up
+        cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
+        self.tell(*self.translator.usage(used, size, cost or None))
+
+    def interrupt(self) -> None:
+        """End what runs: the model's stream, the command in the terminal, the agents below."""
+        terminal.interrupt(self.running)
+        self.running.interrupt()
+        self._watcher.stop_children()
+        self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
+
+    def _ask_for_child(self, _task: str, actions: list[ActionEvent]) -> bool:
+        """In the thread of an agent's below: whether it may go on."""
+        turn = self.turn
+        if turn is None:
+            return False
+        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(actions), self._loop)
+        return asked.result()
+
+
+def _forget(work: "asyncio.Future[Any]") -> None:
+    """Its error is told where it is met again: by the next prompt."""
+    if not work.cancelled():
+        work.exception()

@@ -1,0 +1,339 @@
+"""The sessions that a client has open, and how they come and go (rows G3, G4)."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rookery import mcp, paths
+from rookery.agent import store
+from rookery.agent.choices import Choices, UnknownChoice, Wanted, wanted_of
+from rookery.agent.content import parts_of
+from rookery.agent.models import Missing, Models
+from rookery.agent.sdk import Sdk
+from rookery.agent.settings.documents import SettingsError
+from rookery.agent.store import Record, Store
+from rookery.log.lock import Busy
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
+from rookery.wire.params import (
+    AUTH_REQUIRED,
+    NOT_FOUND,
+    invalid,
+    no_session,
+    offers,
+    place,
+    session_id,
+)
+
+if TYPE_CHECKING:
+    from rookery.agent.server import Arguments
+    from rookery.agent.session import Session
+
+type Json = dict[str, Any]
+
+
+class Client(NamedTuple):
+    """Who is on the other side, and what it takes."""
+
+    peer: Peer
+    capabilities: Json
+    fork: Callable[["Session"], Awaitable[str]]
+    """Make another session of one; says how it is found."""
+
+    def tell(self, session: str, update: Json) -> None:
+        self.peer.notify("session/update", {"sessionId": session, "update": update})
+
+
+class Sessions:
+    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: "Arguments") -> None:
+        self._client = Client(peer, capabilities, self._fork_here)
+        self._sdk = sdk
+        self._arguments = arguments
+        self._first = True
+        self._store = Store(store.directory_of(os.environ))
+        self._open: dict[str, Session] = {}
+        self._models = Models(paths.home(), os.environ, override=arguments.override)
+        self._opening = asyncio.Lock()
+
+    async def serve(self, request: Incoming, params: Json) -> None:
+        """Answer one request. Raises RpcError."""
+        match request.method:
+            case "authenticate":
+                self._authenticate(params)
+                request.reply({})
+            case "session/new":
+                await self._new(request, params)
+            case "session/load" | "session/resume":
+                await self._load(request, params)
+            case "session/fork":
+                await self._fork(request, params)
+            case "session/list":
+                request.reply(await self._list(params))
+            case "session/close":
+                await self._close(params)
+                request.reply({})
+            case "session/delete":
+                await self._delete(params)
+                request.reply({})
+            case "session/set_mode":
+                self._choose(self._known(params), "mode", params.get("modeId"))
+                request.reply({})
+            case "session/set_config_option":
+                session = self._known(params)
+                self._choose(session, str(params.get("configId")), params.get("value"))
+                request.reply({"configOptions": session.choices.options()})
+            case "session/prompt":
+                await self._prompt(request, params)
+            case "_session/steering":
+                taken = self._steer(params)
+                request.reply({"outcome": "injected" if taken else "promptRequired"})
+
+    def cancel(self, id: Any) -> None:
+        session = self._open.get(id) if isinstance(id, str) else None
+        if session is not None and session.turn is not None:
+            session.turn.cancel()
+
+    async def end(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for session in self._open.values():
+                group.create_task(session.end())
+
+    # --- authentication --------------------------------------------------------------------------
+
+    def _authenticate(self, params: Json) -> None:
+        from rookery.agent.server import SETUP
+
+        if params.get("methodId") != SETUP:
+            raise invalid("unknown authentication method")
+        self._check_model()
+
+    def _check_model(self) -> None:
+        found = self._models.chosen("")
+        if isinstance(found, Missing):
+            raise RpcError(AUTH_REQUIRED, found.sentence)
+
+    # --- sessions --------------------------------------------------------------------------------
+
+    async def _new(self, request: Incoming, params: Json) -> None:
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=True)
+        self._check_model()
+        wished, self._first = self._first and self._wished(cwd), False
+        if wished:
+            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), servers)
+        else:
+            record = Record(store.new_id(), cwd, roots, updated=store.now())
+            session = await self._enliven(record, servers, made=True)
+        request.reply({"sessionId": session.record.id, **session.choices.state()})
+        if wished:
+            await session.replay()
+        session.tell_commands()
+        session.warm_up()
+
+    def _wished(self, cwd: str) -> Record | None:
+        """The session that the command line names: the first thread of the client goes on in it."""
+        if self._arguments.last:
+            found = [each for each in self._store.all() if each.cwd == cwd]
+            if not found:
+                raise invalid(f"--last: no session was held in {cwd} yet")
+            return found[0]
+        if not self._arguments.resume:
+            return None
+        id = store.known_form(self._arguments.resume) or ""
+        record = self._store.read(id) if id else None
+        if record is None:
+            raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
+        return record
+
+    async def _load(self, request: Incoming, params: Json) -> None:
+        """session/load tells everything again before its answer; session/resume tells nothing."""
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=False)
+        id = store.known_form(session_id(params)) or ""
+        record = await asyncio.to_thread(self._store.read, id) if id else None
+        if record is None:
+            raise no_session()
+        self._check_model()
+        session = self._open.get(id)
+        if session is None:
+            session = await self._enliven(record._replace(cwd=cwd, roots=roots), servers)
+        if request.method == "session/load":
+            await session.replay()
+            session.tell_commands()
+            request.reply(session.choices.state())
+        else:
+            request.reply(session.choices.state())
+            session.tell_commands()
+
+    async def _enliven(
+        self, record: Record, servers: dict[str, Json], *, made: bool = False
+    ) -> "Session":
+        """Open a session; `made`: it is new. Raises RpcError."""
+        await self._sdk.ready()
+        from rookery.agent.session import Session
+
+        async with self._opening:
+            if record.id in self._open:
+                return self._open[record.id]
+            booleans = offers(self._client.capabilities, "session", "configOptions", "boolean")
+            wanted = wanted_of(record.choices, Wanted())
+            choices = Choices(wanted, self._models.listed(), booleans=booleans)
+            try:
+                take = self._store.make if made else lambda it: self._store.hold(it.id)
+                lock = await asyncio.to_thread(take, record)
+            except Busy:
+                words = "This session is open in another process: close it there first."
+                raise RpcError(INTERNAL_ERROR, words) from None
+            session = Session(self._client, self._store, record, choices, self._models, lock)
+            opened = False
+            try:
+                await session.open(self._all_servers(servers))
+                opened = True
+            except SettingsError as error:
+                raise RpcError(INTERNAL_ERROR, str(error)) from None
+            finally:
+                if not opened:
+                    await session.end()
+            self._open[record.id] = session
+        return session
+
+    def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
+        """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
+        try:
+            found = mcp.for_agent(mcp.load(self._models.home), os.environ)
+        except mcp.McpError as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        return servers_of({"mcpServers": found.servers}, required=True) | given
+
+    async def _fork(self, request: Incoming, params: Json) -> None:
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=False)
+        id = store.known_form(session_id(params)) or ""
+        source = self._open.get(id)
+        record = await asyncio.to_thread(self._store.read, id) if id else None
+        if record is None:
+            raise no_session()
+        self._check_model()
+        session = source or await self._enliven(record, {})
+        made = await asyncio.to_thread(session.fork, cwd, roots)
+        if source is None:
+            self._open.pop(id, None)
+            await session.end()
+        forked = await self._enliven(made, servers)
+        request.reply({"sessionId": made.id, **forked.choices.state()})
+        forked.tell_commands()
+
+    async def _fork_here(self, session: "Session") -> str:
+        record = session.record
+        made = await asyncio.to_thread(session.fork, record.cwd, record.roots)
+        return f"Made another session that goes on from here: {made.id} ({made.title})"
+
+    async def _list(self, params: Json) -> Json:
+        cursor, cwd = params.get("cursor"), params.get("cwd")
+        if cursor is not None and not isinstance(cursor, str):
+            raise invalid("invalid cursor")
+        where = cwd if isinstance(cwd, str) else None
+        try:
+            found, more = await asyncio.to_thread(self._store.page, where, cursor)
+        except ValueError as error:
+            raise invalid(str(error)) from None
+        answer: Json = {"sessions": [record.told() for record in found]}
+        return answer | ({"nextCursor": more} if more else {})
+
+    async def _close(self, params: Json) -> None:
+        session = self._known(params)
+        self._open.pop(session.record.id, None)
+        await session.end()
+
+    async def _delete(self, params: Json) -> None:
+        id = store.known_form(session_id(params)) or ""
+        session = self._open.pop(id, None)
+        if session is not None:
+            await session.end()
+        if id:
+            await asyncio.to_thread(self._store.delete, id)
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    async def _prompt(self, request: Incoming, params: Json) -> None:
+        from rookery.agent import commands
+        from rookery.agent.turn import Turn
+
+        session, parts = self._known(params), parts_of(params.get("prompt"))
+        while (turn := session.turn) is not None:
+            if (said := commands.said_in(parts)) and not commands.skill_called(session, said):
+                turn.command(said)
+                request.reply({"stopReason": "end_turn"})
+                return
+            if turn.steer(parts):
+                await turn.answered.wait()
+                request.reply({"stopReason": turn.stop_reason})
+                return
+            await turn.answered.wait()
+        turn = session.turn = Turn(session)
+        try:
+            answer = await turn.play(parts)
+        finally:
+            session.turn = None
+            # In the next round of the loop: the first prompt is answered first.
+            asyncio.get_running_loop().call_soon(turn.answered.set)
+        request.reply(answer)
+
+    def _steer(self, params: Json) -> bool:
+        session, parts = self._known(params), parts_of(params.get("prompt"))
+        return session.turn is not None and session.turn.steer(parts)
+
+    # --- what they share -------------------------------------------------------------------------
+
+    def _known(self, params: Json) -> "Session":
+        session = self._open.get(session_id(params))
+        if session is None:
+            raise no_session()
+        return session
+
+    def _choose(self, session: "Session", option: str, value: Any) -> None:
+        try:
+            session.choose(option, value)
+        except UnknownChoice as error:
+            raise invalid(str(error)) from None
+
+
+def _place(params: Json) -> tuple[str, tuple[str, ...]]:
+    cwd, roots = place(params)
+    if not os.path.isdir(cwd):
+        raise invalid(f"cwd is not a directory: {cwd}")
+    return cwd, tuple(roots)
+
+
+def servers_of(params: Json, *, required: bool) -> dict[str, Json]:
+    """The client's MCP servers as the SDK wants them, by name. Raises RpcError."""
+    given = params.get("mcpServers")
+    if given is None and not required:
+        return {}
+    if not isinstance(given, list):
+        raise invalid("mcpServers is not a list")
+    servers: dict[str, Json] = {}
+    for server in given:
+        if not isinstance(server, dict) or not isinstance(server.get("name"), str):
+            raise invalid("an MCP server needs a name")
+        servers[server["name"]] = _server(server)
+    return servers
+
+
+def _server(server: Json) -> Json:
+    kind = server.get("type")
+    if kind in ("http", "sse"):
+        if not isinstance(server.get("url"), str):
+            raise invalid(f"the MCP server {server['name']} needs a url")
+        return {"url": server["url"], "transport": kind, "headers": _pairs(server.get("headers"))}
+    if not isinstance(server.get("command"), str):
+        raise invalid(f"the MCP server {server['name']} needs a command")
+    arguments = server.get("args")
+    words = [str(word) for word in arguments] if isinstance(arguments, list) else []
+    return {"command": server["command"], "args": words, "env": _pairs(server.get("env"))}
+
+
+def _pairs(values: Any) -> dict[str, str]:
+    listed = values if isinstance(values, list) else []
+    pairs = [pair for pair in listed if isinstance(pair, dict)]
+    return {str(pair.get("name")): str(pair.get("value")) for pair in pairs}

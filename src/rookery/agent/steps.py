@@ -1,0 +1,159 @@
+"""Where the SDK's run is entered between its steps: wishes are taken over there, hooks run in
+threads, and a tool is announced when it begins.
+
+While `arun` runs, whatever changes the conversation on the loop's thread would land between a call
+and its result, and whatever changes it in another thread would wait for the tool. So everything of
+ours happens at the seams below, at which the run itself waits for us.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, override
+
+import openhands.sdk.agent
+from openhands.sdk import Agent, LocalConversation
+from openhands.sdk.event import ActionEvent, Event, ObservationEvent
+from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+from openhands.sdk.tool import ToolDefinition
+
+type Tool = ToolDefinition[Any, Any]
+
+PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
+MCP_SECONDS = 30.0
+
+
+class Seams:
+    """What a session does at the seams of its conversation's run."""
+
+    async def between_steps(self) -> bool:
+        """Nothing is pending and the conversation may be changed, in a thread. Says whether a
+        message came in."""
+        return False
+
+    def before_verdict(self) -> None:
+        """The actions of a step are known, and whether they wait for a person is decided next."""
+
+    def started(self, action: ActionEvent) -> None:
+        """A tool begins. Called in the tool's thread."""
+
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        """A server of the session's is left out. Called in a thread."""
+
+
+class RookeryAgent(Agent):
+    """The SDK's agent with our seams. Its class is part of what is kept of a conversation."""
+
+    @property
+    @override
+    def prompt_dir(self) -> str:
+        return PROMPTS
+
+    @override
+    async def astep(  # type: ignore[override]
+        self, conversation: Any, on_event: Any, on_token: Any = None
+    ) -> None:
+        seams = seams_of(conversation)
+        if seams is not None and not pending(conversation):
+            async with conversation._released_state_lock_during_io():
+                came_in = await seams.between_steps()
+            if came_in:
+                # The run compares who spoke last before and after a step: a message within one
+                # would have its answer's actions rejected, or be answered twice.
+                return
+        # A change of the model has put another agent in our place.
+        await Agent.astep(conversation.agent, conversation, on_event, on_token)
+
+    @override
+    async def _arequires_user_confirmation(
+        self, conversation: Any, state: Any, action_events: list[ActionEvent], on_event: Any
+    ) -> bool:
+        hooks = hooks_of(conversation)
+        if hooks is not None:
+            async with conversation._released_state_lock_during_io():
+                for action in action_events:
+                    await asyncio.to_thread(hooks._handle_pre_tool_use, action)
+        seams = seams_of(conversation)
+        if seams is not None:
+            seams.before_verdict()
+        asked = [action for action in action_events if action.id not in state.blocked_actions]
+        return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+
+    @override
+    async def _aexecute_actions(
+        self, conversation: Any, action_events: list[ActionEvent], on_event: Any
+    ) -> None:
+        hooks = hooks_of(conversation)
+        if hooks is None:
+            await super()._aexecute_actions(conversation, action_events, on_event)
+            return
+        results: list[ObservationEvent] = []
+
+        def note(event: Event) -> None:
+            on_event(event)
+            if isinstance(event, ObservationEvent):
+                results.append(event)
+
+        await super()._aexecute_actions(conversation, action_events, note)
+        async with conversation._released_state_lock_during_io():
+            for result in results:
+                await asyncio.to_thread(hooks._handle_post_tool_use, result)
+
+    @override
+    def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
+        seams = seams_of(conversation)
+        if seams is not None:
+            seams.started(action_event)
+        return super()._execute_action_event(conversation, action_event)
+
+
+class Conversation(LocalConversation):
+    """The SDK's conversation, with a session at its seams."""
+
+    seams: Seams | None = None
+    tool_hooks: HookEventProcessor | None = None
+    """The hooks that run around tools and at the end: in threads of ours, since the SDK would run
+    them on the loop's."""
+
+    if TYPE_CHECKING:  # a decorator of the SDK's hides these types
+
+        async def arun(self) -> None: ...  # type: ignore[override]
+        def send_message(self, message: Any, sender: str | None = None) -> None: ...  # type: ignore[override]
+        def generate_title(self, llm: Any = None, max_length: int = 50) -> str: ...  # type: ignore[override]
+
+    @override
+    def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **callbacks: Any) -> list[Tool]:
+        """Each server by itself: a broken one costs its own tools, and is told of."""
+        if not mcp_config:
+            return []
+        connect = self._mcp_tool_provider
+        tools: list[Tool] = []
+
+        def one(name: str) -> Sequence[Tool]:
+            client = connect.create_tools({name: mcp_config[name]}, MCP_SECONDS, **callbacks)
+            return list(client.tools)
+
+        with ThreadPoolExecutor(max_workers=len(mcp_config)) as pool:
+            waiting = {name: pool.submit(one, name) for name in mcp_config}
+            for name, found in waiting.items():
+                try:
+                    tools += found.result()
+                except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
+                    if self.seams is not None:
+                        self.seams.mcp_failed(name, error)
+        return tools
+
+
+def seams_of(conversation: object) -> Seams | None:
+    return conversation.seams if isinstance(conversation, Conversation) else None
+
+
+def hooks_of(conversation: object) -> HookEventProcessor | None:
+    return conversation.tool_hooks if isinstance(conversation, Conversation) else None
+
+
+def pending(conversation: LocalConversation) -> list[ActionEvent]:
+    """The actions that have no result: they wait for a person, or for their turn."""
+    state = conversation.state
+    return list(state.get_unmatched_actions(state.active_branch()))

@@ -1,0 +1,118 @@
+"""The executor behind the terminal tool: our session, its live output and its ending."""
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.llm import TextContent
+from openhands.tools.terminal.definition import (
+    TerminalAction,
+    TerminalObservation,
+)
+from openhands.tools.terminal.env import normalize_terminal_env
+from openhands.tools.terminal.impl import TerminalExecutor
+
+from rookery.agent.terminal import live
+from rookery.agent.terminal.session import Session
+from rookery.agent.terminal.shell import ShellEnded
+
+if TYPE_CHECKING:
+    from openhands.sdk.conversation import LocalConversation
+
+RECENT = 200
+"""So many events back is the call that an action belongs to looked for."""
+
+
+class PtyExecutor(TerminalExecutor):
+    """Not made by the SDK's constructor: that asks for tmux first."""
+
+    def __init__(
+        self,
+        working_dir: str,
+        no_change_timeout_seconds: int | None = None,
+        shell_path: str | None = None,
+        env: Mapping[str, str] | None = None,
+        full_output_save_dir: str | None = None,
+    ) -> None:
+        self.shell_path = shell_path
+        self.full_output_save_dir = full_output_save_dir
+        self._working_dir = working_dir
+        self._env = normalize_terminal_env(env)
+        self._pool = None
+        self._ours = Session(working_dir, no_change_timeout_seconds, shell_path, self._env)
+        self._session = self._ours  # type: ignore[assignment]
+        self._told: list[str] = []
+        live.register(self)
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Start the shell off the critical path. A failure shows at the first command."""
+        threading.Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        with suppress(ShellEnded, OSError):
+            self._ours.shell()
+
+    def interrupt(self) -> None:
+        self._ours.interrupt()
+
+    def close(self) -> None:
+        self._ours.close()
+
+    def _reset_single_session(self) -> TerminalObservation:
+        self._ours.reset()
+        return TerminalObservation.from_text(
+            "The terminal was reset: a new shell, in the first directory.",
+            command="[RESET]",
+            exit_code=0,
+        )
+
+    # --- a command ------------------------------------------------------------------------------
+
+    def _execute_single_session(
+        self, action: TerminalAction, conversation: "LocalConversation | None" = None
+    ) -> TerminalObservation:
+        reset = self._reset_single_session() if action.reset else None
+        if reset is not None and not action.command.strip():
+            return reset
+        try:
+            self._export_envs(action, conversation, session=self._ours)  # type: ignore[arg-type]
+            listener, finish = self._listener(action, conversation)
+            observation = self._ours.execute(action, listener)
+            finish()
+        except ShellEnded as error:
+            return TerminalObservation.from_text(
+                str(error), command=action.command, exit_code=-1, is_error=True
+            )
+        if reset is not None:
+            text = TextContent(text=f"{reset.text}\n\n{observation.text}")
+            observation = observation.model_copy(update={"content": [text]})
+        return self._mask_observation(observation, conversation)
+
+    def _listener(
+        self, action: TerminalAction, conversation: "LocalConversation | None"
+    ) -> tuple[Callable[[str], None] | None, Callable[[], None]]:
+        """Who is told of the output as it comes, with the secrets hidden in it."""
+        told = live.listener_of(conversation) if conversation is not None else None
+        call = self._call_of(action, conversation) if conversation and told else None
+        if conversation is None or told is None or call is None:
+            return None, lambda: None
+        stream = live.Stream(
+            lambda text: told(call, text), conversation.state.secret_registry.compile_stream_mask()
+        )
+        return stream.feed, stream.flush
+
+    def _call_of(self, action: TerminalAction, conversation: Any) -> str | None:
+        """The id of the tool call that this action is: the SDK does not tell its tools."""
+        events = conversation.state.events
+        for number in range(len(events) - 1, max(-1, len(events) - RECENT), -1):
+            event = events[number]
+            if not isinstance(event, ActionEvent) or event.tool_call_id in self._told:
+                continue
+            if event.action is action or event.action == action:
+                self._told = [*self._told[-RECENT:], event.tool_call_id]
+                return event.tool_call_id
+        return None

@@ -1,0 +1,247 @@
+"""The terminal as the model sees it: one command at a time, waited for, timed, answered.
+
+The SDK's own session looks at the screen every half second; this one is woken by the shell.
+"""
+
+import getpass
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from openhands.sdk.utils import maybe_truncate
+from openhands.tools.terminal.constants import (
+    MAX_CMD_OUTPUT_SIZE,
+    NO_CHANGE_TIMEOUT_SECONDS,
+    TIMEOUT_MESSAGE_TEMPLATE,
+)
+from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
+from openhands.tools.terminal.env import build_terminal_env
+from openhands.tools.terminal.metadata import CmdOutputMetadata
+from openhands.tools.terminal.timeout_policy import foreground_timeout_rejection_for
+from openhands.tools.terminal.utils.escape_filter import TerminalQueryFilter
+
+from rookery.agent.terminal.shell import Shell, ShellEnded
+
+INTERRUPTED = 130
+KEYS = {
+    "ENTER": "\n",
+    "TAB": "\t",
+    "BS": "\x7f",
+    "ESC": "\x1b",
+    "UP": "\x1b[A",
+    "DOWN": "\x1b[B",
+    "RIGHT": "\x1b[C",
+    "LEFT": "\x1b[D",
+    "HOME": "\x1b[H",
+    "END": "\x1b[F",
+    "PGUP": "\x1b[5~",
+    "PGDN": "\x1b[6~",
+}
+
+type Outcome = Literal["completed", "ended", "quiet", "late"]
+
+
+def keys_of(text: str) -> str:
+    """What is typed for an input: a named key, a control key, or a line."""
+    word = text.strip().upper()
+    if word in KEYS:
+        return KEYS[word]
+    for prefix in ("C-", "CTRL-", "CTRL+"):
+        letter = word.removeprefix(prefix)
+        if letter != word and len(letter) == 1 and "A" <= letter <= "Z":
+            return chr(ord(letter) & 0x1F)
+    return text + "\n"
+
+
+class Backend:
+    """What the SDK asks of a terminal's kind."""
+
+    def is_powershell(self) -> bool:
+        return False
+
+
+class Session:
+    def __init__(
+        self,
+        directory: str,
+        quiet_seconds: int | None = None,
+        shell_path: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.terminal = Backend()
+        self.work_dir = directory
+        self.quiet_seconds = quiet_seconds or NO_CHANGE_TIMEOUT_SECONDS
+        self._shell_path = shell_path
+        self._environment = environment
+        self._shell: Shell | None = None
+        self._making = threading.Lock()
+        self._waiting = False
+        self._closed = False
+
+    # --- the shell ------------------------------------------------------------------------------
+
+    def shell(self) -> Shell:
+        """The living shell; made when there is none, in the directory where the last one was."""
+        with self._making:
+            if self._closed:
+                raise ShellEnded("The terminal is closed.")
+            old = self._shell
+            if old is not None and not old.ended:
+                return old
+            directory = old.directory if old else self.work_dir
+            if not os.path.isdir(directory):
+                directory = self.work_dir
+            shell = Shell(directory, build_terminal_env(self._environment), self._shell_path)
+            shell.left_behind = old.left_behind if old else []
+            self._shell = shell
+            self._waiting = False
+            shell.start()
+            return shell
+
+    def interrupt(self) -> bool:
+        return self._shell is not None and self._shell.interrupt()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._shell is not None:
+            self._shell.close()
+
+    def reset(self) -> None:
+        """A new shell in the first directory: for one that answers no more."""
+        with self._making:
+            if self._shell is not None:
+                self._shell.close()
+            self._shell = None
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def execute(
+        self, action: TerminalAction, listener: Callable[[str], None] | None = None
+    ) -> TerminalObservation:
+        command = action.command.strip()
+        refusal = foreground_timeout_rejection_for(
+            command=command, is_input=action.is_input, timeout=action.timeout
+        )
+        if refusal is not None:
+            return TerminalObservation.from_text(refusal, command=command, is_error=True)
+        shell = self.shell()
+        if not self._waiting and (not command or action.is_input):
+            wish = "interact with" if action.is_input else "retrieve logs from"
+            text = f"No previous running command to {wish}."
+            return TerminalObservation.from_text(text, command=command, is_error=True)
+        if self._waiting and shell.busy and command and not action.is_input:
+            return self._still_running(shell, command)
+        shell.listener = listener
+        try:
+            if action.is_input:
+                shell.type(keys_of(command))
+            elif command and not (self._waiting and shell.busy):
+                shell.run(command)
+            outcome = self._wait(shell, action.timeout)
+        except ShellEnded:
+            outcome = "ended"
+        finally:
+            shell.listener = None
+        return self._answer(shell, command, outcome, action)
+
+    def _wait(self, shell: Shell, timeout: float | None) -> Outcome:
+        begun = time.monotonic()
+        with shell.changed:
+            while True:
+                if not shell.busy:
+                    return "completed"
+                if shell.ended:
+                    return "ended"
+                now = time.monotonic()
+                if timeout is None:
+                    left, late = shell.last_output + self.quiet_seconds - now, "quiet"
+                else:
+                    left, late = begun + timeout - now, "late"
+                if left <= 0:
+                    return "quiet" if late == "quiet" else "late"
+                shell.changed.wait(left)
+
+    # --- answers --------------------------------------------------------------------------------
+
+    def _answer(
+        self, shell: Shell, command: str, outcome: Outcome, action: TerminalAction
+    ) -> TerminalObservation:
+        continued = self._waiting
+        self._waiting = outcome in {"quiet", "late"}
+        prefix = "[Below is the output of the previous command.]\n" if continued else ""
+        prompt, code = shell.prompt, -1
+        if outcome == "completed" and prompt is not None:
+            code = prompt.exit_code
+        elif outcome == "ended":
+            code = _exit_code(shell.status)
+        if shell.interrupted and not self._waiting:
+            code = code if code > 0 else INTERRUPTED
+            suffix = f"[The command was interrupted, exit code {code}.]"
+        elif outcome == "completed":
+            suffix = f"[The command completed with exit code {code}.]"
+            if action.is_input and len(keys := keys_of(command)) == 1 and keys < "\x1b":
+                suffix = f"{suffix[:-1]} CTRL+{chr(ord(keys) | 0x40)} was sent.]"
+        elif outcome == "quiet":
+            suffix = f"[The command has no new output after {self.quiet_seconds} seconds. "
+            suffix += f"{TIMEOUT_MESSAGE_TEMPLATE}]"
+        elif outcome == "late":
+            suffix = f"[The command timed out after {action.timeout} seconds. "
+            suffix += f"{TIMEOUT_MESSAGE_TEMPLATE}]"
+        else:
+            suffix = f"[The shell ended with exit code {code}.]"
+        if shell.ended:
+            suffix += "\n[The next command gets a new shell in the same directory. "
+            suffix += "What was exported in the old one is gone.]"
+        metadata = self._metadata(shell, code, outcome)
+        metadata.prefix, metadata.suffix = prefix, "\n" + suffix
+        return self._observation(shell, command, metadata, is_error=False)
+
+    def _still_running(self, shell: Shell, command: str) -> TerminalObservation:
+        metadata = CmdOutputMetadata(prefix="[Below is the output of the previous command.]\n")
+        metadata.suffix = (
+            f'\n[Your command "{command}" is NOT executed. The previous command is still running: '
+            "no new command can be sent until it is completed. With `is_input` set to `true` "
+            f"you can interact with it. {TIMEOUT_MESSAGE_TEMPLATE}]"
+        )
+        return self._observation(shell, command, metadata, is_error=True)
+
+    def _metadata(self, shell: Shell, code: int, outcome: Outcome) -> CmdOutputMetadata:
+        if outcome in {"quiet", "late"}:
+            return CmdOutputMetadata()
+        return CmdOutputMetadata(
+            exit_code=code,
+            username=_user(),
+            hostname=os.uname().nodename,
+            working_dir=shell.directory,
+            py_interpreter_path=shell.prompt.python if shell.prompt else None,
+        )
+
+    def _observation(
+        self, shell: Shell, command: str, metadata: CmdOutputMetadata, is_error: bool
+    ) -> TerminalObservation:
+        with shell.changed:
+            text = shell.transcript.take()
+        queries = TerminalQueryFilter()
+        text = (queries.filter(text) + queries.flush()).strip("\n").rstrip()
+        return TerminalObservation.from_text(
+            text=maybe_truncate(text, truncate_after=MAX_CMD_OUTPUT_SIZE),
+            command=command,
+            metadata=metadata,
+            exit_code=metadata.exit_code,
+            is_error=is_error,
+        )
+
+
+def _exit_code(status: int | None) -> int:
+    if status is None:
+        return -1
+    return status if status >= 0 else 128 - status
+
+
+def _user() -> str | None:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return None

@@ -1,0 +1,348 @@
+"""One bash behind a pseudo terminal: typed to, read from, and told to be ready by its own prompt.
+
+Nothing here sleeps for a while in the hope that the shell is ready: the prompt carries a word that
+nobody else can print, the number of the command that it follows, and what became of that.
+"""
+
+import codecs
+import fcntl
+import os
+import secrets
+import select
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from rookery.agent.terminal import ending
+from rookery.agent.terminal.transcript import Transcript
+from rookery.processes.tree import Process
+
+ROWS, COLUMNS = 50, 200
+START_SECONDS = 20.0
+READ = 65_536
+LONGEST_PROMPT = 20_000
+
+BEGIN, FIELD, END = "\x1e", "\x1f", "\x1d"
+TYPED = 'eval "$(<"$RK_COMMAND")"'
+
+# The shell opens the terminal after it has become a session's leader: so the terminal is its
+# controlling one, and there is job control. No code runs between fork and exec.
+LAUNCH = 'exec "$@" <"$0" >"$0" 2>&1'
+
+SYSTEM_FILES = "/etc/bash.bashrc /etc/bashrc"
+OWN_FILES = f"""for RK_FILE in {SYSTEM_FILES} ~/.bashrc; do [ -r "$RK_FILE" ] && . "$RK_FILE"; done
+unset RK_FILE
+"""
+READY = """set +H
+unset HISTFILE
+export PROMPT_COMMAND='PS1=$RK_PROMPT' PS2=
+"""
+
+
+class ShellEnded(Exception):
+    """The shell is gone, and the command with it."""
+
+
+class Prompt(NamedTuple):
+    step: int
+    exit_code: int
+    directory: str
+    python: str
+
+
+class Shell:
+    def __init__(self, directory: str, environment: Mapping[str, str], path: str | None) -> None:
+        self.directory = directory
+        self.changed = threading.Condition()
+        self.prompt: Prompt | None = None
+        self.transcript = Transcript()
+        self.step = 0
+        self.ended = False
+        self.status: int | None = None
+        self.interrupted = False
+        self.last_output = time.monotonic()
+        self.left_behind: list[Process] = []
+        self.listener: Callable[[str], None] | None = None
+        self._environment = dict(environment)
+        self._path = path
+        self._mark = BEGIN + secrets.token_hex(8)
+        self._pending = ""
+        self._echo = ""
+        self._closing = False
+        self._ending = False
+        self._asked_again = False
+        self._master = -1
+        self._wake: tuple[int, int] = (-1, -1)
+        self._folder: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    # --- start ----------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Blocks until the shell asks for its first command. A set-up file that never comes to an
+        end, or that becomes another shell, is left out."""
+        self._spawn(OWN_FILES + READY)
+        if self._wait_prompt(START_SECONDS):
+            return
+        if self._closing:
+            raise ShellEnded("The shell was closed before it was ready.")
+        self._end()
+        self.ended, self.status, self._pending = False, None, ""
+        self._spawn(READY)
+        if not self._wait_prompt(START_SECONDS):
+            raise ShellEnded("bash did not start: no prompt came.")
+
+    def _wait_prompt(self, seconds: float) -> bool:
+        with self.changed:
+            self.changed.wait_for(lambda: self.prompt is not None or self.ended, seconds)
+            return self.prompt is not None
+
+    def _spawn(self, setup: str) -> None:
+        bash = self._path or shutil.which("bash", path=self._environment.get("PATH"))
+        if bash is None:
+            raise ShellEnded("There is no bash in PATH. Install bash to run commands.")
+        self._folder = tempfile.mkdtemp(prefix="rookery-shell-")
+        setup_file = Path(self._folder, "setup")
+        setup_file.write_text(setup)
+        master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        options = ["--noediting", "--rcfile", str(setup_file), "-i"]
+        launch = ["/bin/sh", "-c", LAUNCH, os.ttyname(slave), bash, *options]
+        try:
+            self._process = subprocess.Popen(
+                launch,
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=self.directory,
+                env=self._shell_environment(),
+                start_new_session=True,
+            )
+        except OSError:
+            os.close(master)
+            raise
+        finally:
+            os.close(slave)
+        self._master, self._wake = master, os.pipe()
+        for work in (self._read, self._wait):
+            threading.Thread(target=work, args=(self._process,), daemon=True).start()
+
+    def _shell_environment(self) -> dict[str, str]:
+        assert self._folder is not None
+        python = "$(command -v python || command -v python3)"
+        fields = ["$RK_STEP", "$?", "$PWD", python]
+        pagers = {"PAGER": "cat", "GIT_PAGER": "cat"}
+        return (
+            pagers
+            | self._environment
+            | {
+                "TERM": "xterm-256color",
+                "RK_PROMPT": self._mark + "".join(FIELD + field for field in fields) + END,
+                "RK_COMMAND": str(Path(self._folder, "command")),
+                "RK_STEP": "0",
+            }
+        )
+
+    # --- commands -------------------------------------------------------------------------------
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process else 0
+
+    @property
+    def busy(self) -> bool:
+        """A command was given, and the prompt after it has not come."""
+        return self.prompt is None or self.prompt.step != self.step
+
+    def run(self, command: str) -> None:
+        """Give the waiting shell a command, however long and whatever its lines: it is read from a
+        file, so that nothing of it is taken for keys."""
+        with self.changed:
+            before = self.prompt.exit_code if self.prompt else 0
+            self.step += 1
+            self.interrupted = self._asked_again = False
+            self.last_output = time.monotonic()
+            self.transcript.take()
+            self._echo = TYPED + "\r\n"
+            self._write_command(
+                f"RK_STEP={self.step}" + (f"; (exit {before})" if before else ""), command
+            )
+        self.type(TYPED + "\n")
+
+    def _write_command(self, first: str, command: str) -> None:
+        assert self._folder is not None
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        text = f"{first}\n{command}\n".replace("\x00", "")
+        descriptor = os.open(
+            Path(self._folder, "command"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+        )
+        with open(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+
+    def type(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        with self.changed:
+            self.last_output = time.monotonic()
+            master = self._master
+        if master < 0:
+            raise ShellEnded("The shell has ended.")
+        try:
+            while data:
+                data = data[os.write(master, data) :]
+        except OSError as error:
+            raise ShellEnded("The shell has ended.") from error
+
+    def interrupt(self) -> bool:
+        """End the foreground command, from any thread, without waiting for it."""
+        with self.changed:
+            if not self.busy or self.ended or self.prompt is None:
+                return False
+            self.interrupted = True
+            if self._ending:
+                return True
+            self._ending = True
+        threading.Thread(target=self._end_command, daemon=True).start()
+        return True
+
+    def _end_command(self) -> None:
+        try:
+            ending.end_foreground(self)
+        finally:
+            with self.changed:
+                self._ending = False
+                self.changed.notify_all()
+
+    def pause(self, seconds: float) -> None:
+        """Until the command is over, at most so long."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.ended or not self.busy, seconds)
+
+    def foreground(self) -> int:
+        """The process group that the terminal's keys go to; 0 when there is none."""
+        with self.changed:
+            try:
+                return os.tcgetpgrp(self._master) if self._master >= 0 else 0
+            except OSError:
+                return 0
+
+    # --- output ---------------------------------------------------------------------------------
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        master, wake = self._master, self._wake
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while True:
+            ready, _, _ = select.select([master, wake[0]], [], [])
+            if master not in ready:
+                break
+            try:
+                data = os.read(master, READ)
+            except OSError:
+                break
+            if not data:
+                break
+            self._take(decoder.decode(data))
+        self._released(process, master, wake)
+
+    def _released(
+        self, process: subprocess.Popen[bytes], master: int, wake: tuple[int, int]
+    ) -> None:
+        with self.changed:
+            if self._master == master:
+                self._master, self._wake = -1, (-1, -1)
+            for descriptor in (master, *wake):
+                os.close(descriptor)
+        # Whoever waits for the command is told by the shell's end, which its lost terminal brings.
+        process.wait()
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        status = process.wait()
+        left = ending.session_of(process.pid)
+        with self.changed:
+            if process is self._process:
+                self.ended, self.status = True, status
+            self.left_behind += left
+            self.changed.notify_all()
+
+    def _take(self, text: str) -> None:
+        self._pending += text
+        while (start := self._pending.find(self._mark)) >= 0:
+            self._print(self._pending[:start])
+            self._pending = self._pending[start:]
+            end = self._pending.find(END)
+            if end < 0 and len(self._pending) < LONGEST_PROMPT:
+                return
+            fields = self._pending[:end].split(FIELD)
+            self._pending = self._pending[end + 1 :] if end >= 0 else ""
+            self._prompted(fields)
+        begun = self._pending.rfind(BEGIN)
+        if begun < 0 or not self._mark.startswith(self._pending[begun:]):
+            begun = len(self._pending)
+        ready, self._pending = self._pending[:begun], self._pending[begun:]
+        self._print(ready)
+
+    def _print(self, text: str) -> None:
+        if self._echo and text:
+            if self._echo.startswith(text):
+                self._echo = self._echo[len(text) :]
+                return
+            text = text.removeprefix(self._echo)
+            self._echo = ""
+        if not text:
+            return
+        with self.changed:
+            self.transcript.add(text)
+            self.last_output = time.monotonic()
+            listener = self.listener
+            self.changed.notify_all()
+        if listener is not None:
+            listener(text)
+
+    def _prompted(self, fields: list[str]) -> None:
+        if len(fields) != 5:
+            return
+        _, step, exit_code, directory, python = fields
+        if not (step.isdecimal() and exit_code.isdecimal()):
+            return
+        with self.changed:
+            self.directory = directory or self.directory
+            asks_again = int(step) != self.step and not self._asked_again
+            if not asks_again:
+                found = Prompt(self.step, int(exit_code), directory, python.strip())
+                self.prompt, self._asked_again = found, False
+                self.changed.notify_all()
+        if asks_again:
+            # After a syntax error bash shows the prompt before the last once more, and at an
+            # interrupt one for a line that is still to be run: an empty line brings the true one.
+            self._asked_again = True
+            with suppress(ShellEnded):
+                self.type("\n")
+
+    # --- end ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the shell and all that it started. Blocks for less than a second."""
+        with self.changed:
+            self._closing = True
+        self._end()
+        ending.end_all(self.left_behind)
+
+    def _end(self) -> None:
+        process = self._process
+        if process is not None:
+            ending.end_session(process.pid)
+        with self.changed:
+            if self._wake[1] >= 0:
+                os.write(self._wake[1], b"x")
+            self.changed.notify_all()
+        if process is not None:
+            process.wait()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,5 @@
+"""What the SDK does, told as ACP's session updates."""
+
+from rookery.agent.translate.translator import Translator
+
+__all__ = ["Translator"]

@@ -1,0 +1,58 @@
+"""What happens to a conversation rather than in it: condensed, hooked, paused, failed."""
+
+from typing import Any
+
+from rookery.agent.translate import content
+from rookery.core.events import Json
+
+
+def said(text: str, message_id: str) -> list[Json]:
+    update = {"sessionUpdate": "agent_message_chunk", "content": content.text_block(text)}
+    return [update | ({"messageId": message_id} if message_id else {})]
+
+
+def aside(text: str, message_id: str) -> list[Json]:
+    update = {"sessionUpdate": "agent_thought_chunk", "content": content.text_block(text)}
+    return [update | ({"messageId": message_id} if message_id else {})]
+
+
+def notice(text: str, severity: str, understood: bool) -> list[Json]:
+    if not understood:
+        return aside(text, "")
+    title, _, rest = text.partition("\n")
+    update: Json = {"sessionUpdate": "notice", "severity": severity, "title": title}
+    return [update | ({"description": rest.strip()} if rest.strip() else {})]
+
+
+def condensation(event: Any, understood: bool) -> list[Json]:
+    count = len(event.forgotten_event_ids)
+    summary = (event.summary or "").strip()
+    if understood:
+        update: Json = {
+            "sessionUpdate": "compaction_update",
+            "compactionId": event.id,
+            "status": "completed",
+        }
+        return [update | ({"summary": [content.text_block(summary)]} if summary else {})]
+    what = "1 event" if count == 1 else f"{count} events"
+    text = f"The conversation was condensed: {what} now stand in a summary."
+    return aside(f"{text}\n\n{summary}" if summary else text, event.id)
+
+
+def hook(event: Any, understood: bool) -> list[Json]:
+    """A hook that went well is not worth a word."""
+    if event.success and not event.blocked:
+        return []
+    about = f" ({event.tool_name})" if event.tool_name else ""
+    if event.blocked:
+        text = f"A hook at {event.hook_event_type}{about} blocked this"
+        reason = event.reason or event.stderr.strip()
+    else:
+        text = f"A hook at {event.hook_event_type}{about} failed with exit code {event.exit_code}"
+        reason = event.error or event.stderr.strip()
+    text = f"{text}: {content.shortened(reason, 2_000)}" if reason else f"{text}."
+    return notice(text, "warning", True) if understood else aside(text, event.id)
+
+
+def error(event: Any) -> list[Json]:
+    return said(f"The conversation stopped: {event.detail or event.code}", event.id)

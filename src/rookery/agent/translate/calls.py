@@ -1,0 +1,197 @@
+"""What a tool call is, said in ACP's words: title, kind, places, input, and what it would do."""
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from rookery.agent.translate import content
+from rookery.core.events import Json
+
+LONGEST_TITLE = 200
+LONGEST_INPUT = 400_000
+ASIDE = {"security_risk", "summary", "kind"}
+"""Arguments that the SDK asks of every call, about it and not for the tool."""
+
+EDITORS = {"file_editor", "planning_file_editor", "str_replace_editor"}
+TERMINALS = {"terminal", "execute_bash", "bash"}
+SEARCHES = {"grep", "glob"}
+SUB_AGENTS = {"task", "delegate", "workflow", "start_child_conversation"}
+PLANS = {"task_tracker"}
+SPOKEN = {"think": "thought", "finish": "message"}
+"""Tools that are a way of speaking; and the argument that is said."""
+
+_VERBS = {
+    "view": "view",
+    "create": "create",
+    "str_replace": "edit",
+    "insert": "edit",
+    "undo_edit": "undo the last edit of",
+}
+
+
+class Call(NamedTuple):
+    """Of the tool's name and those of its arguments that are known."""
+
+    tool: str
+    arguments: Json
+    cwd: str
+
+    def kind(self) -> str:
+        name = self.tool
+        if name in TERMINALS:
+            return "execute"
+        if name in EDITORS:
+            return "read" if self.arguments.get("command") == "view" else "edit"
+        if name.startswith("browser"):
+            return "fetch"
+        if name in PLANS:
+            return "think"
+        return _KINDS.get(name, "other")
+
+    def title(self) -> str:
+        return _line(self._words()) or self.tool
+
+    def _words(self) -> str:
+        given = self.arguments
+        if self.tool in TERMINALS:
+            if given.get("reset") and not given.get("command"):
+                return "reset the terminal"
+            if not given.get("command"):
+                return "wait for the running command" if "command" in given else "run a command"
+            return f"{'type' if given.get('is_input') else 'run'} {given['command']}"
+        if self.tool in EDITORS:
+            verb = _VERBS.get(str(given.get("command")), "edit")
+            return f"{verb} {self.near(_text(given, 'path') or 'a file')}"
+        if self.tool in PLANS:
+            return "look at the plan" if given.get("command") == "view" else "update the plan"
+        for key, words in _TITLES.get(self.tool, ()):
+            if value := _text(given, key):
+                return f"{words} {self.near(value) if 'path' in key else value}"
+        if self.tool.startswith("browser"):
+            what = self.tool.removeprefix("browser").strip("_").replace("_", " ")
+            return f"browser: {what} {_text(given, 'url')}".rstrip()
+        return self.tool
+
+    def near(self, path: str) -> str:
+        """A path as a person in the session's directory would write it."""
+        whole = self.absolute(path)
+        inside = os.path.relpath(whole, self.cwd) if whole.startswith("/") else whole
+        return whole if inside.startswith("..") else inside
+
+    def absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(path)))
+
+    def locations(self) -> list[Json]:
+        given = self.arguments
+        places: list[Json] = []
+        for key in ("path", "file_path", "directory", "dir_path"):
+            if path := _text(given, key):
+                places.append({"path": self.absolute(path)})
+                break
+        span = given.get("view_range")
+        line = span[0] if isinstance(span, list) and span else given.get("insert_line")
+        if places and type(line) is int and line >= 1:
+            places[0]["line"] = line
+        return places
+
+    def raw_input(self) -> Json:
+        given = {
+            key: value
+            for key, value in self.arguments.items()
+            if key not in ASIDE and value is not None
+        }
+        if len(json.dumps(given, default=str)) <= LONGEST_INPUT:
+            return given
+        return {
+            key: content.shortened(value, 50_000) if isinstance(value, str) else value
+            for key, value in given.items()
+            if isinstance(value, str | int | float | bool)
+        }
+
+    def proposal(self) -> list[Json]:
+        """What it would do: the command as it would be run, the edit as a diff."""
+        given = self.arguments
+        if self.tool in TERMINALS:
+            command = _text(given, "command")
+            return [content.fenced(command, "sh")] if command else []
+        if path := _text(given, "path") or _text(given, "file_path"):
+            path = self.absolute(path)
+            old, new = _text(given, "old_str", "old_string"), _text(given, "new_str", "new_string")
+            match given.get("command"):
+                case "create":
+                    return [content.diff(path, None, _text(given, "file_text"))]
+                case "str_replace":
+                    return [content.diff(path, old, new)]
+                case "insert":
+                    return [content.fenced(new)]
+                case None if self.tool == "edit" and new:
+                    return [content.diff(path, old or None, new)]
+                case None if self.tool == "write_file":
+                    return [content.fenced(_text(given, "content"))]
+        if self.tool == "apply_patch":
+            return [content.fenced(_text(given, "patch"), "diff")]
+        if self.tool in SUB_AGENTS and (task := _text(given, "prompt", "task")):
+            return [content.shown(task)]
+        return []
+
+
+_KINDS = {
+    **dict.fromkeys(SEARCHES, "search"),
+    **dict.fromkeys(("edit", "write_file", "apply_patch"), "edit"),
+    **dict.fromkeys(("read_file", "list_directory"), "read"),
+}
+
+_TITLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "grep": (("pattern", "search for"),),
+    "glob": (("pattern", "find files"),),
+    "task": (("description", "task:"), ("prompt", "task:")),
+    "delegate": (("command", "sub-agents:"),),
+    "workflow": (("description", "workflow:"), ("name", "workflow:")),
+    "start_child_conversation": (("title", "child conversation:"), ("task", "child conversation:")),
+    "edit": (("file_path", "edit"),),
+    "write_file": (("file_path", "write"),),
+    "read_file": (("file_path", "view"),),
+    "list_directory": (("dir_path", "list"),),
+    "apply_patch": (("patch", "apply"),),
+    "invoke_skill": (("name", "use the skill"),),
+}
+
+
+def of_event(event: Any, cwd: str) -> Call:
+    """Of an ActionEvent: its validated action, or else what the model sent."""
+    action = event.action
+    if action is None:
+        return Call(event.tool_name, parse(event.tool_call.arguments), cwd)
+    data = getattr(action, "data", None)
+    if type(action).__name__ == "MCPToolAction" and isinstance(data, dict):
+        return Call(event.tool_name, data, cwd)
+    dumped = content.dump(action)
+    return Call(event.tool_name, dumped if isinstance(dumped, dict) else {}, cwd)
+
+
+def parse(arguments: Any) -> Json:
+    try:
+        found = json.loads(arguments, strict=False)
+    except (ValueError, TypeError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    return {"arguments": str(arguments)} if arguments else {}
+
+
+def _text(given: Json, *keys: str) -> str:
+    for key in keys:
+        if isinstance(value := given.get(key), str) and value:
+            return value
+    return ""
+
+
+def _line(text: str) -> str:
+    """The first line that says something, cut to a title's length."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if not lines:
+        return ""
+    first = lines[0]
+    if len(first) > LONGEST_TITLE:
+        return first[: LONGEST_TITLE - 1] + "…"
+    return first + " …" if len(lines) > 1 else first

@@ -1,0 +1,105 @@
+"""Sub-agents' conversations, watched: the SDK lets a parent's visualizer make one for each child.
+
+Importing this imports the SDK.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.event.base import Event
+
+from rookery.agent.translate.calls import SUB_AGENTS
+
+type Sink = Callable[[str, str, Event], None]
+"""(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
+
+
+class SubAgentStopped(RuntimeError):
+    """The parent's turn was cancelled: the sub-agent's run ends at its next event."""
+
+
+class Watcher(ConversationVisualizerBase):
+    """The visualizer to give to a conversation. Its own events go elsewhere; those of its
+    sub-agents go to `sink`, in the thread of the tool."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._sink = sink
+        self._name = "parent"
+        self._lock = threading.Lock()
+        self._waiting: list[ActionEvent] = []
+        self._children: list[ChildWatcher] = []
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, ActionEvent) and event.tool_name in SUB_AGENTS:
+            with self._lock:
+                self._waiting.append(event)
+        elif (call := getattr(event, "tool_call_id", None)) is not None:
+            with self._lock:
+                self._waiting = [one for one in self._waiting if one.tool_call_id != call]
+                self._children = [one for one in self._children if one.call != call]
+
+    def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":
+        """Called as a sub-agent is made. The SDK gives the child's name alone: the call is the one
+        that mentions it, else the first that has no child yet."""
+        with self._lock:
+            free = [one for one in self._waiting if not self._has_child(one)]
+            named = [one for one in free if _mentions(one, agent_id)]
+            found = next(iter(named or free or self._waiting), None)
+            child = ChildWatcher(self._sink, found.tool_call_id if found else "")
+            self._children.append(child)
+            return child
+
+    def _has_child(self, event: ActionEvent) -> bool:
+        several = event.tool_name in {"delegate", "workflow"}
+        return not several and any(one.call == event.tool_call_id for one in self._children)
+
+    def stop_children(self) -> None:
+        """At a cancel, from any thread. Their shells are to be interrupted as well."""
+        with self._lock:
+            for child in self._children:
+                child.stop()
+
+
+class ChildWatcher(ConversationVisualizerBase):
+    def __init__(self, sink: Sink, call: str) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.call = call
+        self._sink = sink
+        self._stopped = threading.Event()
+        self._below: list[ChildWatcher] = []
+
+    def on_event(self, event: Event) -> None:
+        if self._stopped.is_set():
+            raise SubAgentStopped("The turn was cancelled.")
+        if self.call:
+            self._sink(self.call, self.conversation, event)
+
+    @property
+    def conversation(self) -> str:
+        state: Any = self._state
+        return str(state.id) if state is not None else ""
+
+    def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
+        """A sub-agent's sub-agent is shown in the same call."""
+        child = ChildWatcher(self._sink, self.call)
+        self._below.append(child)
+        return child
+
+    def stop(self) -> None:
+        self._stopped.set()
+        for child in self._below:
+            child.stop()
+
+
+def _mentions(event: ActionEvent, name: str) -> bool:
+    action: Any = event.action
+    tasks = getattr(action, "tasks", None) or {}
+    return name in {
+        getattr(action, "description", None),
+        *tasks,
+        *(getattr(action, "ids", None) or []),
+    }

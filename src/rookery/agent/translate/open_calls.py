@@ -1,0 +1,177 @@
+"""The tool calls of a session as a client knows them: announced once, then changed, then ended."""
+
+from rookery.agent.translate import content
+from rookery.agent.translate.calls import TERMINALS, Call
+from rookery.agent.translate.results import Result
+from rookery.core.events import Json
+
+LIVE_TAIL = 8_000
+"""Characters of a running command's output that stand in for it where there is no terminal."""
+
+
+class Known:
+    """One call: what the client was told of it."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.told: Json = {}
+        self.status = "pending"
+        self.made = False
+        """An event said so; not only the stream of the model's tokens."""
+        self.tail = ""
+        self.printed = False
+
+    @property
+    def open(self) -> bool:
+        return self.status not in {"completed", "failed"}
+
+
+class OpenCalls:
+    def __init__(self, terminals: bool) -> None:
+        self.spoken: set[str] = set()
+        """Calls that are a way of speaking, and are not shown as calls."""
+        self.parent: str | None = None
+        self._above: OpenCalls | None = None
+        self._terminals = terminals
+        self._calls: dict[str, Known] = {}
+
+    def is_open(self, name: str) -> bool:
+        return name in self._calls and self._calls[name].open
+
+    def below(self, parent: str) -> "OpenCalls":
+        """For the calls of a sub-agent that the call `parent` started."""
+        made = OpenCalls(self._terminals)
+        made.parent, made._above = parent, self
+        return made
+
+    def tell_parent(self, text: str) -> list[Json]:
+        """News of the call above, while it is open."""
+        if self._above is None or self.parent is None or not self._above.is_open(self.parent):
+            return []
+        shown = [content.shown(text[-LIVE_TAIL:])]
+        return [*self._above.start(self.parent), self._above._update(self.parent, content=shown)]
+
+    # --- beginning ------------------------------------------------------------------------------
+
+    def announce(self, name: str, call: Call, about: Json, *, made: bool = True) -> list[Json]:
+        """The first time the whole call, later what changed of it."""
+        fields = self.describe(name, call, about)
+        known = self._calls.get(name)
+        if known is None:
+            known = self._calls[name] = Known(call)
+            known.told, known.made = fields, made
+            meta = fields.get("_meta", {}) | self._terminal_info(name, call)
+            first = {"sessionUpdate": "tool_call", **fields, "status": "pending"}
+            return [first | self._meta(meta)]
+        known.call, known.made = call, known.made or made
+        changed = {key: value for key, value in fields.items() if known.told.get(key) != value}
+        known.told = known.told | fields
+        return [self._update(name, **changed)] if changed else []
+
+    def describe(self, name: str, call: Call, about: Json) -> Json:
+        fields: Json = {
+            "toolCallId": name,
+            "title": content.scalars(call.title()),
+            "name": call.tool,
+            "kind": call.kind(),
+            "rawInput": call.raw_input(),
+        }
+        if places := call.locations():
+            fields["locations"] = places
+        if proposal := call.proposal():
+            fields["content"] = proposal
+        if about:
+            fields |= self._meta({"rookery": about})
+        return fields
+
+    def start(self, name: str) -> list[Json]:
+        known = self._calls.get(name)
+        if known is None or known.status != "pending":
+            return []
+        known.status = "in_progress"
+        return [self._update(name, status="in_progress")]
+
+    # --- output ---------------------------------------------------------------------------------
+
+    def printed(self, name: str, text: str) -> list[Json]:
+        known = self._calls.get(name)
+        if known is None or not known.open or not text:
+            return []
+        started = self.start(name)
+        if self._terminals:
+            data = {"terminal_output": {"terminal_id": name, "data": content.scalars(text)}}
+            shown: Json = {}
+            if not known.printed:
+                shown["content"] = [{"type": "terminal", "terminalId": name}]
+            known.printed = True
+            return [*started, self._update(name, **shown, _meta=data)]
+        known.printed = True
+        known.tail = (known.tail + text.replace("\r\n", "\n"))[-LIVE_TAIL:]
+        return [*started, self._update(name, content=[content.fenced(known.tail.rstrip("\n"))])]
+
+    # --- end ------------------------------------------------------------------------------------
+
+    def end(self, name: str, result: Result, tool: str, cwd: str) -> list[Json]:
+        """Once. A call that nobody announced is announced as it ends."""
+        updates: list[Json] = []
+        known = self._calls.get(name)
+        if known is None:
+            updates = self.announce(name, Call(tool, {}, cwd), {})
+            known = self._calls[name]
+        if not known.open:
+            return []
+        known.status = result.status
+        fields: Json = {"status": result.status}
+        meta: Json = {}
+        if self._terminals and known.call.tool in TERMINALS:
+            if not known.printed and (text := str(result.output.get("output", ""))):
+                meta["terminal_output"] = {"terminal_id": name, "data": text.replace("\n", "\r\n")}
+            fields["content"] = [{"type": "terminal", "terminalId": name}]
+            code = result.exit_code
+            meta["terminal_exit"] = {"terminal_id": name, "exit_code": code, "signal": None}
+            if "exitCode" not in result.output:
+                fields["content"] = [*fields["content"], *result.content]
+        elif result.content:
+            fields["content"] = result.content
+        if result.output:
+            fields["rawOutput"] = result.output
+        return [*updates, self._update(name, **fields, **self._meta(meta))]
+
+    def settle(self, reason: str, keep: set[str]) -> list[Json]:
+        """End what is open as failed, but for `keep`."""
+        result = Result("failed", [content.shown(reason)], {})
+        left = [name for name, known in self._calls.items() if known.open and name not in keep]
+        return [
+            update
+            for name in left
+            for update in self.end(name, result, self._calls[name].call.tool, "/")
+        ]
+
+    def drop_unmade(self, names: list[str]) -> list[Json]:
+        """Calls that were streamed and never made."""
+        result = Result("failed", [content.shown("The model did not finish this call.")], {})
+        updates: list[Json] = []
+        for name in names:
+            known = self._calls.get(name)
+            if known is not None and known.open and not known.made:
+                updates += self.end(name, result, known.call.tool, "/")
+        return updates
+
+    # --- shape ----------------------------------------------------------------------------------
+
+    def _update(self, name: str, **fields: object) -> Json:
+        meta = fields.pop("_meta", {})
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": name, **fields}
+        return update | self._meta(meta if isinstance(meta, dict) else {})
+
+    def _terminal_info(self, name: str, call: Call) -> Json:
+        if not self._terminals or call.tool not in TERMINALS:
+            return {}
+        return {"terminal_info": {"terminal_id": name, "cwd": call.cwd}}
+
+    def _meta(self, meta: Json) -> Json:
+        """What is particular to us or to a kind of client; and whose sub-agent's call it is."""
+        if self.parent is not None:
+            ours = meta.get("rookery", {}) | {"parentToolUseId": self.parent}
+            meta = meta | {"rookery": ours}
+        return {"_meta": meta} if meta else {}

@@ -1,0 +1,46 @@
+"""Live output at a readable pace: what a command prints within a moment is one update."""
+
+import asyncio
+from collections.abc import Callable
+
+FIRST = 0.05
+SLOWER = 0.01
+SLOWEST = 1.0
+
+
+class Pace:
+    """Fed from any thread; tells on the loop. The longer a command prints, the rarer the news."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, tell: Callable[[str, str], None]) -> None:
+        self._loop = loop
+        self._tell = tell
+        self._held: dict[str, list[str]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._told: dict[str, int] = {}
+
+    def feed(self, call: str, text: str) -> None:
+        """From the terminal's thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._take, call, text)
+        except RuntimeError:
+            return  # the loop is closed: nobody is there to be told
+
+    def _take(self, call: str, text: str) -> None:
+        self._held.setdefault(call, []).append(text)
+        if call not in self._timers:
+            told = self._told.get(call, 0)
+            delay = min(SLOWEST, FIRST + SLOWER * told) if told else 0.0
+            self._timers[call] = self._loop.call_later(delay, self.flush, call)
+
+    def flush(self, call: str) -> None:
+        """On the loop: now, before the call's end is told."""
+        if timer := self._timers.pop(call, None):
+            timer.cancel()
+        if text := "".join(self._held.pop(call, [])):
+            self._told[call] = self._told.get(call, 0) + 1
+            self._tell(call, text)
+
+    def ended(self, call: str) -> None:
+        """On the loop: tell what is left and forget the call."""
+        self.flush(call)
+        self._told.pop(call, None)

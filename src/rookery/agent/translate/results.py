@@ -1,0 +1,126 @@
+"""What became of a tool call: its status, what is shown of it, and its raw output."""
+
+from typing import Any, NamedTuple
+
+from rookery.agent.translate import content
+from rookery.agent.translate.calls import Call
+from rookery.core.events import Json
+
+LONGEST_OUTPUT = 60_000
+SHOWN_APART = {"content", "old_content", "new_content", "screenshot_data", "kind", "commit"}
+"""Fields of an observation that its content shows already."""
+
+PLAN_STATUS = {"todo": "pending", "in_progress": "in_progress", "done": "completed"}
+
+
+class Result(NamedTuple):
+    status: str
+    content: list[Json]
+    output: Json
+    exit_code: int | None = None
+
+
+def of_observation(observation: Any, cwd: str) -> Result:
+    kinds = {kind.__name__ for kind in type(observation).__mro__}
+    failed = bool(observation.is_error)
+    if "TerminalObservation" in kinds:
+        return _terminal(observation)
+    blocks = content.blocks_of(observation.content)
+    shown: list[Json] = [{"type": "content", "content": block} for block in blocks]
+    if "FileEditorObservation" in kinds:
+        shown = _edit(observation, cwd) or _read(observation, shown)
+    elif "FileChangeObservation" in kinds:
+        shown = _change(observation, cwd) or shown
+    elif "ApplyPatchObservation" in kinds:
+        shown = _patch(observation, cwd) or shown
+    if isinstance(shot := getattr(observation, "screenshot_data", None), str) and shot:
+        mime = "image/jpeg" if shot.startswith("/9j/") else "image/png"
+        image = content.image_block(f"data:{mime};base64,{shot}")
+        shown.append({"type": "content", "content": image})
+    if getattr(observation, "status", None) == "error":
+        failed = True
+    return Result("failed" if failed else "completed", shown, raw_output(observation))
+
+
+def _terminal(observation: Any) -> Result:
+    code = observation.exit_code
+    failed = observation.is_error or code not in (0, -1, None)
+    text = observation.text
+    shown = [content.fenced(text)] if text.strip() else []
+    output: Json = {"output": text}
+    if code is not None and code >= 0:
+        output["exitCode"] = code
+    if directory := observation.metadata.working_dir:
+        output["cwd"] = directory
+    if code == -1:
+        output["note"] = "the command still runs"
+    exit_code = code if code is not None and code >= 0 else None
+    return Result("failed" if failed else "completed", shown, output, exit_code)
+
+
+def _edit(observation: Any, cwd: str) -> list[Json]:
+    if observation.is_error or observation.command == "view" or observation.path is None:
+        return []
+    if observation.new_content is None:
+        return []
+    old = observation.old_content if observation.prev_exist else None
+    if old == observation.new_content:
+        return []
+    return [
+        content.diff(Call("", {}, cwd).absolute(observation.path), old, observation.new_content)
+    ]
+
+
+def _read(observation: Any, shown: list[Json]) -> list[Json]:
+    if observation.is_error:
+        return shown
+    images = [item for item in shown if item["content"]["type"] != "text"]
+    return ([content.fenced(observation.text)] if observation.text.strip() else []) + images
+
+
+def _change(observation: Any, cwd: str) -> list[Json]:
+    if observation.is_error or not observation.file_path or observation.new_content is None:
+        return []
+    old = None if observation.is_new_file else observation.old_content
+    return [
+        content.diff(
+            Call("", {}, cwd).absolute(observation.file_path), old, observation.new_content
+        )
+    ]
+
+
+def _patch(observation: Any, cwd: str) -> list[Json]:
+    changes = getattr(getattr(observation, "commit", None), "changes", None) or {}
+    found = []
+    for path, change in changes.items():
+        if (new := getattr(change, "new_content", None)) is not None:
+            place = Call("", {}, cwd).absolute(getattr(change, "move_path", None) or path)
+            found.append(content.diff(place, getattr(change, "old_content", None), new))
+    return found
+
+
+def raw_output(observation: Any) -> Json:
+    dumped = content.dump(observation)
+    fields = dumped if isinstance(dumped, dict) else {}
+    output: Json = {key: value for key, value in fields.items() if key not in SHOWN_APART}
+    if not output.get("is_error"):
+        output.pop("is_error", None)
+    text = getattr(observation, "text", "")
+    if isinstance(text, str) and text:
+        output["output"] = content.shortened(content.scalars(text), LONGEST_OUTPUT)
+    return output
+
+
+def plan_of(observation: Any) -> list[Json] | None:
+    """The entries of a task tracker's list; None when it tells of none."""
+    tasks = getattr(observation, "task_list", None)
+    if not isinstance(tasks, list) or observation.is_error:
+        return None
+    return [
+        {
+            "content": content.scalars(str(task.title)),
+            "priority": "medium",
+            "status": PLAN_STATUS.get(task.status, "pending"),
+        }
+        for task in tasks
+    ]

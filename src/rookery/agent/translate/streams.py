@@ -1,0 +1,76 @@
+"""One answer of the model while it comes: what was told of it already, so that the whole event
+after it repeats nothing."""
+
+from typing import Any
+
+from rookery.agent.translate.arguments import Arguments
+
+
+class StreamedCall:
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments = Arguments()
+        self.raw = ""
+        """The arguments, once it is known that they are not a way of speaking."""
+        self.said = ""
+        """Of a tool that is a way of speaking."""
+
+
+class Stream:
+    """`response` is the answer's id; another one begins another answer, or the same anew."""
+
+    def __init__(self, response: str = "") -> None:
+        self.response = response
+        self.text = ""
+        self.thought = ""
+        self.calls: dict[int, StreamedCall] = {}
+
+    def call(self, fragment: Any) -> StreamedCall:
+        """Of a piece of a tool call: what is known of the call with it."""
+        place = getattr(fragment, "index", None)
+        number = place if isinstance(place, int) else len(self.calls) - 1
+        call = self.calls.setdefault(max(0, number), StreamedCall())
+        function = getattr(fragment, "function", None)
+        call.id = call.id or _text(fragment, "id")
+        call.name = call.name or _text(function, "name")
+        call.raw += _text(function, "arguments")
+        return call
+
+    def said_by(self, name: str, call_id: str) -> str:
+        return next(
+            (call.said for call in self.calls.values() if (call.name, call.id) == (name, call_id)),
+            "",
+        )
+
+
+def rest_of(whole: str, told: str) -> str:
+    """What is still to be said of a whole text. Where it is not what was told, it was told in other
+    words (masked, trimmed), and is not said twice."""
+    if not told:
+        return whole
+    return whole[len(told) :] if whole.startswith(told) else ""
+
+
+def pieces(chunk: Any) -> list[tuple[str, Any]]:
+    """("thought" | "text" | "call", piece) for each thing that a chunk carries, in order."""
+    if isinstance(chunk, str):
+        return [("text", chunk)] if chunk else []
+    found: list[tuple[str, Any]] = []
+    for choice in getattr(chunk, "choices", None) or []:
+        delta = getattr(choice, "delta", None)
+        if delta is None:
+            continue
+        # The Responses API has its summaries of reasoning come as plain text, told by the item.
+        kind = "thought" if _text(chunk, "id").startswith("rs_") else "text"
+        if reasoning := _text(delta, "reasoning_content"):
+            found.append(("thought", reasoning))
+        if words := _text(delta, "content"):
+            found.append((kind, words))
+        found += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
+    return found
+
+
+def _text(thing: Any, name: str) -> str:
+    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+    return value if isinstance(value, str) else ""

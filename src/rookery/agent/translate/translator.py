@@ -1,0 +1,374 @@
+"""The SDK's events and its models' tokens, as ACP's session updates.
+
+Nothing of the SDK is imported: an event is known by the name of its class, so that one that is new
+or broken is shown raw and harms nothing.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rookery.agent.translate import asides, calls, content, results
+from rookery.agent.translate.calls import Call
+from rookery.agent.translate.ids import Ids
+from rookery.agent.translate.open_calls import OpenCalls
+from rookery.agent.translate.streams import Stream, pieces, rest_of
+from rookery.core.events import Json
+
+INTERNAL = {
+    "SystemPromptEvent",
+    "ConversationStateUpdateEvent",
+    "SecurityAnalysisEvent",
+    "TokenEvent",
+    "LLMCompletionLogEvent",
+    "CondensationRequest",
+    "CondensationSummaryEvent",
+    "StreamingDeltaEvent",
+}
+"""Events that are nobody's business but the SDK's."""
+
+
+class Translator:
+    """One per session, for its life: for what is replayed and what is live after it.
+
+    `terminals`: the client shows terminals by `_meta` (its capability `_meta.terminal_output`).
+    `notices`, `compaction`: its capabilities `session.notices` and `session.compaction`.
+    """
+
+    def __init__(
+        self,
+        cwd: str,
+        *,
+        terminals: bool = False,
+        notices: bool = False,
+        compaction: bool = False,
+    ) -> None:
+        self.cwd = cwd
+        self.notices = notices
+        self.compaction = compaction
+        self._ids = Ids()
+        self._scope = ""
+        self._calls = OpenCalls(terminals)
+        self._stream = Stream()
+        self._journal: list[str] | None = None
+        """Of a sub-agent: its words so far, which are shown in the call that started it."""
+        self._renderers: dict[str, Callable[[Any, bool], list[Json]]] = {
+            "MessageEvent": self._message,
+            "ActionEvent": lambda event, _: self._action(event),
+            "ObservationEvent": lambda event, _: self._observation(event),
+            "UserRejectObservation": lambda event, _: self._refused(event),
+            "AgentErrorEvent": lambda event, _: self._failed(event),
+            "InterruptEvent": lambda _event, _: self.settle("interrupted"),
+            "PauseEvent": lambda event, _: asides.said("The conversation is paused.", event.id),
+            "Condensation": lambda event, _: asides.condensation(event, self.compaction),
+            "HookExecutionEvent": lambda event, past: asides.hook(event, self.notices and not past),
+            "ConversationErrorEvent": lambda event, _: asides.error(event),
+            "ACPToolCallEvent": lambda event, _: self._foreign_call(event),
+        }
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def live(self, event: Any) -> list[Json]:
+        """Of an event that has just happened: without the person's own message."""
+        return self._safely(event, replay=False)
+
+    def replay(self, event: Any) -> list[Json]:
+        """Of an event of the past: with the person's messages."""
+        return self._safely(event, replay=True)
+
+    def _safely(self, event: Any, *, replay: bool) -> list[Json]:
+        try:
+            updates = self._of_event(event, replay=replay)
+            return updates if self._journal is None else self._nested(updates)
+        except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
+            return self._raw(event)
+
+    def _nested(self, updates: list[Json]) -> list[Json]:
+        """Of a sub-agent: the plan is its own affair, its calls begin at once, its words are news
+        of the call that started it."""
+        assert self._journal is not None
+        told: list[Json] = []
+        for update in updates:
+            kind = update["sessionUpdate"]
+            if kind == "tool_call":
+                told += [update, *self._calls.start(update["toolCallId"])]
+            elif kind == "tool_call_update":
+                told.append(update)
+            elif kind.startswith("agent_") and update["content"]["type"] == "text":
+                self._journal.append(update["content"]["text"])
+                told += self._calls.tell_parent("\n\n".join(self._journal))
+        return told
+
+    def _of_event(self, event: Any, *, replay: bool) -> list[Json]:
+        kinds = [kind.__name__ for kind in type(event).__mro__]
+        if INTERNAL & set(kinds):
+            return []
+        told = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
+        return told(event, replay) if told else self._raw(event)
+
+    def child(self, call_id: str, scope: str) -> "Translator":
+        """For the conversation of a sub-agent that a call (the model's id) started: its calls stand
+        below that one, its words in it. `scope` is the conversation's own id."""
+        made = Translator(self.cwd)
+        made._ids, made._scope = self._ids, scope
+        parent = self._ids.latest(self._scope, call_id)
+        made._calls = self._calls.below(parent)
+        made._journal = []
+        return made
+
+    # --- messages -------------------------------------------------------------------------------
+
+    def _message(self, event: Any, replay: bool) -> list[Json]:
+        message = event.llm_message
+        if event.source == "user":
+            self._stream = Stream()
+            if not replay:
+                return []
+            blocks = content.blocks_of(message.content)
+            return [chunk("user_message_chunk", block, event.id) for block in blocks]
+        if event.source != "agent":
+            return []
+        response = event.llm_response_id or event.id
+        updates = self._reasoning(message, response)
+        return updates + self._said(message.content, response)
+
+    def _reasoning(self, source: Any, response: str) -> list[Json]:
+        text = source.reasoning_content or ""
+        if not text:
+            blocks = getattr(source, "thinking_blocks", None) or []
+            text = "\n\n".join(filter(None, (getattr(one, "thinking", "") for one in blocks)))
+        if not text and (item := getattr(source, "responses_reasoning_item", None)):
+            text = "\n\n".join([*(item.summary or []), *(item.content or [])])
+        rest = rest_of(text, self._stream.thought)
+        self._stream.thought = text or self._stream.thought
+        return thought(rest, f"{response}-thought")
+
+    def _said(self, parts: Iterable[Any], response: str) -> list[Json]:
+        parts = list(parts)
+        text = "".join(part.text for part in parts if isinstance(getattr(part, "text", None), str))
+        rest = rest_of(text, self._stream.text)
+        self._stream.text = text or self._stream.text
+        images = [part for part in parts if getattr(part, "image_urls", None)]
+        said = [
+            chunk("agent_message_chunk", block, response) for block in content.blocks_of(images)
+        ]
+        return message(rest, response) + said
+
+    # --- tool calls -----------------------------------------------------------------------------
+
+    def _action(self, event: Any) -> list[Json]:
+        response = event.llm_response_id
+        updates = self._reasoning(event, response) + self._said(event.thought, response)
+        name = event.tool_name
+        call = calls.of_event(event, self.cwd)
+        if name in calls.SPOKEN and event.action is not None:
+            words = str(call.arguments.get(calls.SPOKEN[name]) or "")
+            rest = rest_of(words, self._stream.said_by(name, event.tool_call_id))
+            self._calls.spoken.add(self._id(event))
+            speak = thought if name == "think" else message
+            updates += speak(rest, event.tool_call_id)
+        else:
+            updates += self._calls.announce(self._id(event), call, _about(event))
+        self._forget_stream(event)
+        return updates
+
+    def _forget_stream(self, event: Any) -> None:
+        """Of an answer with several calls only the first event has its words."""
+        if self._stream.response and self._stream.response != event.llm_response_id:
+            self._stream = Stream()
+
+    def _observation(self, event: Any) -> list[Json]:
+        name = self._latest(event)
+        if name in self._calls.spoken:
+            return []
+        result = results.of_observation(event.observation, self.cwd)
+        updates = self._calls.end(name, result, event.tool_name, self.cwd)
+        entries = results.plan_of(event.observation)
+        return updates + (self.plan(entries) if entries is not None else [])
+
+    def _failed(self, event: Any) -> list[Json]:
+        return self._end(event, "failed", [content.shown(event.error)])
+
+    def _refused(self, event: Any) -> list[Json]:
+        who = "A hook" if event.rejection_source == "hook" else "You"
+        reason = content.shown(f"{who} rejected this: {event.rejection_reason}")
+        return self._end(event, "failed", [reason])
+
+    def _end(self, event: Any, status: str, shown: list[Json]) -> list[Json]:
+        name = self._latest(event)
+        if name in self._calls.spoken:
+            return []
+        return self._calls.end(name, results.Result(status, shown, {}), event.tool_name, self.cwd)
+
+    def _foreign_call(self, event: Any) -> list[Json]:
+        status = event.status if event.status in {"completed", "failed"} else "in_progress"
+        call = Call(event.title, event.raw_input if isinstance(event.raw_input, dict) else {}, "/")
+        updates = self._calls.announce(event.tool_call_id, call, {})
+        if status == "in_progress":
+            return updates + self._calls.start(event.tool_call_id)
+        result = results.Result(status, [], {"output": content.dump(event.raw_output)})
+        return updates + self._calls.end(event.tool_call_id, result, event.title, self.cwd)
+
+    def started(self, event: Any) -> list[Json]:
+        """Of an ActionEvent that is allowed and begins now."""
+        return self._calls.start(self._id(event))
+
+    def permission(self, event: Any) -> Json:
+        """The `toolCall` of a request for permission."""
+        name, call = self._id(event), calls.of_event(event, self.cwd)
+        return self._calls.describe(name, call, _about(event)) | {"status": "pending"}
+
+    def output(self, call_id: str, text: str) -> list[Json]:
+        """What a running command printed. `call_id` is the model's."""
+        return self._calls.printed(self._ids.latest(self._scope, call_id), text)
+
+    def ended(self, call_id: str, status: str, text: str = "") -> list[Json]:
+        """The end of a call whose observation will not come. `call_id` is the model's."""
+        shown = [content.shown(text)] if text else []
+        result = results.Result(status, shown, {})
+        return self._calls.end(self._ids.latest(self._scope, call_id), result, call_id, self.cwd)
+
+    def settle(self, reason: str, keep: Iterable[str] = ()) -> list[Json]:
+        """End every call that is still open, but those that wait for an answer (`keep`: the model's
+        ids): at the end of a turn, at a cancel, after a replay."""
+        self._stream = Stream()
+        kept = {self._ids.latest(self._scope, call) for call in keep}
+        return self._calls.settle(reason, kept)
+
+    def _id(self, event: Any) -> str:
+        return self._ids.of_call(self._scope, event.llm_response_id, event.tool_call_id)
+
+    def _latest(self, event: Any) -> str:
+        return self._ids.latest(self._scope, event.tool_call_id)
+
+    # --- tokens ---------------------------------------------------------------------------------
+
+    def delta(self, part: Any) -> list[Json]:
+        """Of a chunk of the model's stream (the SDK's token callback)."""
+        found = pieces(part)
+        if not found:
+            return []
+        response = getattr(part, "id", None) or self._stream.response or "stream"
+        updates: list[Json] = []
+        if response != self._stream.response:
+            updates += self._begin(response)
+        for kind, piece in found:
+            updates += self._piece(kind, piece)
+        return updates
+
+    def _begin(self, response: str) -> list[Json]:
+        """Another answer. A call that was begun in the one before and never made is ended."""
+        begun = [call.id for call in self._stream.calls.values() if call.id]
+        unmade = [self._ids.of_call(self._scope, self._stream.response, one) for one in begun]
+        self._stream = Stream(response)
+        return self._calls.drop_unmade(unmade)
+
+    def _piece(self, kind: str, piece: Any) -> list[Json]:
+        stream = self._stream
+        if kind == "text":
+            stream.text += piece
+            return message(piece, stream.response)
+        if kind == "thought":
+            stream.thought += piece
+            return thought(piece, f"{stream.response}-thought")
+        return self._call_piece(piece)
+
+    def _call_piece(self, fragment: Any) -> list[Json]:
+        call = self._stream.call(fragment)
+        if not call.id or not call.name:
+            return []
+        whole = call.arguments.feed(call.raw)
+        call.raw = ""
+        if spoken := calls.SPOKEN.get(call.name):
+            words = call.arguments.news(spoken)
+            call.said += words
+            return (thought if call.name == "think" else message)(words, call.id)
+        known = Call(call.name, dict(call.arguments.whole), self.cwd)
+        if not whole or not ready(known):
+            return []
+        name = self._ids.of_call(self._scope, self._stream.response, call.id)
+        return self._calls.announce(name, known, {}, made=False)
+
+    # --- the rest -------------------------------------------------------------------------------
+
+    def plan(self, entries: list[Json]) -> list[Json]:
+        return [{"sessionUpdate": "plan", "entries": entries}]
+
+    def usage(self, used: int, size: int, cost: float | None = None) -> list[Json]:
+        """Tokens in the context, its size, and what the session has cost in dollars."""
+        update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
+        if cost is not None:
+            update["cost"] = {"amount": cost, "currency": "USD"}
+        return [update]
+
+    def title(self, title: str | None, updated_at: str | None = None) -> list[Json]:
+        update: Json = {"sessionUpdate": "session_info_update", "title": title}
+        return [update | ({"updatedAt": updated_at} if updated_at else {})]
+
+    def mode(self, mode: str) -> list[Json]:
+        return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
+
+    def options(self, options: list[Json]) -> list[Json]:
+        return [{"sessionUpdate": "config_option_update", "configOptions": options}]
+
+    def commands(self, commands: Iterable[tuple[str, str, str]]) -> list[Json]:
+        """(name, description, hint of what may follow or "") of each."""
+        listed = [
+            {"name": name, "description": words} | ({"input": {"hint": hint}} if hint else {})
+            for name, words, hint in commands
+        ]
+        return [{"sessionUpdate": "available_commands_update", "availableCommands": listed}]
+
+    def notice(self, text: str, severity: str = "info") -> list[Json]:
+        """Something that the person should know and the model need not."""
+        return asides.notice(text, severity, self.notices)
+
+    def _raw(self, event: Any) -> list[Json]:
+        dumped = content.dump(event)
+        text = content.shortened(
+            json.dumps(dumped, indent=1, default=str, ensure_ascii=False), 8_000
+        )
+        block = content.fenced(f"{type(event).__name__}\n{text}", "json")["content"]
+        name = getattr(event, "id", None)
+        updates = [chunk("agent_thought_chunk", block, name if isinstance(name, str) else "")]
+        call = getattr(event, "tool_call_id", None)
+        if isinstance(call, str) and self._calls.is_open(self._ids.latest(self._scope, call)):
+            updates += self.ended(call, "completed")
+        return updates
+
+
+def ready(call: Call) -> bool:
+    """Enough of the arguments is known for a title that will not change."""
+    needed = NEEDED.get(call.tool)
+    return needed is None or all(key in call.arguments for key in needed)
+
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(calls.TERMINALS, ("command",)),
+    **dict.fromkeys(calls.EDITORS, ("command", "path")),
+    **dict.fromkeys(calls.SEARCHES, ("pattern",)),
+}
+
+
+def chunk(kind: str, block: Json, message_id: str) -> Json:
+    update: Json = {"sessionUpdate": kind, "content": block}
+    return update | ({"messageId": message_id} if message_id else {})
+
+
+def message(text: str, message_id: str) -> list[Json]:
+    return [chunk("agent_message_chunk", content.text_block(text), message_id)] if text else []
+
+
+def thought(text: str, message_id: str) -> list[Json]:
+    return [chunk("agent_thought_chunk", content.text_block(text), message_id)] if text else []
+
+
+def _about(event: Any) -> Json:
+    """What the model itself says of its call, for those who want to know."""
+    about: Json = {}
+    risk = getattr(getattr(event, "security_risk", None), "value", None)
+    if isinstance(risk, str) and risk != "UNKNOWN":
+        about["risk"] = risk
+    if isinstance(summary := getattr(event, "summary", None), str) and summary:
+        about["summary"] = summary
+    return about
