@@ -2,6 +2,7 @@
 and both are told."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rookery.agent.settings.profiles import Profile, Settings
 from rookery.client.fleet import heads
 from rookery.core.environment import OVERRIDE
 from rookery.registry import Agent, NotInstalled
-from tests.cli.driving import play, rookery
+from tests.cli.driving import ROOKERY, play, rookery
 
 
 def save(home: Path, *models: str) -> None:
@@ -141,3 +142,42 @@ def test_agents_and_doctor_know_it(home: Path) -> None:
     save(home, "x/y")
     doctor = rookery("doctor")
     assert (doctor.code, "rookery setup --name y" in doctor.out) == (1, True)
+
+
+# ---------------------------------------------------------------- the first five minutes
+
+KEY = "sk-made-up-but-secret-1234"
+
+
+def holding(home: Path, words: str) -> set[str]:
+    """The files below a home that hold these words."""
+    files = (path for path in home.rglob("*") if path.is_file())
+    return {path.name for path in files if words.encode() in path.read_bytes()}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_the_walkthrough_without_an_account(home: Path, tmp_path: Path) -> None:
+    """README: `rookery model demo`, the line that it prints, a run. The key gets nowhere else."""
+    with subprocess.Popen([*ROOKERY, "model", "demo"], stdout=subprocess.PIPE, text=True) as model:
+        try:
+            assert model.stdout is not None
+            line = next(line for line in model.stdout if line.strip().startswith("rookery setup"))
+            done = rookery(*line.split()[1:], "--key", KEY)
+            assert done.code == 0, done.err
+            run = subprocess.run(
+                [*ROOKERY, "run", "--cwd", str(tmp_path), "Count the birds"],
+                capture_output=True,
+                check=False,
+                text=True,
+                timeout=500,
+            )
+        finally:
+            model.terminate()
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Rookery's own agent, with openai/scripted (scripted)" in run.stderr
+    assert "Done: your task is in rookery-demo.md" in run.stdout
+    assert "Count the birds" in (tmp_path / "rookery-demo.md").read_text()
+    assert agent(home) == "rookery"
+    assert holding(home, KEY) == {profiles.FILE}
+    assert KEY not in run.stdout + run.stderr
