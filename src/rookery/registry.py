@@ -239,8 +239,8 @@ COLD_VERBS = frozenset(
 
 
 def is_cold(argv: Sequence[str]) -> bool:
-    """Whether the command may have to fetch its program first, or loads a library that takes seconds
-    (many on a busy machine): it is then given longer to start."""
+    """Whether the command may have to fetch its program first, or loads a library for seconds (many
+    on a busy machine): it is then given longer to start."""
     if not argv:
         return False
     if tuple(argv[1:]) == AGENTS[OWN].argv[1:]:
