@@ -9,7 +9,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel, serving
 from rookery.agent.settings import profiles
-from tests.cli.driving import Result, Terminal, rookery
+from tests.cli.driving import Result, Running, Terminal, rookery
 
 KEY = "sk-right-key-1234"
 SCRIPT = {"key": KEY, "models": ["good", "better"]}
@@ -113,15 +113,6 @@ def test_an_address_without_the_api(home: Path) -> None:
         done = setup("--model", "openai/x", "--base-url", f"{it.url}/else")
     assert done.code == 1
     assert "no such API" in done.err
-
-
-def test_a_redirect_takes_no_key_along(home: Path) -> None:
-    """A server may say that it moved: the key stays with the one that was named."""
-    with serving([]) as other:
-        moved = {"status": 404, "headers": {"location": other.url}}
-        with serving({"aside": {"error": moved}}) as it:
-            assert setup(*good(it, "--key", KEY)).code == 1
-        assert not other.asked
 
 
 def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> None:
@@ -259,4 +250,13 @@ def test_ctrl_c_saves_nothing(home: Path) -> None:
         terminal.type("\x03")
         done = terminal.end()
     assert (done.code, "Traceback" in done.out) == (130, False)
+    assert not (home / profiles.FILE).exists()
+
+
+def test_ctrl_c_during_the_test_saves_nothing(home: Path) -> None:
+    with serving({"aside": {"hang": True}}) as it, Running("setup", *good(it)) as running:
+        it.wait(1)
+        running.signal()
+        done = running.end()
+    assert (done.code, "Traceback" in done.err) == (130, False)
     assert not (home / profiles.FILE).exists()
