@@ -238,10 +238,9 @@ class Session(Seams):
     # --- the seams -------------------------------------------------------------------------------
 
     @override
-    async def between_steps(self) -> None:
+    async def between_steps(self) -> bool:
         await self.conform()
-        if self.turn is not None:
-            await self.turn.take_steering()
+        return self.turn is not None and await self.turn.take_steering()
 
     @override
     def before_verdict(self) -> None:

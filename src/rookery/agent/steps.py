@@ -27,8 +27,10 @@ MCP_SECONDS = 30.0
 class Seams:
     """What a session does at the seams of its conversation's run."""
 
-    async def between_steps(self) -> None:
-        """Nothing is pending and the conversation may be changed, in a thread."""
+    async def between_steps(self) -> bool:
+        """Nothing is pending and the conversation may be changed, in a thread. Says whether a
+        message came in."""
+        return False
 
     def before_verdict(self) -> None:
         """The actions of a step are known, and whether they wait for a person is decided next."""
@@ -55,7 +57,11 @@ class RookeryAgent(Agent):
         seams = seams_of(conversation)
         if seams is not None and not pending(conversation):
             async with conversation._released_state_lock_during_io():
-                await seams.between_steps()
+                came_in = await seams.between_steps()
+            if came_in:
+                # The run compares who spoke last before and after a step: a message within one
+                # would have its answer's actions rejected, or be answered twice.
+                return
         # A change of the model has put another agent in our place.
         await Agent.astep(conversation.agent, conversation, on_event, on_token)
 

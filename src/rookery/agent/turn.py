@@ -178,10 +178,13 @@ class Turn:
         loop = asyncio.get_running_loop()
         return await self._first(loop.run_in_executor(None, function, *arguments))
 
-    async def take_steering(self) -> None:
+    async def take_steering(self) -> bool:
+        """Give the model what was said meanwhile. Says whether there was anything."""
+        taken = bool(self._steering)
         while self._steering:
             parts = self._steering.pop(0)
             await asyncio.to_thread(self.session.running.send_message, message_of(parts))
+        return taken
 
     def _limit(self) -> str:
         """The run met a limit of ours: the last error says which."""
