@@ -42,6 +42,9 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "stop": Entry("ending", "Put a session to sleep; the next prompt wakes it."),
         "restart": Entry("ending", "End a session's agent and start it anew."),
         "kill": Entry("ending", "End a session's processes at once, also hung ones."),
+        "archive": Entry("archiving", "Put sessions away: hidden from lists, nothing is lost."),
+        "unarchive": Entry("archiving", "Bring archived sessions back into the lists."),
+        "prune": Entry("pruning", "Show what old or large sessions take, and delete them."),
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
     "Set up": {
@@ -53,6 +56,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
+        "uninstall": Entry("uninstalling", "Say what lies where, and remove it when told."),
         "completions": Entry("completing", "Print the completion script of a shell."),
     },
 }

@@ -6,6 +6,7 @@ from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.client.seen import mark
 from rookery.core.document import Document
 from rookery.core.events import dumps, event_to_json
 from rookery.core.reduce import fold
@@ -34,13 +35,16 @@ def show(
     if as_json and as_events:
         raise click.UsageError("--json and --events exclude each other.")
     screen = standard()
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    directory = paths.session_dir(paths.home(), session)
+    with Reader.open(directory) as log:
         last = log.turns()
         if turn is not None and turn > last:
             raise click.BadParameter(f"the last turn is {last}.", param_hint="--turn")
         first, final = (
             (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
         )
+        if final == last:
+            mark(directory, log.last_seq())
         if as_events:
             for n in range(first, final + 1):
                 for event in log.page(n):

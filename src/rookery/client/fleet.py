@@ -9,8 +9,10 @@ from contextlib import suppress
 from rookery import paths
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
+from rookery.client.seen import seen
 from rookery.client.start import connectable
 from rookery.core.events import Json
+from rookery.core.fleet import is_unread
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -65,7 +67,8 @@ def head_of_session(home: str, session: str) -> Json | None:
     if not awake and head["state"] != "idle" and not is_held(lock_path(directory)):
         head = _after_death(directory) or head
     worker = paths.read_json(os.path.join(directory, paths.WORKER))
-    return head | {"awake": awake, "worker": worker}
+    unread = is_unread(head, seen(directory))
+    return head | {"awake": awake, "worker": worker, "unread": unread}
 
 
 def _rebuilt(directory: str) -> Json | None:

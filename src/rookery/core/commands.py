@@ -16,6 +16,8 @@ NAMES = (
     "start",
     "stop",
     "restart",
+    "archive",
+    "unarchive",
 )
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
@@ -39,7 +41,7 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_set(command)
         case "queue":
             return _check_queue(command, prompt_bytes)
-        case "cancel" | "force_end" | "start" | "stop" | "restart":
+        case "cancel" | "force_end" | "start" | "stop" | "restart" | "archive" | "unarchive":
             pass
         case other:
             known = ", ".join(NAMES)
@@ -90,6 +92,10 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
+def archiving(command: Json) -> Json:
+    return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
+
+
 def pinned(option: str, value: str | bool) -> str | bool | None:
     """What an agent's next start is told; the effort `default` takes the pin back (row M1)."""
     return None if (option, value) == ("effort", "default") else value
@@ -101,6 +107,8 @@ def offline(command: Json) -> Json | None:
     match command.get("do"):
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+        case "archive" | "unarchive":
+            return archiving(command)
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}

@@ -29,6 +29,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "mode": header["mode"],
         "process": header["process"]["state"],
         "asks": len(header["asks"]),
+        "news": header["news"],
         "queue": len(header["queue"]),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "usage": header["usage"],
@@ -36,6 +37,11 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "seq": seq,
         "at": at,
     }
+
+
+def is_unread(head: Json, seen: int) -> bool:
+    """It ended a turn, or asked, after the event up to which somebody looked (row H4)."""
+    return bool(head.get("news", 0) > seen)  # the head of an earlier build has none
 
 
 def state_of(head: Json, *, awake: bool) -> str:
@@ -61,6 +67,7 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
         head["id"], "session", title=head["title"] or "(no title)", text=head["last"]
     )
     block["status"] = state_of(head, awake=awake)
+    block["unread"] = head.get("unread", False)
     for field in (
         "agent",
         "cwd",

@@ -17,7 +17,7 @@ from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 2
+VERSION = 3
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -58,6 +58,7 @@ EMPTY: Json = {
     "plan": [],
     "usage": {},
     "asks": {},
+    "news": 0,
     "queue": [],
     "rateLimit": None,
     "_offers": {},
@@ -135,7 +136,7 @@ def _titled(header: Json, source: str, title: str) -> Json:
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
     sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {"_open": None}
+    changes: Json = {"_open": None} | ({"archived": False} if header["archived"] else {})
     if event.update.get("steered") is not True:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
@@ -161,6 +162,7 @@ def _turn(header: Json, event: Event) -> Json:
             return {
                 "state": "idle",
                 "since": event.at,
+                "news": event.seq,
                 "reason": reason,
                 "error": error if isinstance(error, dict) else None,
                 "last": loose.text(update, "last") or header["last"],
@@ -335,7 +337,7 @@ def _ask(header: Json, event: Event) -> Json:
     if update.get("state") == "asked":
         ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
         ask |= {"block": block_id(header, event) + "?", "at": event.at}
-        changes = {"asks": {**header["asks"], name: ask}, "_open": None}
+        changes = {"asks": {**header["asks"], name: ask}, "news": event.seq, "_open": None}
         call = loose.mapping(update, "toolCall")
         return (upsert_tool(header, event, call) | changes) if call else changes
     return {"asks": {key: ask for key, ask in header["asks"].items() if key != name}}

@@ -22,6 +22,11 @@ def is_idle(header: Json) -> bool:
     return header["state"] == "idle" and not header["queue"] and not header["asks"]
 
 
+def is_put_away(header: Json) -> bool:
+    """Archived, and no turn runs: what is queued waits in the log (row W4)."""
+    return bool(header["archived"] and header["state"] == "idle" and not header["asks"])
+
+
 def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:
     """When the worker ends by itself, and why."""
     due: list[tuple[float, str]] = []

@@ -26,7 +26,7 @@ class Desk:
         side: AgentSide,
         directory: str,
         settle: Callable[[], None],
-        stop: Callable[[str, str, str], None],
+        stop: Callable[[str, str | None, str], None],
     ) -> None:
         self._engine = engine
         self._side = side
@@ -73,6 +73,8 @@ class Desk:
                 self._engine.feed_agent(supervision.Wanted())
             case "restart":
                 self._restart(name, by)
+            case "archive" | "unarchive":
+                self._archive(command, by)
             case "stop" if command.get("idle") is True:
                 self._stop_idle(name, by)
             case "stop":
@@ -240,6 +242,12 @@ class Desk:
         self._engine.append(Draft(update, cause, by))
         self._engine.feed_agent(supervision.EndWanted())
         self._engine.feed_agent(supervision.Wanted())
+
+    def _archive(self, command: Json, by: str) -> None:
+        """A reversible stop, once no turn runs (row W4): the host's upkeep sees to the rest."""
+        self._engine.append(Draft(commands.archiving(command), command["id"], by), full=True)
+        if command["do"] == "archive" and self._engine.turn.phase == "idle":
+            self._stop("archived", None, by)
 
     def _stop_idle(self, cause: str, by: str) -> None:
         """For a worker of another build (row W7): a turn is never ended by it."""

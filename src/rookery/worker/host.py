@@ -6,12 +6,14 @@ commands in the order of their arrival, time-outs.
 """
 
 import asyncio
+import os
 import sys
 from collections import deque
 from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.client.turnover import turn_over
 from rookery.config import Config
 from rookery.core import rest, supervision
 from rookery.core import turn as turns
@@ -26,6 +28,7 @@ from rookery.worker.clients import Clients
 from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
+from rookery.worker.neighbours import Neighbours
 from rookery.worker.records import Records, about_worker, wall_clock
 from rookery.worker.surroundings import Surroundings
 
@@ -58,6 +61,9 @@ class Host:
             self._perform,
             self._settle,
         )
+        self._log = os.path.join(directory, paths.WORKER_LOG)
+        self._was_archived = bool(writer.header["archived"])
+        self._neighbours = Neighbours(directory, writer.header)
         self._side = AgentSide(
             self._engine,
             self._records,
@@ -82,6 +88,7 @@ class Host:
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
+        self._look_around()
         self._engine.set_clock()  # for what a worker before this one waited for
         try:
             await self._stopped.wait()
@@ -91,6 +98,7 @@ class Host:
             await self._side.link.close(self._policy.stop_grace)
             self._journal.commit()
             self._clients.close()
+            self._neighbours.leave()
             self._records.note(ended=wall_clock())
 
     def stop(self, reason: str) -> None:
@@ -113,11 +121,14 @@ class Host:
         while True:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
+            self._look_around()
             waits = self._engine.resumes_at() is not None
             idle = rest.is_idle(self._journal.header) and not waits
             due = rest.deadline(self._rest, self._policy, idle=idle)
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
+            elif self._put_away():
+                self.stop("archived")
             elif not self._journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 self._stopped.set()
@@ -125,6 +136,23 @@ class Host:
                 # Where the name cannot be taken now, the next look tries again.
                 with suppress(OSError, paths.PathError):
                     await self._clients.listen()
+
+    def _put_away(self) -> bool:
+        """Archived while this worker lives: one that was woken for an archived session stays."""
+        header = self._journal.header
+        self._was_archived = self._was_archived and header["archived"]
+        idle = self._engine.turn.phase == "idle"
+        return idle and rest.is_put_away(header) and not self._was_archived
+
+    def _look_around(self) -> None:
+        """Who else works in this directory; and whether our own words have grown too many."""
+        if not self._journal.writer.stands():
+            return  # the session was deleted: nothing is made in its place
+        for notice in self._neighbours.look():
+            self._engine.append(notice)
+            self._settle()
+        with suppress(OSError):
+            turn_over(self._log)
 
     # --- what happens ----------------------------------------------------------------------------
 

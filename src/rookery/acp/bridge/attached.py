@@ -17,6 +17,7 @@ from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.sharing import Sharing
 from rookery.acp.params import invalid, offers
+from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
 from rookery.core import loose
@@ -136,6 +137,8 @@ class Attached:
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         told = self.sharing.take(event, live=live, echo=echo)
         self.seq = event.seq
+        if self.header["news"] == event.seq:
+            mark(self.client.directory, event.seq)
         if not live:
             self._prompts.settle(event, self.header["agent"])
         elif self._screens_due is None and kind_of(event.update) == "_terminal":
