@@ -23,6 +23,7 @@ FINE: list[Json] = [
     {"do": "queue", "op": "remove", "item": "q"},
     {"do": "queue", "op": "edit", "item": "q", "prompt": [text("x")]},
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
+    *({"do": name} for name in ("archive", "unarchive")),
 ]
 
 

@@ -81,6 +81,7 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
     words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words += " (archived)" if head["archived"] else ""
     words = "hung" if head.get("hung") else words
     return [
         screen.paint.sign(status),

@@ -72,10 +72,10 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
         _end_workers(screen, home, known)
         _remove(home, mine, known, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
-    for place in shells:
-        screen.note(f"Your shell completes for it: {short_home(place)}")
-    if how.command:
-        screen.note(f"To remove the program itself: {how.command}")
+        for place in shells:
+            screen.note(f"To take out of your shell's files: {short_home(place)}")
+    if how.command and not as_json:
+        screen.note(f"The program itself: {how.command}")
     return exits.DONE
 
 
@@ -92,9 +92,8 @@ def _contents(home: str, *, keep_sessions: bool) -> tuple[list[str], list[str]]:
 
 def _is_ours(name: str) -> bool:
     """Also what a write that was cut off has left."""
-    return name in OURS or (
-        name.endswith(".tmp") and name.split(".json", maxsplit=1)[0] + ".json" in OURS
-    )
+    written, _, rest = name.rpartition(".json.")
+    return name in OURS or (f"{written}.json" in OURS and rest.endswith(".tmp"))
 
 
 def _told(
@@ -149,11 +148,13 @@ def _write(
         row("", f"not Rookery's, and left: {clean_line(', '.join(others))}")
     row("Sockets", short_home(paths.socket_directory(home)))
     awake = [head for head in known if head["awake"]]
-    words = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
-    row("Runs now", ", ".join(words) if words else "nothing")
+    runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
+    row("Runs now", ", ".join(runs) or "nothing")
     for number, place in enumerate(shells):
         row("" if number else "Completions", short_home(place))
     row("Program", f"{short_home(how.place)} · {how.how}")
+    if how.command:
+        row("", f"to remove it: {how.command}")
     row("Untouched", "your projects, and what agents changed in them")
 
 
