@@ -10,11 +10,12 @@ from tests.worker.aviary import Aviary, Bird
 
 
 def told(bird: Bird) -> list[str]:
-    return [event.update["session"] for event in bird.events() if is_told(event)]
+    notices = [event.update for event in bird.events() if is_told(event)]
+    return [session for update in notices for session in update["sessions"]]
 
 
 def is_told(event: Event) -> bool:
-    return kind_of(event.update) == "_notice" and "session" in event.update
+    return kind_of(event.update) == "_notice" and "sessions" in event.update
 
 
 async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> None:
@@ -42,7 +43,7 @@ async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> No
 
 
 def is_about(event: Event, session: str) -> bool:
-    return is_told(event) and bool(event.update["session"] == session)
+    return is_told(event) and session in event.update["sessions"]
 
 
 async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:

@@ -17,6 +17,9 @@ from rookery.core.events import Draft, Json
 
 PLACES = "places"
 
+NAMED = 5
+"""So many neighbours are named in one notice; the others are counted."""
+
 
 class Neighbours:
     def __init__(self, directory: str, header: Json) -> None:
@@ -28,13 +31,15 @@ class Neighbours:
         self._told: set[str] = set()
 
     def look(self) -> list[Draft]:
-        """Be seen, and the notices about those who came: each once while this worker lives."""
+        """Be seen, and one notice about those who came: each is in one while this worker lives."""
         names: list[str] = []
         with suppress(OSError, paths.PathError):  # it only informs: a full disk stops nothing
             self._arrive()
             names = os.listdir(self._place)
         fresh = [name for name in names if name not in self._told and name != self._id]
-        return [self._notice(name) for name in sorted(fresh) if self._is_awake(name)]
+        awake = [name for name in sorted(fresh) if self._is_awake(name)]
+        self._told.update(awake)
+        return [self._notice(awake)] if awake else []
 
     def leave(self) -> None:
         with suppress(OSError):
@@ -56,12 +61,17 @@ class Neighbours:
             os.unlink(os.path.join(self._place, session))
         return False
 
-    def _notice(self, session: str) -> Draft:
-        self._told.add(session)
+    def _notice(self, sessions: list[str]) -> Draft:
+        named = [self._named(session) for session in sessions[:NAMED]]
+        more = [f"{len(sessions) - NAMED} more"] if len(sessions) > NAMED else []
+        who = "Another session is" if len(sessions) == 1 else "Other sessions are"
+        text = f"{who} awake in this directory: {', '.join([*named, *more])}. "
+        text += "Each may change what another works on."
+        update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+        return Draft({**update, "sessions": sessions})
+
+    def _named(self, session: str) -> str:
         directory = paths.session_dir(self._home, session)
         head = paths.read_json(os.path.join(directory, paths.HEAD))
         title = loose.first_line(loose.text(head, "title"), 60)
-        who = f"{session} ({title})" if title else session
-        text = f"Another session is awake in this directory: {who}. Both may change the same files."
-        update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-        return Draft({**update, "session": session})
+        return f"{session} ({title})" if title else session
