@@ -10,14 +10,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import confirming, loose, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 2
+VERSION = 3
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -53,6 +53,8 @@ EMPTY: Json = {
     "commands": [],
     "options": [],
     "mode": "",
+    "confirm": "every",
+    "neverAsks": False,
     "model": "",
     "effort": "",
     "plan": [],
@@ -78,7 +80,10 @@ LEFT = ("unfinished", "interrupted")
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
-    return _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    if not changes.keys().isdisjoint(("agent", "argv", "wanted", "options")):
+        changes |= confirming.shown({**header, **changes})
+    return changes
 
 
 def block_id(header: Json, event: Event) -> str:
@@ -115,8 +120,9 @@ def _session(header: Json, event: Event) -> Json:
     if (created := loose.integer(update, "created")) is not None:
         changes["created"] = created
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
-    if wanted:
-        kept = {**header["wanted"], **wanted}
+    kept: Json = {key: update[key] for key in ("confirm", "confirmBy") if key in update}
+    if wanted or kept:
+        kept = {**header["wanted"], **wanted, **kept}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
         changes |= _offered(confirmed(header["_offers"], loose.mapping(update, "options") | wanted))

@@ -7,13 +7,14 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, loose, options, rest, supervision
+from rookery.core import commands, confirming, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from rookery.worker import asks
 from rookery.worker.agent_side import AgentSide
+from rookery.worker.confirm_option import ConfirmOption
 from rookery.worker.engine import Engine
 
 PINS = ("mode", "model", "effort")
@@ -33,6 +34,8 @@ class Desk:
         self._directory = directory
         self._settle = settle
         self._stop = stop
+        home = os.path.dirname(os.path.dirname(directory))
+        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
@@ -165,10 +168,20 @@ class Desk:
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
             return
+        always = command.get("always") is True
+        if always:
+            command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, ask_rules.Refusal):
             self._reject(command, answer, by)
             return
+        if always:
+            rule = self._side.judge.allow_always(ask)
+            if isinstance(rule, ask_rules.Refusal):
+                self._reject(command, rule, by)
+                return
+            answer, notice = confirming.with_rule(answer, rule)
+            self._engine.append(notice)
         self._engine.append(answer.draft, full=True)
         self._engine.do(asks.Reply(command["ask"], answer.reply))
         said = loose.text(command, "reason").strip()
@@ -180,6 +193,10 @@ class Desk:
 
     def _set(self, command: Json, by: str) -> None:
         name, value = command["option"], command["value"]
+        if name == confirming.OPTION:
+            if not self._confirm.choose(command, by):
+                self._asked.add(command["id"])
+            return
         agent, header = self._engine.agent, self._engine.header
         option = options.find(header["options"], name)
         if agent.phase != "ready":
