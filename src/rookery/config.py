@@ -26,7 +26,11 @@ from rookery.core.rules import Fault, Rule, rule_of
 from rookery.settings import LIMITS, OFF_OR
 
 FILE = "config.toml"
-TOP = ("default_agent", "node_path", *("[worker]", "[agents.NAME]", "[session]", "[[policy.rules]]"))
+TOP = (
+    "default_agent",
+    "node_path",
+    *("[worker]", "[agents.NAME]", "[session]", "[[policy.rules]]"),
+)
 
 
 class Config(NamedTuple):

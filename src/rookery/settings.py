@@ -163,8 +163,8 @@ SESSION = (
         "session.approve_all",
         "sessions in which nothing else was chosen approve all",
         unit="true or false",
-        more="As `rookery set SESSION confirm all`: what cannot be undone is still asked, where the "
-        "agent asks.",
+        more="As `rookery set SESSION confirm all`: what cannot be undone is still asked, where "
+        "the agent asks.",
         effect="at the next start of a session's agent",
     ),
 )

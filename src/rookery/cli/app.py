@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
+        "policy": Entry("policy", "List, add and try the rules that answer for you."),
     },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),

@@ -16,7 +16,7 @@ from rookery.log.place import check_home
 from rookery.log.store import Writer
 
 
-def create_session(
+def create_session(  # noqa: PLR0913 - a session is made of all of these
     home: str,
     *,
     agent: str,

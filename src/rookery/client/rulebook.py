@@ -165,7 +165,9 @@ def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
     except config.ConfigError as error:
         raise NotEdited(f"{path} was left as it is: {error} Change it by hand.") from None
     if [_nameless(rule) for rule in found] != [_nameless(rule) for rule in wanted]:
-        raise NotEdited(f"{path} was left as it is: it is written in a way that only a hand can do.")
+        raise NotEdited(
+            f"{path} was left as it is: it is written in a way that only a hand can do."
+        )
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     paths.write_atomic(path, data, mode, sync=True)
 

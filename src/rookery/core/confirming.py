@@ -73,7 +73,7 @@ def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> st
     """Why the agent cannot be set to what it is known to have; "" where it can."""
     if not is_agents(profile, wanted) or agent_value(profile, mode, wanted) is not None:
         return ""
-    words = dict((value, title) for value, title, _ in CHOICES)[wanted]
+    words = {value: title for value, title, _ in CHOICES}[wanted]
     return f"{name} does not offer its mode for {words!r}.{hint(profile, wanted)}"
 
 
@@ -130,7 +130,9 @@ def is_risky(call: rules.Call) -> bool:
     return call.kind in ("edit", "move") and not call.paths
 
 
-def rule_on(call: rules.Call, verdict: rules.Verdict, confirm: str, *, guard: bool) -> Ruling | None:
+def rule_on(
+    call: rules.Call, verdict: rules.Verdict, confirm: str, *, guard: bool
+) -> Ruling | None:
     """The answer that rules, else the mode, give; None: a person's. `guard`: what cannot be undone
     is confirmed by a person (`confirm_destructive`)."""
     if verdict.do in ("allow", "deny"):

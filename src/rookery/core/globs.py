@@ -66,7 +66,8 @@ def matches_path(pattern: str, path: str) -> bool:
 def _closure(reached: set[int], wanted: list[str]) -> set[int]:
     """`**` may also stand for no name at all."""
     found = set(reached)
-    for place in sorted(reached):
+    for start in reached:
+        place = start
         while place < len(wanted) and wanted[place] == "**":
             place += 1
             found.add(place)

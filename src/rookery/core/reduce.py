@@ -185,6 +185,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     block["parent"] = after["_tools"][key_of(call)][0] if call else None
     if danger := loose.text(update, "danger"):
         block["danger"] = danger[:LONGEST_TITLE]
+    if ruled := loose.text(update, "ruled"):  # its answer is the next event
+        block |= {"ruled": ruled[:LONGEST_TITLE], "actions": []}
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:

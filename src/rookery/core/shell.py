@@ -1,5 +1,5 @@
-"""A command line taken apart, so that a rule about `git status` says nothing about what hides behind
-it (row P5).
+"""A command line taken apart, so that a rule about `git status` says nothing about what hides
+behind it (row P5).
 
 Two readings of the same text. `plain_parts` is for what may be allowed: it gives up on everything
 that it does not understand whole. `suspects` is for what must be denied: it guesses widely.
@@ -70,8 +70,10 @@ def _quoted(text: str, start: int) -> int | None:
 _CUTS = re.compile(r"[;&|\n`(){}<>]")
 _ASSIGNMENT = re.compile(r"\w{1,200}\+?=")
 _WRAPPERS = frozenset(
-    "sudo doas env command builtin exec nohup time nice xargs stdbuf setsid timeout eval then do "
-    "else if while until !".split()
+    (
+        *("sudo", "doas", "env", "command", "builtin", "exec", "eval", "nohup", "time", "timeout"),
+        *("nice", "xargs", "stdbuf", "setsid", "then", "do", "else", "if", "while", "until", "!"),
+    )
 )
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 

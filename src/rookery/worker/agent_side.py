@@ -256,8 +256,10 @@ class AgentSide:
             self._engine.append(Draft(update))
             return
         answer = self.judge.answer(update, call)
-        self._engine.append(Draft(update if answer else self.judge.note(update, call)))
-        if answer is not None:
+        if answer is None:
+            self._engine.append(Draft(self.judge.note(update, call)))
+        else:  # clients need not ask anybody: the answer comes in the same breath
+            self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)
             self._engine.do(asks.Reply(name, answer.reply))
 

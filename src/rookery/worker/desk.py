@@ -175,14 +175,16 @@ class Desk:
         if isinstance(answer, ask_rules.Refusal):
             self._reject(command, answer, by)
             return
+        notice = None
         if always:
             rule = self._side.judge.allow_always(ask)
             if isinstance(rule, ask_rules.Refusal):
                 self._reject(command, rule, by)
                 return
             answer, notice = confirming.with_rule(answer, rule)
-            self._engine.append(notice)
         self._engine.append(answer.draft, full=True)
+        if notice is not None:
+            self._engine.append(notice)
         self._engine.do(asks.Reply(command["ask"], answer.reply))
         said = loose.text(command, "reason").strip()
         if said and not self._side.profile().takes_reasons:

@@ -46,7 +46,9 @@ class Judge:
     def note(self, ask: Json, call: rules.Call) -> Json:
         """The ask, with what "always allow this" would allow."""
         name = loose.text(ask, "id")
-        self._calls = {key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls}
+        self._calls = {
+            key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
+        }
         self._calls[name] = call
         rule = rules.narrow(call, "new")
         if isinstance(rule, rules.Rule) and confirming.allowing(ask):
@@ -80,7 +82,9 @@ class Judge:
                 lambda known: narrow._replace(name=rulebook.free_name(known, wanted)),
             )
         except (ConfigError, rulebook.NotEdited, OSError) as error:
-            return Refusal("not_written", f"The rule was not written, nothing was answered: {error}")
+            return Refusal(
+                "not_written", f"The rule was not written, nothing was answered: {error}"
+            )
 
     def settle_default(self) -> None:
         """`[session] approve_all`, before the agent is started; a choice made for this session
