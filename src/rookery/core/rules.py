@@ -156,7 +156,7 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
     if kind == "execute" and title and lines != [_titled(title)]:
         # It may say more than the input does: enough to deny, nothing to allow by.
         more = shell.suspects(_titled(title))
-        found = [each._replace(suspects=(*each.suspects, *more)) for each in found]
+        found[0] = found[0]._replace(suspects=(*found[0].suspects, *more))
     return tuple(found)
 
 

@@ -10,8 +10,10 @@ import re
 LONGEST = 100_000
 """Characters of a command that are read; a longer one is never plain."""
 
+MOST_PARTS = 200
+"""Of a line that is plain."""
 MOST = 1000
-"""Parts, and words of a part, that are looked at."""
+"""Pieces, and words of a piece, that are looked at."""
 
 # What leaves no trace anywhere: `2>&1`, `>/dev/null`. A word must end where it ends.
 _HARMLESS = re.compile(r"(?:(?<=\s)|^)(?:\d?>&\d|[\d&]?>{1,2} {0,9}/dev/null)(?=\s|$|[;&|])")
@@ -50,7 +52,7 @@ def plain_parts(text: str) -> tuple[str, ...] | None:
         place += 1
     parts.append("".join(part))
     found = tuple(stripped for each in parts if (stripped := each.strip(" \t")))
-    return found if found and len(found) <= MOST else None
+    return found if found and len(found) <= MOST_PARTS else None
 
 
 def _quoted(text: str, start: int) -> int | None:
@@ -97,22 +99,21 @@ def _bare(text: str) -> str:
 
 BEHIND = 8
 """Words after a wrapper at which the wrapped command may begin: `sudo -u bob rm`."""
+MOST_SPELLINGS = 32
 
 
 def _spellings(words: list[str]) -> list[str]:
     """One command as it stands, and as it is without what may stand before it."""
     found = []
-    look = 1
-    while words and look:
-        found.append(" ".join(words))
-        program = words[0].rpartition("/")[2]
-        if program != words[0]:
-            found.append(" ".join([program, *words[1:]]))
-        if program in _WRAPPERS or program in SHELLS:
-            look = BEHIND
-        elif not _ASSIGNMENT.match(words[0]):
-            look -= 1
-        words = words[1:]
+    place, look = 0, 1
+    while place < len(words) and look and len(found) < MOST_SPELLINGS:
+        program = words[place].rpartition("/")[2]
+        if not _ASSIGNMENT.match(words[place]):
+            found.append(" ".join(words[place:]))
+            if program != words[place]:
+                found.append(" ".join([program, *words[place + 1 :]]))
+            look = BEHIND if program in _WRAPPERS or program in SHELLS else look - 1
+        place += 1
     return found
 
 

@@ -19,6 +19,10 @@ BY_NOBODY = ("default", "last", BY_CONFIG)
 
 LONGEST = 300
 
+MOST_LINKS = 50
+"""Paths of a call in which links are followed: what has more is allowed by no relative path."""
+UNKNOWN = "/\0"
+
 
 class Judge:
     def __init__(
@@ -38,9 +42,11 @@ class Judge:
         roots = [*(os.path.realpath(root) for root in given), *given]
         call = rules.call_of(header["agent"], known, roots, os.path.expanduser("~"))
         paths = dict.fromkeys(call.paths)
-        for path in call.paths:
+        for path in call.paths[:MOST_LINKS]:
             with suppress(ValueError):  # of a path that no file can have
                 paths[os.path.realpath(path)] = None
+        if len(call.paths) > MOST_LINKS:
+            paths[UNKNOWN] = None
         return call._replace(paths=tuple(paths))
 
     def note(self, ask: Json, call: rules.Call) -> Json:
