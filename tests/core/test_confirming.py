@@ -237,9 +237,10 @@ def test_P6_other_names_are_understood(word: str, value: str | None) -> None:
 def test_P6_a_choice_that_is_made_asleep_takes_the_modes_pin_back() -> None:
     done = commands.offline({"do": "set", "option": "confirm", "value": "yolo"})
     assert done is not None
-    made = {**EMPTY, "wanted": {"mode": "plan", "confirmBy": "last"}}
+    made = {**EMPTY, "wanted": {"mode": "plan", "model": "m"}, "_confirm": [EVERY, "last"]}
     [event] = log(done)
-    assert advance(made, event)["wanted"] == {"confirm": ALL}
+    after = advance(made, event)
+    assert (after["wanted"], after["_confirm"]) == ({"model": "m"}, [ALL, ""])
 
 
 def test_P6_profiles_name_only_our_values() -> None:

@@ -26,7 +26,7 @@ class Rulebook:
     def __init__(self, home: str, first: config.Config) -> None:
         self._home = home
         self._path = os.path.join(home, config.FILE)
-        self._seen = self._mark()
+        self._seen: tuple[int, ...] | None = None  # it may have changed since `first` was read
         self.config = first
 
     def _mark(self) -> tuple[int, ...]:

@@ -84,7 +84,8 @@ def hint(profile: Profile, wanted: str) -> str:
 
 
 def chosen(header: Json) -> str:
-    value = loose.text(header["wanted"], OPTION)
+    """What was wanted, by a person or else (`_confirm`: the value, and by whom where by none)."""
+    value = header["_confirm"][0]
     return value if value in VALUES else EVERY
 
 

@@ -62,6 +62,7 @@ EMPTY: Json = {
     "asks": {},
     "queue": [],
     "rateLimit": None,
+    "_confirm": ["", ""],
     "_offers": {},
     "_tools": {},
     "_terminals": {},
@@ -81,7 +82,7 @@ LEFT = ("unfinished", "interrupted")
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
-    if not changes.keys().isdisjoint(("agent", "argv", "wanted", "options")):
+    if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
         changes |= confirming.shown({**header, **changes})
     return changes
 
@@ -120,9 +121,10 @@ def _session(header: Json, event: Event) -> Json:
     if (created := loose.integer(update, "created")) is not None:
         changes["created"] = created
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
-    kept: Json = {key: update[key] for key in ("confirm", "confirmBy") if key in update}
-    if wanted or kept:
-        kept = {**header["wanted"], **wanted, **kept}
+    if "confirm" in update:
+        changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
+    if wanted:
+        kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
         changes |= _offered(confirmed(header["_offers"], loose.mapping(update, "options") | wanted))

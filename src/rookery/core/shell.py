@@ -104,7 +104,7 @@ MOST_SPELLINGS = 32
 
 def _spellings(words: list[str]) -> list[str]:
     """One command as it stands, and as it is without what may stand before it."""
-    found = []
+    found: list[str] = []
     place, look = 0, 1
     while place < len(words) and look and len(found) < MOST_SPELLINGS:
         program = words[place].rpartition("/")[2]

@@ -78,7 +78,7 @@ class AgentSide:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"],
+            chosen=header["wanted"] | {"confirm": header["_confirm"][0]},
             profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,

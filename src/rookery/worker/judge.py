@@ -96,12 +96,12 @@ class Judge:
         """`[session] approve_all`, before the agent is started; a choice made for this session
         stays."""
         self._book.refresh()
-        wanted = self._engine.header["wanted"]
-        nobody = not wanted.get("confirm") or wanted.get("confirmBy") in BY_NOBODY
+        wanted, by = self._engine.header["_confirm"]
+        nobody = not wanted or by in BY_NOBODY
         update: Json = {"sessionUpdate": "_session"}
-        if self._book.config.approve_all and nobody and wanted.get("confirm") != confirming.ALL:
+        if self._book.config.approve_all and nobody and wanted != confirming.ALL:
             update |= {"confirm": confirming.ALL, "confirmBy": BY_CONFIG}
-        elif not self._book.config.approve_all and wanted.get("confirmBy") == BY_CONFIG:
+        elif not self._book.config.approve_all and by == BY_CONFIG:
             update |= {"confirm": confirming.EVERY, "confirmBy": "default"}
         else:
             return
