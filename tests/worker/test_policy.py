@@ -1,6 +1,7 @@
 """P5, P6: rules and confirmation modes in a real worker, before a real agent."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -282,3 +283,35 @@ async def test_P6_an_unknown_value_is_refused(aviary: Aviary) -> None:
     with pytest.raises(Rejected) as told:
         await bird.send("set", option="confirm", value="sometimes")
     assert told.value.reason == "unknown_value"
+
+
+SLY = """
+import asyncio, sys
+from rookery.client.session import Rejected, SessionClient
+async def main():
+    client = SessionClient(sys.argv[1], sys.argv[2], "sly")
+    try:
+        await client.send({"do": "set", "option": "confirm", "value": "all"})
+    except Rejected:
+        pass
+asyncio.run(main())
+"""
+
+
+async def test_P6_an_agents_own_processes_cannot_choose(aviary: Aviary) -> None:
+    """DESIGN 4, as with answers."""
+    bird = aviary.hatch()
+    argv = [sys.executable, "-c", SLY, bird.home, bird.id]
+    begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])
+    told = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
+    assert (told.update["reason"], told.by.partition(":")[0]) == ("from_the_agent", "sly")
+    assert bird.header()["confirm"] == "every"
+
+
+async def test_P5_an_agent_cannot_make_rules(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    words = ["policy", "add", "allow", "--agent", "*"]
+    steps = [{"command": [sys.executable, "-P", "-m", "rookery", *words]}, {"text": "<$output>"}]
+    await bird.turn(steps)
+    assert "cannot change the rules" in text_of(bird.events())
+    assert load(aviary.home).rules == ()

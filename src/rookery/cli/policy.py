@@ -11,6 +11,7 @@ from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.core import rules
 from rookery.core.events import Json, dumps
+from rookery.processes.lineage import MARK
 
 
 class NotChanged(click.ClickException):
@@ -35,7 +36,7 @@ def policy() -> None:
 # ---------------------------------------------------------------- list
 
 
-@policy.command("list")
+@policy.command("list", short_help="List the rules in their order.")
 @click.option("--json", "as_json", is_flag=True, help="One rule a line.")
 def list_(as_json: bool) -> int:
     """List the rules in the order in which they are tried, and where they stand.
@@ -93,6 +94,12 @@ def _write(screen: Screen, table: list[list[str]], widest: int = 60) -> None:
 # ---------------------------------------------------------------- add and remove
 
 
+def _check_author() -> None:
+    """Against mistakes: an agent is held to the rules and does not make them."""
+    if os.environ.get(MARK):
+        raise NotChanged("An agent cannot change the rules; this runs below a session's worker.")
+
+
 def _grounds(command: Any) -> Any:
     several = "Repeatable."
     for option in (
@@ -130,6 +137,7 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
     """
     from rookery.client import rulebook
 
+    _check_author()
     table: Json = {"do": do} | {key: list(value) for key, value in grounds.items() if value}
     table |= {"name": name} if name else {}
     table |= {"destructive": True} if destructive else {}
@@ -160,7 +168,7 @@ def _called(rule: rules.Rule, number: int) -> str:
     return str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
 
 
-@policy.command()
+@policy.command(short_help="Remove a rule by its number or name.")
 @click.argument("rule")
 def remove(rule: str) -> int:
     """Remove a rule by its number or its name; the rest of config.toml stays as it is.
@@ -171,6 +179,7 @@ def remove(rule: str) -> int:
     """
     from rookery.client import rulebook
 
+    _check_author()
     try:
         gone = rulebook.remove(paths.home(), rule)
     except KeyError:
@@ -192,7 +201,7 @@ def _find_session(_context: click.Context, _parameter: click.Parameter, value: A
     return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
 
 
-@policy.command()
+@policy.command(short_help="Try the rules on what was asked, or on a call.")
 @click.argument("sessions", nargs=-1, callback=_find_session)
 @_grounds
 @click.option("--cwd", default=".", metavar="DIR", help="With a call: where it would be made.")

@@ -66,7 +66,7 @@ class Desk:
             case "answer":
                 self._answer(command, by, pid)
             case "set":
-                self._set(command, by)
+                self._set(command, by, pid)
             case "rename":
                 update = {"sessionUpdate": "_session", "title": command["title"][:200]}
                 self._engine.append(Draft(update, name, by))
@@ -161,7 +161,7 @@ class Desk:
         if ask is None:  # a second answer is quietly told that the first one counted (row P2)
             self._done(command["id"], "answer", by, detail="answered already")
             return
-        if pid and os.getpid() in tree.ancestors(pid, tree.table()):
+        if self._is_agents(pid):
             words = "An agent cannot answer its own ask; this answer came from its processes."
             self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
             return
@@ -191,11 +191,20 @@ class Desk:
             prompt: list[Json] = [{"type": "text", "text": said}]
             self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
 
+    @staticmethod
+    def _is_agents(pid: int) -> bool:
+        """Whether a client descends from this worker: the agent, or what it started."""
+        return bool(pid) and os.getpid() in tree.ancestors(pid, tree.table())
+
     # --- options ---------------------------------------------------------------------------------
 
-    def _set(self, command: Json, by: str) -> None:
+    def _set(self, command: Json, by: str, pid: int) -> None:
         name, value = command["option"], command["value"]
         if name == confirming.OPTION:
+            if self._is_agents(pid):
+                words = "An agent cannot choose how much it asks; this came from its processes."
+                self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
+                return
             if not self._confirm.choose(command, by):
                 self._asked.add(command["id"])
             return
