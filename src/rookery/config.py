@@ -8,6 +8,10 @@
     [agents.mine]               # then: rookery run --agent mine …
     command = ["my-agent", "--acp"]
 
+    [[policy.rules]]            # answers for you: core.rules
+    do = "allow"
+    command = "git status*"
+
 Every worker imports this, so the parser is loaded only where there is a file to parse.
 """
 
@@ -18,9 +22,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from rookery.core.policy import Policy
+from rookery.core.rules import Fault, Rule, rule_of
 from rookery.settings import LIMITS, OFF_OR
 
 FILE = "config.toml"
+TOP = (
+    "default_agent",
+    "node_path",
+    *("[worker]", "[agents.NAME]", "[session]", "[[policy.rules]]"),
+)
 
 
 class Config(NamedTuple):
@@ -31,6 +41,9 @@ class Config(NamedTuple):
     """A person's own agents: name and argv."""
     node_path: str = ""
     """Where to look for programs that PATH has not."""
+    approve_all: bool = False
+    """Sessions in which nothing else was chosen approve all (row P6)."""
+    rules: tuple[Rule, ...] = ()
 
 
 class ConfigError(Exception):
@@ -75,6 +88,7 @@ class _File:
 
     def config(self, tables: dict[str, Any]) -> Config:
         policy, agents, default, node = Policy(), dict[str, list[str]](), "", ""
+        approve_all, rules = False, tuple[Rule, ...]()
         for key, value in tables.items():
             match key, value:
                 case "default_agent", str() if value.strip():
@@ -89,11 +103,46 @@ class _File:
                     policy = self.policy(value)
                 case "agents", dict():
                     agents = {name: self.agent(name, table) for name, table in value.items()}
-                case (("worker" | "agents"), _):
+                case "session", dict():
+                    approve_all = self.session(value)
+                case "policy", dict():
+                    rules = self.rules(value)
+                case (("worker" | "agents" | "session" | "policy"), _):
                     self.refuse([key], f"must be a table: [{key}]")
                 case _:
-                    self.unknown([key], "default_agent", "node_path", "[worker]", "[agents.NAME]")
-        return Config(policy, default, agents, node)
+                    self.unknown([key], *TOP)
+        return Config(policy, default, agents, node, approve_all, rules)
+
+    def session(self, table: dict[str, Any]) -> bool:
+        for key, value in table.items():
+            if key != "approve_all":
+                self.unknown(["session", key], "approve_all")
+            if not isinstance(value, bool):
+                self.refuse(["session", key], "must be true or false")
+        return bool(table.get("approve_all", False))
+
+    def rules(self, table: dict[str, Any]) -> tuple[Rule, ...]:
+        for key in table:
+            if key != "rules":
+                self.unknown(["policy", key], "rules")
+        given = table.get("rules", [])
+        if not isinstance(given, list):
+            self.refuse(["policy", "rules"], "must be tables: [[policy.rules]]")
+        found: list[Rule] = []
+        for number, each in enumerate(given, 1):
+            rule = rule_of(each, number)
+            if not isinstance(rule, Fault) and rule.name in [known.name for known in found]:
+                rule = Fault("name", f"{rule.name!r} is another rule's name")
+            if isinstance(rule, Fault):
+                self.refuse_rule(number, rule)
+            found.append(rule)
+        return tuple(found)
+
+    def refuse_rule(self, number: int, fault: Fault) -> NoReturn:
+        line = rule_line(self.lines, number, fault.key) or line_of(self.lines, ["policy", "rules"])
+        place = f"{self.path}, line {line}" if line else self.path
+        key = f".{fault.key}" if fault.key else ""
+        raise ConfigError(f"{place}: policy.rules {number}{key} {fault.why}.")
 
     def policy(self, table: dict[str, Any]) -> Policy:
         known = Policy._field_defaults
@@ -167,6 +216,25 @@ def line_of(lines: Sequence[str], key: list[str]) -> int:
             # An inline table says several at once: `worker = { … }`.
             nearest = number if found == key[: len(found)] else nearest
     return nearest
+
+
+RULES = ["policy", "rules"]
+
+
+def rule_line(lines: Sequence[str], number: int, key: str = "") -> int:
+    """Where the n-th rule, or a key of it, stands; 0 when it is not written as a table."""
+    seen, start = 0, 0
+    for place, line in enumerate(lines, 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            if start:
+                break
+            if bare.startswith("[[") and _words(bare[2:].split("]]")[0]) == RULES:
+                seen += 1
+                start = place if seen == number else 0
+        elif start and key and "=" in bare and _words(bare.split("=")[0]) == [key]:
+            return place
+    return start
 
 
 def _words(dotted: str) -> list[str]:

@@ -33,6 +33,8 @@ class Setting(NamedTuple):
 
     @property
     def default(self) -> float | int | str | bool | None:
+        if self.key == "session.approve_all":
+            return False
         return Policy._field_defaults[self.name] if self.key.startswith(f"{WORKER}.") else None
 
 
@@ -156,7 +158,27 @@ OWN_AGENT = Setting(
     example='["my-agent", "--acp"]',
 )
 
-SETTINGS: tuple[Setting, ...] = (*PLAIN, *NUMBERS, OWN_AGENT)
+SESSION = (
+    Setting(
+        "session.approve_all",
+        "sessions in which nothing else was chosen approve all",
+        unit="true or false",
+        more="As `rookery set SESSION confirm all`: what cannot be undone is still asked, where "
+        "the agent asks.",
+        effect="at the next start of a session's agent",
+    ),
+)
+
+RULES = Setting(
+    "policy.rules",
+    "rules that answer for you: rookery policy",
+    unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
+    "command, exact, path, tool",
+    example='[{ do = "allow", command = "git status*" }]',
+    effect="at once",
+)
+
+SETTINGS: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *SESSION, OWN_AGENT, RULES)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 OFF_OR = {setting.name: setting.least_on for setting in NUMBERS if setting.least_on}
 
@@ -194,7 +216,11 @@ def sample() -> str:
     lines = [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
+    lines += ["", "[session]"]
+    lines += [_line(each.name, written(each.default), each.brief) for each in SESSION]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
+    lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
+    lines += ['command = "git status*"']
     return "\n".join(lines) + "\n"
 
 

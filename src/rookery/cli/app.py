@@ -52,6 +52,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
+        "policy": Entry("policy", "List, add and try the rules that answer for you."),
     },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),

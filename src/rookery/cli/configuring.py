@@ -15,6 +15,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.core.events import Json, dumps
+from rookery.core.rules import described
 
 REJECTED = ".rejected"
 """Behind the file's name: what somebody wrote that could not be used, so that it is not lost."""
@@ -68,15 +69,19 @@ def current(home: str) -> list[Json]:
     text = _text(os.path.join(home, files.FILE))
     lines, tables = text.splitlines(), _tables(text)
     rows = []
-    for setting in (*settings.PLAIN, *settings.NUMBERS):
+    for setting in (*settings.PLAIN, *settings.NUMBERS, *settings.SESSION):
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
-        value = getattr(found.policy, name) if table else getattr(found, name)
+        value = getattr(found.policy if table == [settings.WORKER] else found, name)
         line = files.line_of(lines, [*table, name]) or None
         rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
     for name, argv in found.agents.items():
         key = ["agents", name, "command"]
         rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    for number, rule in enumerate(found.rules, 1):
+        line = files.rule_line(lines, number) or files.line_of(lines, files.RULES) or None
+        said = f"{rule.do} {described(rule)}"
+        rows.append(_row(f"policy.rules {number}", said, line, said))
     return rows
 
 

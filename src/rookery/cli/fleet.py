@@ -88,7 +88,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         words,
         head["id"],
         _title(screen, head),
-        clean_line(head["agent"]),
+        clean_line(head["agent"]) + _asking(head),
         str(head["turn"]),
         _coarse(since),
         short_home(clean_line(head["cwd"])),
@@ -99,6 +99,13 @@ def _title(screen: Screen, head: Json) -> str:
     title = clean_line(head["title"]) or "(no title)"
     mark = f"{screen.paint.sign('unread')} " if head["unread"] else ""
     return mark + (title if screen.fits else cut(title, WIDEST_TITLE))
+
+
+def _asking(head: Json) -> str:
+    """What a person should know who waits to be asked (row P6)."""
+    if head.get("neverAsks"):
+        return " (never asks)"
+    return {"all": " (approves all)", "risky": " (asks if risky)"}.get(head.get("confirm", ""), "")
 
 
 def _coarse(since: str) -> str:

@@ -84,7 +84,7 @@ def _list_agents(screen: Screen) -> int:
     return exits.DONE
 
 
-def create(wanted: Wanted) -> str:
+def create(wanted: Wanted, confirm: str = "") -> str:
     from rookery.client.create import create_session
 
     return create_session(
@@ -94,6 +94,7 @@ def create(wanted: Wanted) -> str:
         cwd=wanted.cwd,
         roots=wanted.roots,
         title=wanted.title,
+        confirm=confirm,
     )
 
 
@@ -106,6 +107,14 @@ def create(wanted: Wanted) -> str:
     help="What to say when the agent asks: all (the default here), reject, or ask: leave it to "
     "you and wait.",
 )
+@click.option("--always-approve", "--yolo", "always", is_flag=True, help="As --approve all.")
+@click.option(
+    "--llm-approve",
+    "risky",
+    is_flag=True,
+    help="Approve what is not risky, by the agent's own judgement where it has one; reject the "
+    "rest.",
+)
 @confirm_option
 @attach_option
 @click.option("--stop", is_flag=True, help="Put the session to sleep when the turn has ended.")
@@ -114,6 +123,8 @@ def run(
     as_json: bool,
     stop: bool,
     approve: str | None,
+    always: bool,
+    risky: bool,
     destructive: bool,
     files: tuple[str, ...],
     text: tuple[str, ...],
@@ -124,11 +135,13 @@ def run(
     TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
     on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
 
-    What cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3,
-    unless --confirm-destructive allows it.
+    Nobody is asked: without a word about it, everything is approved that the agent asks. What
+    cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3, unless
+    --confirm-destructive or a rule (rookery policy) allows it. Rules come first in any case.
 
     \b
     rookery run "Fix the failing test"
+    rookery run --llm-approve "Tidy up the build scripts"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --agent claude --approve ask "Tidy up the build scripts"
     git diff | rookery run "Review this change:" -
@@ -141,9 +154,24 @@ def run(
     from rookery.cli.ruling import Policy
     from rookery.cli.turns import run_turn
 
-    policy = Policy(approve or "all", stated=approve is not None, destructive=destructive)
+    said = _said(approve, always, risky)
+    policy = Policy(said or "all", stated=said is not None, destructive=destructive)
     message = message_of(text, files)
-    return run_turn(screen, lambda: create(wanted), message, policy, as_json=as_json, stop=stop)
+    # That it asks us lets us say no; a person who is there is asked as they last chose.
+    confirm = {"risky": "risky", "ask": ""}.get(policy.approve, "every")
+    return run_turn(
+        screen, lambda: create(wanted, confirm), message, policy, as_json=as_json, stop=stop
+    )
+
+
+def _said(approve: str | None, always: bool, risky: bool) -> str | None:
+    """What to say to asks; None: nobody chose."""
+    given = [approve] if approve else []
+    given += ["all"] if always else []
+    given += ["risky"] if risky else []
+    if len(set(given)) > 1:
+        raise click.UsageError("--approve, --always-approve and --llm-approve exclude each other.")
+    return given[0] if given else None
 
 
 @click.command()

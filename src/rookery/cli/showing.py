@@ -4,11 +4,13 @@ import click
 
 from rookery import paths
 from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
+from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
-from rookery.core.events import dumps, event_to_json
+from rookery.core.events import Json, dumps, event_to_json
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 
@@ -53,9 +55,22 @@ def show(
             screen.line(dumps(_document(log, first, final).to_json()))
         else:
             _print(screen, log, first, final, full=full)
+            if words := asking_words(log.header_before(last + 1)):
+                screen.note(words)
             if final == first and last > 1:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
     return exits.DONE
+
+
+def asking_words(header: Json) -> str:
+    """How much is asked, where it is less than everything (row P6)."""
+    agent = clean_line(header["agent"])
+    if header["neverAsks"]:
+        return f"{agent} never asks: it does what it wants to do."
+    if header["confirm"] == OF_THE_AGENT:
+        return f"{agent} decides what it asks, by its mode {clean_line(header['mode'])}"
+    known = {value: f"{title}: {more}" for value, title, more in CHOICES if value != EVERY}
+    return known.get(header["confirm"], "")
 
 
 def _document(log: Reader, first: int, last: int) -> Document:

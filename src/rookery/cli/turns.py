@@ -21,6 +21,8 @@ from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 
+HEADLESS = "headless"
+
 
 class Progress:
     """How far it has come, for the word that is left when a person leaves."""
@@ -58,7 +60,7 @@ def run_turn(
 
     async def main() -> int:
         progress.session = create()
-        client = SessionClient(paths.home(), progress.session)
+        client = SessionClient(paths.home(), progress.session, _name(policy))
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
             turn.introduce()
@@ -85,7 +87,7 @@ def continue_turn(
     progress = Progress(session)
 
     async def main() -> int:
-        client = SessionClient(paths.home(), session)
+        client = SessionClient(paths.home(), session, _name(policy))
         try:
             header, events = client.log.tail()
             document = fold(header, events)
@@ -97,6 +99,11 @@ def continue_turn(
             client.close()
 
     return attend(main, screen, progress.farewell)
+
+
+def _name(policy: Policy) -> str:
+    """Who answers, for the log: a person, or what they said beforehand."""
+    return "cli" if policy.approve == "ask" else HEADLESS
 
 
 class _Turn:
@@ -124,10 +131,11 @@ class _Turn:
         but = "" if self.policy.destructive else ", but for what cannot be undone"
         said = {
             "all": f"everything that it asks is approved{but}",
+            "risky": "what is not risky is approved, the rest is rejected",
             "reject": "everything that it asks is rejected",
             "ask": "it asks you",
         }[self.policy.approve]
-        more = "" if self.policy.stated else " (--approve reject, --approve ask)"
+        more = "" if self.policy.stated else " (--llm-approve, --approve ask, --approve reject)"
         self.screen.note(f"session {self.client.session} · {said}{more}")
 
     async def play(
@@ -180,19 +188,25 @@ class _Turn:
     async def _answer(self, event: Event) -> None:
         name = loose.text(event.update, "id")
         ask = self.document.header["asks"].get(name)
-        if ask is None or not self._n:
+        if loose.text(event.update, "verdict") == "deny" and self._n:  # a rule said no
+            self.rejected = True
+            self.screen.note(clean_line(_denial(event.update)))
+        if ask is None or not self._n or ask.get("ruled"):
             return
         if self.policy.approve == "ask":
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
             return
         answer = rule_answer(ask, self.policy)
+        try:
+            outcome = await self.client.send({"do": "answer", "ask": name, **answer.command})
+        except Rejected as error:
+            self.screen.note(clean_line(error.message))
+            return
+        if kind_of(outcome.update) != "_ask":  # somebody else was first
+            return
         self.rejected = self.rejected or answer.rejects
         if answer.note:
             self.screen.note(clean_line(answer.note))
-        try:
-            await self.client.send({"do": "answer", "ask": name, **answer.command})
-        except Rejected as error:
-            self.screen.note(clean_line(error.message))
 
     def _conclude(self, reason: str) -> None:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
@@ -204,3 +218,9 @@ class _Turn:
     def _seconds(self) -> float:
         page = self.client.log.page(self._n)
         return (page[-1].at - page[0].at) / 1000 if page else 0.0
+
+
+def _denial(update: Json) -> str:
+    why = loose.text(update, "reason")
+    said = loose.text(update, "ruled").capitalize()
+    return f"{said}{f': {why}' if why else ''}. rookery policy list"

@@ -4,8 +4,9 @@ design)."""
 import os
 
 from rookery import paths
+from rookery.client import choices
 from rookery.client.create import write_head
-from rookery.core import commands
+from rookery.core import commands, confirming
 from rookery.core.events import Draft, Event, Json
 from rookery.core.postmortem import post_mortem
 from rookery.log.store import Writer
@@ -39,6 +40,9 @@ def carry_out(directory: str, command: Json, by: str) -> None:
             _append(directory, writer, drafts)
     finally:
         writer.close()
+    if command["do"] == "set" and command["option"] == confirming.OPTION:
+        home = os.path.dirname(os.path.dirname(directory))
+        choices.remember_confirm(home, update["confirm"])
 
 
 def note(directory: str, draft: Draft, wait: float = 10.0) -> None:

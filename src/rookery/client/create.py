@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rookery import paths
+from rookery.client.choices import last_confirm
+from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
@@ -14,7 +16,7 @@ from rookery.log.place import check_home
 from rookery.log.store import Writer
 
 
-def create_session(
+def create_session(  # noqa: PLR0913 - a session is made of all of these
     home: str,
     *,
     agent: str,
@@ -23,9 +25,13 @@ def create_session(
     roots: Sequence[str] = (),
     mcp_servers: Sequence[Json] = (),
     title: str = "",
+    confirm: str = "",
     environment: Mapping[str, str] = os.environ,
 ) -> str:
-    """The new session's id. Nothing is started: the first prompt does that."""
+    """The new session's id. Nothing is started: the first prompt does that.
+
+    `confirm`: how much is asked; else as it was last chosen (row P6).
+    """
     paths.ensure_home(home)
     check_home(home)
     session = paths.claim_session(home)
@@ -44,6 +50,11 @@ def create_session(
         "argv": list(argv),
         "created": time.time_ns() // 1_000_000,
     }
+    if confirm:
+        update["confirm"] = confirm
+    else:
+        last = last_confirm(home)
+        update |= {"confirm": last or EVERY, "confirmBy": "last" if last else "default"}
     if title.strip():
         update["title"] = title
     writer = Writer.open(directory, create=True)

@@ -6,6 +6,7 @@ Inputs are in the past tense, effects in the imperative.
 from typing import NamedTuple
 
 from rookery.core.events import Json
+from rookery.core.profiles import Profile
 from rookery.core.signals import AgentLost, AgentReady, Append
 
 
@@ -70,7 +71,8 @@ class Wish(NamedTuple):
     """The capabilities that we offer as a client."""
     version: str
     chosen: Json | None = None
-    """Mode, model and effort, as a person last chose them."""
+    """Mode, model and effort, as a person last chose them, and how much is asked (row P6)."""
+    profile: Profile = Profile()
     known_modes: Json | None = None
     """Modes of the agent's that it does not report itself."""
     install: str = ""

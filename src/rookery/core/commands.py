@@ -1,7 +1,7 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import loose
+from rookery.core import confirming, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
 
@@ -61,7 +61,13 @@ def _check_set(command: Json) -> Refusal | None:
         return Refusal("no_option", "Say which option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "Say which value the option is to have.")
+    if command["option"] == confirming.OPTION and _confirm(command) is None:
+        return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
     return None
+
+
+def _confirm(command: Json) -> str | None:
+    return confirming.value_of(str(command["value"]))
 
 
 def _check_queue(command: Json, most: int) -> Refusal | None:
@@ -112,6 +118,10 @@ def offline(command: Json) -> Json | None:
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
+        case "set" if command["option"] == confirming.OPTION:
+            # The mode follows from it, where the agent has one for it (row P6).
+            chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
+            return {"sessionUpdate": "_session", **chosen}
         case "cancel" | "force_end" | "stop" | "answer":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

@@ -27,6 +27,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "last": header["last"],
         "model": header["model"],
         "mode": header["mode"],
+        "confirm": header["confirm"],
+        "neverAsks": header["neverAsks"],
         "process": header["process"]["state"],
         "asks": len(header["asks"]),
         "news": header["news"],

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import confirming, loose, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
@@ -53,6 +53,8 @@ EMPTY: Json = {
     "commands": [],
     "options": [],
     "mode": "",
+    "confirm": "every",
+    "neverAsks": False,
     "model": "",
     "effort": "",
     "plan": [],
@@ -61,6 +63,7 @@ EMPTY: Json = {
     "news": 0,
     "queue": [],
     "rateLimit": None,
+    "_confirm": ["", ""],
     "_offers": {},
     "_tools": {},
     "_terminals": {},
@@ -79,7 +82,10 @@ LEFT = ("unfinished", "interrupted")
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
-    return _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
+        changes |= confirming.shown({**header, **changes})
+    return changes
 
 
 def block_id(header: Json, event: Event) -> str:
@@ -116,6 +122,8 @@ def _session(header: Json, event: Event) -> Json:
     if (created := loose.integer(update, "created")) is not None:
         changes["created"] = created
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
+    if "confirm" in update:
+        changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}

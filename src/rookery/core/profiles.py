@@ -25,9 +25,21 @@ class Profile(NamedTuple):
     """Usage with cost comes once, when the model is done, and not after each of its steps (T7)."""
     modes: tuple[tuple[str, str], ...] = ()
     """Known modes (id, name), where the agent itself reports none (row M1)."""
+    confirms: tuple[tuple[str, str], ...] = ()
+    """Which of its modes is which of ours: every, risky, all (row P6)."""
+    never_asks: bool = False
+    approves_with: str = ""
+    """What must be in its environment before it takes the mode that approves all."""
 
 
 OURS = Profile(files=True, terminals=True)
+
+_OPENHANDS_CONFIRMS = (
+    ("every", "always-ask"),
+    ("risky", "risk-based"),
+    ("risky", "llm-approve"),
+    ("all", "always-approve"),
+)
 
 _CLAUDE_MODES = (
     ("default", "Default"),
@@ -38,10 +50,25 @@ _CLAUDE_MODES = (
 
 _TABLE = {
     "demo": OURS,
-    "rookery": OURS._replace(takes_reasons=True),
+    "rookery": OURS._replace(takes_reasons=True, confirms=_OPENHANDS_CONFIRMS),
     "claude": Profile(
-        async_agents=True, background=True, wake_ups=True, cost_ends=True, modes=_CLAUDE_MODES
+        async_agents=True,
+        background=True,
+        wake_ups=True,
+        cost_ends=True,
+        modes=_CLAUDE_MODES,
+        confirms=(("every", "default"), ("risky", "auto"), ("all", "bypassPermissions")),
+        approves_with="ALLOW_BYPASS=1",
     ),
+    "codex": Profile(
+        confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access"))
+    ),
+    "gemini": Profile(confirms=(("every", "default"), ("all", "yolo"))),
+    "qwen": Profile(confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo"))),
+    "vibe": Profile(confirms=(("every", "ask"),)),
+    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS),
+    "crow": Profile(never_asks=True),
+    "swival": Profile(never_asks=True),
 }
 
 

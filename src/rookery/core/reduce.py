@@ -185,6 +185,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     block["parent"] = after["_tools"][key_of(call)][0] if call else None
     if danger := loose.text(update, "danger"):
         block["danger"] = danger[:LONGEST_TITLE]
+    if ruled := loose.text(update, "ruled"):  # its answer is the next event
+        block |= {"ruled": ruled[:LONGEST_TITLE], "actions": []}
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:
@@ -194,7 +196,18 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
-    return parts.whole(_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20])
+    found = [_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]]
+    return parts.whole([*found, *_always(ask)])
+
+
+def _always(ask: Json) -> list[Json]:
+    """Beside the agent's own: a rule of ours that allows just this from now on (row P5)."""
+    words = loose.text(ask, "always")
+    if not words:
+        return []
+    command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    label = f"Always allow this, by a rule: {words[:200]}"
+    return [{"label": label, "kind": "rule", "command": command | {"always": True}}]
 
 
 def _action(ask: Json, option: Json) -> Json:
@@ -222,9 +235,11 @@ def _outcome(update: Json, by: str | None) -> Json:
     words = (
         loose.text(update, "name") or loose.text(update, "reason") or loose.text(outcome, "outcome")
     )
+    ruled = loose.text(update, "ruled")[:LONGEST_TITLE]  # which says by what, too
+    more = ruled or (by or "")[:100]
     return {
         "status": "cancelled" if cancelled else "answered",
-        "text": words[:LONGEST_TITLE] + (f" · {by[:100]}" if by else ""),
+        "text": words[:LONGEST_TITLE] + (f" · {more}" if more else ""),
         "actions": [],
     }
 

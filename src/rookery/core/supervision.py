@@ -10,7 +10,7 @@ A2, A4, A5).
 Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
-from rookery.core import loose, options, parking, restoring
+from rookery.core import confirming, loose, options, parking, restoring
 from rookery.core.agent_signals import (
     Agent,
     Applied,
@@ -202,11 +202,23 @@ def _opened(
     )
     if agent.method == "session/load":
         update["replayed"] = given.replayed
-    settings, past = _settings(session, offers, wish.chosen), restoring.restored(agent.past)
+    settings, past = _settings(session, offers, wish), restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past)
     applying, effects = _apply(opened, now, policy)
     reset = [_reset(agent.reset)] if agent.reset else []
-    return applying, [*reset, Append(Draft(update)), *effects]
+    return applying, [*reset, Append(Draft(update)), *_unoffered(offers, wish), *effects]
+
+
+def _unoffered(offers: Json, wish: Wish) -> list[Effect]:
+    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
+    mode = options.find(options.offered(offers), "mode")
+    wanted = loose.text(wish.chosen, confirming.OPTION)
+    text = confirming.unoffered(wish.name, wish.profile, mode, wanted)
+    return [Append(Draft(_warning(text)))] if text and not loose.text(wish.chosen, "mode") else []
+
+
+def _warning(text: str) -> Json:
+    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
 
 
 def _not_opened(
@@ -245,12 +257,15 @@ def _offers(result: object, wish: Wish) -> Json:
     return offers
 
 
-def _settings(session: str, offers: Json, chosen: Json | None) -> tuple[Setting, ...]:
+def _settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
     """What differs from what the agent starts with; a value that it does not know is left alone."""
     found: list[Setting] = []
+    confirm = loose.text(wish.chosen, confirming.OPTION)
     for name in ("model", "mode", "effort"):
         option = options.find(options.offered(offers), name)
-        wanted = loose.text(chosen, name)
+        wanted = loose.text(wish.chosen, name)
+        if name == "mode" and not wanted and confirm:
+            wanted = confirming.mode_for(wish.profile, option, confirm) or ""
         value = options.choice_of(option, wanted) if option and wanted else None
         if option and value and value != option["value"]:
             found.append(Setting(name, value, *options.setting(session, option, value)))
@@ -274,7 +289,9 @@ def _applied(
     else:
         said = loose.text(given.error, "message") or "no reason given"
         text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
-        update = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+        if setting.name == "mode" and (setting.value == dict(wish.profile.confirms).get("all")):
+            text += confirming.hint(wish.profile, confirming.ALL)
+        update = _warning(text)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
     return rest, [Append(Draft(update)), *effects]
 

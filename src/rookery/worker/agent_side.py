@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import rookery
 from rookery import registry
+from rookery.client.rulebook import Rulebook
 from rookery.config import Config
 from rookery.core import asks as ask_rules
 from rookery.core import content, danger, ingest, loose, profiles, supervision
@@ -18,6 +19,7 @@ from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
+from rookery.worker.judge import Judge
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
@@ -59,6 +61,8 @@ class AgentSide:
             self._terminal_said,
         )
         self._servers = Servers(directory, surroundings, config.node_path)
+        home = os.path.dirname(os.path.dirname(directory))
+        self.judge = Judge(engine, Rulebook(home, config), home, self.profile)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
@@ -76,7 +80,8 @@ class AgentSide:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"],
+            chosen=header["wanted"] | {"confirm": header["_confirm"][0]},
+            profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
@@ -184,6 +189,7 @@ class AgentSide:
     def _spawn(self) -> None:
         for notice in self._servers.read():
             self._engine.append(notice)
+        self.judge.settle_default()
         cwd = self._engine.header["cwd"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:
@@ -250,20 +256,24 @@ class AgentSide:
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:
-        asked = self._asks.take(incoming, self._danger(incoming.params))
-        if asked is not None:
-            name, update = asked
-            incoming.cancelled = lambda: self._withdrawn(name)
+        given = loose.mapping(incoming.params, "toolCall")
+        call = self.judge.look_at(self._remember(given)) if given else None
+        guarded = call is not None and self._config.policy.confirm_destructive
+        asked = self._asks.take(incoming, call.danger if call and guarded else "")
+        if asked is None:
+            return
+        name, update = asked
+        incoming.cancelled = lambda: self._withdrawn(name)
+        if call is None:
             self._engine.append(Draft(update))
-
-    def _danger(self, params: object) -> str:
-        call = loose.mapping(params, "toolCall")
-        if not call or not self._config.policy.confirm_destructive:
-            return ""
-        header = self._engine.header
-        given = [header["cwd"], *header["roots"]]
-        roots = [*(os.path.realpath(root) for root in given), *given]
-        return danger.danger_of(self._remember(call), roots, os.path.expanduser("~"))
+            return
+        answer = self.judge.answer(update, call)
+        if answer is None:
+            self._engine.append(Draft(self.judge.note(update, call)))
+        else:  # clients need not ask anybody: the answer comes in the same breath
+            self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
+            self._engine.append(answer.draft, full=True)
+            self._engine.do(asks.Reply(name, answer.reply))
 
     def _withdrawn(self, name: str) -> None:
         self._engine.perform_due()  # it may have come in the same breath as the ask

@@ -7,13 +7,14 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, loose, options, rest, supervision
+from rookery.core import commands, confirming, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from rookery.worker import asks
 from rookery.worker.agent_side import AgentSide
+from rookery.worker.confirm_option import ConfirmOption
 from rookery.worker.engine import Engine
 
 PINS = ("mode", "model", "effort")
@@ -33,6 +34,8 @@ class Desk:
         self._directory = directory
         self._settle = settle
         self._stop = stop
+        home = os.path.dirname(os.path.dirname(directory))
+        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
@@ -63,7 +66,7 @@ class Desk:
             case "answer":
                 self._answer(command, by, pid)
             case "set":
-                self._set(command, by)
+                self._set(command, by, pid)
             case "rename":
                 update = {"sessionUpdate": "_session", "title": command["title"][:200]}
                 self._engine.append(Draft(update, name, by))
@@ -160,28 +163,53 @@ class Desk:
         if ask is None:  # a second answer is quietly told that the first one counted (row P2)
             self._done(command["id"], "answer", by, detail="answered already")
             return
-        if pid and os.getpid() in tree.ancestors(pid, tree.table()):
+        if self._is_agents(pid):
             words = "An agent cannot answer its own ask; this answer came from its processes."
             self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
             return
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
             return
+        always = command.get("always") is True
+        if always:
+            command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, ask_rules.Refusal):
             self._reject(command, answer, by)
             return
+        notice = None
+        if always:
+            rule = self._side.judge.allow_always(ask)
+            if isinstance(rule, ask_rules.Refusal):
+                self._reject(command, rule, by)
+                return
+            answer, notice = confirming.with_rule(answer, rule)
         self._engine.append(answer.draft, full=True)
+        if notice is not None:
+            self._engine.append(notice)
         self._engine.do(asks.Reply(command["ask"], answer.reply))
         said = loose.text(command, "reason").strip()
         if said and not self._side.profile().takes_reasons:
             prompt: list[Json] = [{"type": "text", "text": said}]
             self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
 
+    @staticmethod
+    def _is_agents(pid: int) -> bool:
+        """Whether a client descends from this worker: the agent, or what it started."""
+        return bool(pid) and os.getpid() in tree.ancestors(pid, tree.table())
+
     # --- options ---------------------------------------------------------------------------------
 
-    def _set(self, command: Json, by: str) -> None:
+    def _set(self, command: Json, by: str, pid: int) -> None:
         name, value = command["option"], command["value"]
+        if name == confirming.OPTION:
+            if self._is_agents(pid):
+                words = "An agent cannot choose how much it asks; this came from its processes."
+                self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
+                return
+            if not self._confirm.choose(command, by):
+                self._asked.add(command["id"])
+            return
         agent, header = self._engine.agent, self._engine.header
         option = options.find(header["options"], name)
         if agent.phase != "ready":

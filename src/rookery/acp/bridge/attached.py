@@ -280,6 +280,8 @@ class Attached:
     # --- asks and files --------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
+        if ask.get("ruled"):  # it is answered in the same breath (row P5)
+            return
         if self.questions.takes(ask):
             call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
             self.questions.ask(ask, call)

@@ -196,7 +196,7 @@ class Transcript:
     def _ask(self, document: Document, block: Block) -> None:
         name = block["id"]
         if block["status"] == "asked":
-            if self._asks and name not in self._written:
+            if self._asks and name not in self._written and not block.get("ruled"):
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
                 self._once(block, words.of_ask(block, self.paint, document.header["agent"]))
