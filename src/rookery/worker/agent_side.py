@@ -60,6 +60,12 @@ class AgentSide:
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
+    def configure(self, config: Config) -> None:
+        """Files and programs of the next start, and the numbers of what is started from now on."""
+        self._config, self._profile = config, None
+        policy = config.policy
+        self._terminals.configure(policy.terminal_keep, policy.chunk_window)
+
     # --- what every start is given ---------------------------------------------------------------
 
     def wish(self) -> supervision.Wish:

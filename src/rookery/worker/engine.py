@@ -66,6 +66,11 @@ class Engine:
     def header(self) -> Json:
         return self.journal.header
 
+    def configure(self, policy: Policy) -> None:
+        """Numbers that hold from now on; the clock is set by them at the next settling."""
+        self.policy = policy
+        self.journal.widen(policy.chunk_window)
+
     def feed_turn(self, given: turns.Input) -> None:
         before = self.turn
         self.turn, effects = turns.step(before, given, now(), self.policy)

@@ -27,6 +27,7 @@ from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
 from rookery.worker.records import Records, about_worker, wall_clock
+from rookery.worker.settings_watch import SettingsWatch, Source, notice
 from rookery.worker.surroundings import Surroundings
 
 UPKEEP = 2.0
@@ -35,7 +36,12 @@ UPKEEP = 2.0
 
 class Host:
     def __init__(
-        self, directory: str, writer: Writer, config: Config, surroundings: Surroundings
+        self,
+        directory: str,
+        writer: Writer,
+        source: Source,
+        config: Config,
+        surroundings: Surroundings,
     ) -> None:
         self._policy = config.policy
         self._stopped = asyncio.Event()
@@ -68,6 +74,7 @@ class Host:
             self._settle,
         )
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
+        self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -113,6 +120,8 @@ class Host:
         while True:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
+            if self._settings.look_again(now()):
+                self._settle()
             waits = self._engine.resumes_at() is not None
             idle = rest.is_idle(self._journal.header) and not waits
             due = rest.deadline(self._rest, self._policy, idle=idle)
@@ -183,7 +192,19 @@ class Host:
         if not self._stopped.is_set():
             self._engine.set_clock()
 
+    # --- settings --------------------------------------------------------------------------------
+
+    def _configure(self, config: Config) -> None:
+        """A changed config.toml: its numbers hold from here on."""
+        self._policy = config.policy
+        self._engine.configure(config.policy)
+        self._side.configure(config)
+
+    def _misconfigured(self, why: str) -> None:
+        self._engine.append(notice(why))
+
     def _command(self, command: Json, by: str, pid: int) -> None:
+        self._settings.look(now())
         self._commands.append((command, by, pid))
         if not self._stopped.is_set():
             self._settle()

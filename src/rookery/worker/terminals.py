@@ -163,6 +163,10 @@ class Terminals:
         self._log = log
         self._open: dict[str, Terminal] = {}
 
+    def configure(self, keep: int, window: float) -> None:
+        """For terminals that are started from now on."""
+        self._keep, self._window = keep, window
+
     def take(self, incoming: Incoming) -> None:
         """Answer a `terminal/*` request, at once or when its command has ended."""
         params = incoming.params if isinstance(incoming.params, dict) else {}
