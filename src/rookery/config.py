@@ -17,10 +17,11 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.core.policy import Policy
-from rookery.settings import LIMITS, OFF_OR
+from rookery.core.policy import CriticPolicy, Policy
+from rookery.settings import CRITIC, CRITIC_LIMITS, LIMITS, OFF_OR, WORKER
 
 FILE = "config.toml"
+KNOWN = ("default_agent", "node_path", "[worker]", "[critic]", "[agents.NAME]")
 
 
 class Config(NamedTuple):
@@ -31,6 +32,7 @@ class Config(NamedTuple):
     """A person's own agents: name and argv."""
     node_path: str = ""
     """Where to look for programs that PATH has not."""
+    critic: CriticPolicy = CriticPolicy()
 
 
 class ConfigError(Exception):
@@ -75,6 +77,7 @@ class _File:
 
     def config(self, tables: dict[str, Any]) -> Config:
         policy, agents, default, node = Policy(), dict[str, list[str]](), "", ""
+        critic = CriticPolicy()
         for key, value in tables.items():
             match key, value:
                 case "default_agent", str() if value.strip():
@@ -86,41 +89,53 @@ class _File:
                 case "node_path", _:
                     self.refuse([key], "must be a path, in quotes")
                 case "worker", dict():
-                    policy = self.policy(value)
+                    policy = Policy(**self.fields(WORKER, value, Policy._field_defaults))
+                case "critic", dict():
+                    critic = CriticPolicy(
+                        **self.fields(CRITIC, value, CriticPolicy._field_defaults)
+                    )
                 case "agents", dict():
                     agents = {name: self.agent(name, table) for name, table in value.items()}
-                case (("worker" | "agents"), _):
+                case (("worker" | "critic" | "agents"), _):
                     self.refuse([key], f"must be a table: [{key}]")
                 case _:
-                    self.unknown([key], "default_agent", "node_path", "[worker]", "[agents.NAME]")
-        return Config(policy, default, agents, node)
+                    self.unknown([key], *KNOWN)
+        return Config(policy, default, agents, node, critic)
 
-    def policy(self, table: dict[str, Any]) -> Policy:
-        known = Policy._field_defaults
+    def fields(self, name: str, table: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         given = {}
         for key, value in table.items():
             if key not in known:
-                self.unknown(["worker", key], *known)
-            given[key] = self.setting(key, value, known[key])
-        return Policy(**given)
+                self.unknown([name, key], *known)
+            given[key] = self.setting(name, key, value, known[key])
+        return given
 
-    def setting(self, key: str, value: object, default: object) -> Any:
-        """The value, clamped; of the type that the field's default has."""
-        limit = LIMITS.get(key, (0.0, float("inf")))
+    def setting(self, table: str, key: str, value: object, default: object) -> Any:
+        """The value, of the type that the field's default has. The worker's numbers are clamped;
+        the critic's must lie where they may."""
+        place = [table, key]
+        limits = CRITIC_LIMITS if table == CRITIC else LIMITS
+        limit: tuple[Any, ...] = limits.get(key, (0.0, float("inf")))
         if isinstance(default, bool):
             if not isinstance(value, bool):
-                self.refuse(["worker", key], "must be true or false")
+                self.refuse(place, "must be true or false")
             return value
         if isinstance(default, str):
+            if not limit and isinstance(value, str):
+                return value
+            if not limit:
+                self.refuse(place, "must be a text, in quotes")
             if value not in limit:
                 words = " or ".join(f'"{word}"' for word in limit)
-                self.refuse(["worker", key], f"must be {words}")
+                self.refuse(place, f"must be {words}")
             return value
         if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value):
-            self.refuse(["worker", key], "must be a number")
+            self.refuse(place, "must be a number")
         if isinstance(default, int) and not isinstance(value, int):
-            self.refuse(["worker", key], "must be a whole number")
+            self.refuse(place, "must be a whole number")
         least, greatest = limit
+        if table == CRITIC and not least <= value <= greatest:
+            self.refuse(place, f"must lie between {least:g} and {greatest:g}")
         if value and key in OFF_OR:  # 0 turns it off; a little would end healthy turns
             least = OFF_OR[key]
         clamped = min(max(value, least), greatest)

@@ -68,16 +68,22 @@ def current(home: str) -> list[Json]:
     text = _text(os.path.join(home, files.FILE))
     lines, tables = text.splitlines(), _tables(text)
     rows = []
-    for setting in (*settings.PLAIN, *settings.NUMBERS):
+    for setting in (*settings.PLAIN, *settings.NUMBERS, *settings.CRITICS):
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
-        value = getattr(found.policy, name) if table else getattr(found, name)
+        value = value_of(found, setting)
         line = files.line_of(lines, [*table, name]) or None
         rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
     for name, argv in found.agents.items():
         key = ["agents", name, "command"]
         rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
     return rows
+
+
+def value_of(found: files.Config, setting: settings.Setting) -> object:
+    table, _, name = setting.key.rpartition(".")
+    holder: object = {settings.WORKER: found.policy, settings.CRITIC: found.critic}.get(table)
+    return getattr(found if holder is None else holder, name)
 
 
 def _row(key: str, value: object, line: int | None, given: object) -> Json:

@@ -10,6 +10,7 @@ from rookery import paths
 from rookery.core.environment import cleaned
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
+from rookery.core.standing import CHOICES
 from rookery.log.place import check_home
 from rookery.log.store import Writer
 
@@ -24,8 +25,12 @@ def create_session(
     mcp_servers: Sequence[Json] = (),
     title: str = "",
     environment: Mapping[str, str] = os.environ,
+    **chosen: bool | None,
 ) -> str:
-    """The new session's id. Nothing is started: the first prompt does that."""
+    """The new session's id. Nothing is started: the first prompt does that.
+
+    `chosen`: critic and refine, where a person said so for the session.
+    """
     paths.ensure_home(home)
     check_home(home)
     session = paths.claim_session(home)
@@ -46,6 +51,7 @@ def create_session(
     }
     if title.strip():
         update["title"] = title
+    update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
     writer = Writer.open(directory, create=True)
     try:
         events = writer.append([Draft(update)], full=True)

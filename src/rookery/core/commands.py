@@ -4,6 +4,7 @@ as its cause."""
 from rookery.core import loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
+from rookery.core.standing import CHOICES
 
 NAMES = (
     "prompt",
@@ -22,6 +23,9 @@ WAKES = frozenset({"prompt", "queue", "start", "restart"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200
+
+SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
+"""Of what is ours to set: `default` leaves it to the configuration."""
 
 
 def check(command: Json, prompt_bytes: int) -> Refusal | None:
@@ -59,6 +63,8 @@ def _check_set(command: Json) -> Refusal | None:
         return Refusal("no_option", "Say which option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "Say which value the option is to have.")
+    if command["option"] in CHOICES and command["value"] not in SWITCH:
+        return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
 
 
@@ -101,6 +107,8 @@ def offline(command: Json) -> Json | None:
     match command.get("do"):
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+        case "set" if command["option"] in CHOICES:
+            return {"sessionUpdate": "_session", command["option"]: SWITCH[command["value"]]}
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import loose, standing, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 2
+VERSION = 3
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -60,6 +60,7 @@ EMPTY: Json = {
     "asks": {},
     "queue": [],
     "rateLimit": None,
+    "critic": standing.EMPTY,
     "_offers": {},
     "_tools": {},
     "_terminals": {},
@@ -78,7 +79,9 @@ LEFT = ("unfinished", "interrupted")
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
-    return _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    critic = standing.after(header["critic"], event.update)
+    return changes if critic is header["critic"] else {**changes, "critic": critic}
 
 
 def block_id(header: Json, event: Event) -> str:

@@ -8,7 +8,7 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, danger, ingest, loose, profiles, supervision
+from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.header import key_of
@@ -23,6 +23,8 @@ from rookery.worker.surroundings import Surroundings
 from rookery.worker.terminals import Terminals
 
 STEERING = "_session/steering"
+WORKS = ("terminal/create", "fs/write_text_file")
+"""What changes something, in the eyes of the critic."""
 CALLS_KEPT = 500
 """Tool calls of a turn whose words are at hand when their permission is asked."""
 
@@ -37,12 +39,14 @@ class AgentSide:
         clients: Clients,
         directory: str,
         settle: Callable[[], None],
+        acted: Callable[[], None],
     ) -> None:
         self._engine = engine
         self._records = records
         self._config = config
         self._clients = clients
         self._settle = settle
+        self._acted = acted
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
@@ -218,7 +222,9 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._remember(update)
+                known = self._remember(update)
+                if critic.changes(known | {"status": update.get("status")}):
+                    self._acted()
             self._engine.said(update)
 
     def _remember(self, call: Json) -> Json:
@@ -232,6 +238,8 @@ class AgentSide:
         return known
 
     def _requested(self, incoming: Incoming) -> None:
+        if incoming.method in WORKS:
+            self._acted()
         if incoming.method.startswith("terminal/") and self.profile().terminals:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:

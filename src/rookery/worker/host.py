@@ -13,7 +13,7 @@ from contextlib import suppress
 from rookery import paths
 from rookery.build import build
 from rookery.config import Config
-from rookery.core import rest, supervision
+from rookery.core import critic, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
 from rookery.core.events import Draft, Event, Json
@@ -23,6 +23,7 @@ from rookery.processes import tree
 from rookery.wire import frames
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.clients import Clients
+from rookery.worker.critic import Critic
 from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
@@ -72,7 +73,10 @@ class Host:
             self._clients,
             directory,
             self._settle,
+            self._acted,
         )
+        self._critic = Critic(self._engine, surroundings, config.critic, self._settle)
+        self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
         self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
 
@@ -108,6 +112,7 @@ class Host:
 
     def _begin_stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
         self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason="interrupted"))
+        self._critic.feed(critic.Stopped())
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
         self._engine.append(Draft(update, cause, by), full=True)
@@ -159,6 +164,9 @@ class Host:
     def _calls_open(self) -> bool:
         return self._side.calls_open()
 
+    def _acted(self) -> None:
+        self._critic.acted()
+
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
@@ -168,12 +176,15 @@ class Host:
             case supervision.Tell(given):
                 self._engine.feed_turn(given)
                 self._desk.agent_told(given)
+            case critic.RunCommand() | critic.EndCommand() | critic.Refine():
+                self._critic.perform(effect)
             case _:
                 self._side.perform(effect)
 
     def _committed(self, events: list[Event]) -> None:
         self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
+        self._critic.committed(events)
         self._records.show(self._journal.header, events[-1].seq, events[-1].at)
 
     # --- clients ---------------------------------------------------------------------------------
@@ -199,6 +210,7 @@ class Host:
         self._policy = config.policy
         self._engine.configure(config.policy)
         self._side.configure(config)
+        self._critic.policy = config.critic
 
     def _misconfigured(self, why: str) -> None:
         self._engine.append(notice(why))

@@ -62,7 +62,8 @@ class Transcript:
     def status(self, document: Document, now: int) -> None:
         """What goes on, for the last line of a terminal. A session that waits shows no work."""
         header = document.header
-        if not self.screen.live or self._open or header["state"] == "idle" or header["asks"]:
+        idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
+        if not self.screen.live or self._open or idle or header["asks"]:
             return
         words, since = _doing(document)
         seconds = (now - since) / 1000
@@ -82,6 +83,8 @@ class Transcript:
             case "prompt":
                 if self._prompts:
                     self._once(block, words.of_prompt(block, self.paint))
+                elif block["title"]:  # no person's: that it came is news
+                    self._once(block, words.of_prompt(block, self.paint)[:1])
             case "tool" | "terminal":
                 self._call(document, block, final)
             case "plan":
@@ -220,7 +223,9 @@ def _doing(document: Document) -> tuple[str, int]:
     agent = clean_line(header["agent"]) or "the agent"
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"
-    if running:
+    if header["critic"]["state"] == "judging":
+        words = "the critic judges"
+    elif running:
         words = f"{len(running)} tools at work"
     elif header["process"]["state"] == "starting":
         words = f"starting {agent}"
