@@ -101,6 +101,10 @@ def pinned(option: str, value: str | bool) -> str | bool | None:
     return None if (option, value) == ("effort", "default") else value
 
 
+def _switched(value: object) -> bool | None:
+    return SWITCH.get(value) if isinstance(value, str | bool) else None
+
+
 def offline(command: Json) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
@@ -108,7 +112,7 @@ def offline(command: Json) -> Json | None:
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
         case "set" if command["option"] in CHOICES:
-            return {"sessionUpdate": "_session", command["option"]: SWITCH[command["value"]]}
+            return {"sessionUpdate": "_session", command["option"]: _switched(command["value"])}
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
