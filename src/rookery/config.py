@@ -21,7 +21,10 @@ from rookery.core.policy import CriticPolicy, Policy
 from rookery.settings import CRITIC, CRITIC_LIMITS, LIMITS, OFF_OR, WORKER
 
 FILE = "config.toml"
-KNOWN = ("default_agent", "node_path", "[worker]", "[critic]", "[agents.NAME]")
+KNOWN = (
+    *("default_agent", "node_path", "show_tool_durations"),
+    *("[worker]", "[critic]", "[agents.NAME]"),
+)
 
 
 class Config(NamedTuple):
@@ -33,6 +36,7 @@ class Config(NamedTuple):
     node_path: str = ""
     """Where to look for programs that PATH has not."""
     critic: CriticPolicy = CriticPolicy()
+    show_tool_durations: bool = True
 
 
 class ConfigError(Exception):
@@ -77,7 +81,7 @@ class _File:
 
     def config(self, tables: dict[str, Any]) -> Config:
         policy, agents, default, node = Policy(), dict[str, list[str]](), "", ""
-        critic = CriticPolicy()
+        critic, durations = CriticPolicy(), True
         for key, value in tables.items():
             match key, value:
                 case "default_agent", str() if value.strip():
@@ -88,6 +92,10 @@ class _File:
                     node = value.strip()
                 case "node_path", _:
                     self.refuse([key], "must be a path, in quotes")
+                case "show_tool_durations", bool():
+                    durations = value
+                case "show_tool_durations", _:
+                    self.refuse([key], "must be true or false")
                 case "worker", dict():
                     policy = Policy(**self.fields(WORKER, value, Policy._field_defaults))
                 case "critic", dict():
@@ -100,7 +108,7 @@ class _File:
                     self.refuse([key], f"must be a table: [{key}]")
                 case _:
                     self.unknown([key], *KNOWN)
-        return Config(policy, default, agents, node, critic)
+        return Config(policy, default, agents, node, critic, durations)
 
     def fields(self, name: str, table: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         given = {}

@@ -32,6 +32,8 @@ class Setting(NamedTuple):
     example: str = ""
     """Of what has no default: how it would be written."""
     effect: str = AT_ONCE
+    initial: bool | None = None
+    """The default of what stands in no table."""
 
     @property
     def name(self) -> str:
@@ -40,7 +42,7 @@ class Setting(NamedTuple):
     @property
     def default(self) -> float | int | str | bool | None:
         fields = TABLES.get(self.key.partition(".")[0])
-        return None if fields is None else fields._field_defaults[self.name]
+        return self.initial if fields is None else fields._field_defaults[self.name]
 
 
 _DAY = 86400.0
@@ -61,6 +63,14 @@ PLAIN = (
         "asdf and mise keep theirs. ROOKERY_NODE in the environment says the same.",
         example='"~/node/bin"',
         effect=NEXT_AGENT,
+    ),
+    Setting(
+        "show_tool_durations",
+        "say how long each tool call took",
+        unit="true or false",
+        example="true",
+        initial=True,
+        effect="at once, for what is printed from then on",
     ),
 )
 
@@ -165,6 +175,15 @@ _NUMBERS = (
         "ask_timeout",
         "an ask is rejected after so long, counted while somebody is attached; 0: it waits",
         (0.0, _DAY),
+    ),
+    Setting(
+        "keep_events",
+        "of a session's older events, what the agent said and did is dropped; 0: nothing is",
+        (0.0, 1e9),
+        unit="events",
+        least_on=1000.0,
+        more="At the end of each turn, for good. Prompts, ends, asks and whatever a session's "
+        "state is made of stay.",
     ),
 )
 

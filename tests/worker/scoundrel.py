@@ -49,6 +49,18 @@ def big(shape: str, size: int) -> bytes:
         case "tool":
             content = [{"type": "content", "content": {"type": "text", "text": "x" * size}}]
             return update("tool_call", toolCallId="t", title="x", rawOutput="", content=content)
+        case "id":
+            return update("tool_call", toolCallId="t" * size, title="x")
+        case "forged":
+            return update("_turn", state="x" * size)
+        case "vendor/x":
+            return json.dumps({"jsonrpc": "2.0", "method": shape, "params": "y" * size}).encode()
+    return crowd(shape, size)
+
+
+def crowd(shape: str, size: int) -> bytes:
+    """One of very many values."""
+    match shape:
         case "numbers":
             return update("odd", x=[1] * (size // 3))
         case "objects":
@@ -65,12 +77,7 @@ def big(shape: str, size: int) -> bytes:
             params = {"toolCall": {"toolCallId": "t", "rawInput": [[]] * (size // 4)}}
             method = "session/request_permission"
             return json.dumps({"id": "q", "method": method, "params": params}).encode()
-        case "id":
-            return update("tool_call", toolCallId="t" * size, title="x")
-        case "forged":
-            return update("_turn", state="x" * size)
-        case _:
-            return json.dumps({"jsonrpc": "2.0", "method": shape, "params": "y" * size}).encode()
+    raise ValueError(shape)
 
 
 def junk(random: Random, lines: int) -> bytes:

@@ -122,3 +122,17 @@ async def test_a_running_worker_says_once_what_is_wrong_and_goes_on(aviary: Avia
     assert "line 3" in notices[0]["text"]
     assert "worker.no_such" in notices[0]["text"]
     assert notices[0]["level"] == "warn"
+
+
+async def test_keep_events_bounds_a_log_that_grows(aviary: Aviary) -> None:
+    aviary.configure(keep_events=1000)
+    bird = aviary.hatch()
+    begun = await bird.turn([{"flood": 1500, "every": 0, "kind": "tool_call_update"}])
+    first = len(begun)
+    assert first > 1000
+    await bird.turn([{"flood": 1500, "every": 0, "kind": "tool_call_update"}])
+    await bird.turn("and now?")
+    left = [event for event in bird.events() if event.seq <= begun[-1].seq]
+    assert len(left) < 50
+    assert [kind_of(event.update) for event in left].count("_prompt") == 1
+    assert bird.header()["turn"] == 3

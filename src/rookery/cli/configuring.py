@@ -196,8 +196,30 @@ def edit() -> int:
                 return _reject(screen, target, new)
             mode = 0o600 if old is None else os.stat(target).st_mode & 0o777
             paths.write_atomic(target, new, mode, sync=True)
-            screen.note("Saved. Workers that run now take it up at their next start.")
+            screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
             return exits.DONE
+
+
+def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
+    """When what was changed takes effect, where that is not at once."""
+    after = files.parse(new, path)
+    try:
+        before = files.parse(old or b"", path)
+    except files.ConfigError:
+        return ["Sessions that are awake take it up when they next hear a command, or soon."]
+    changed = [
+        each
+        for each in (*settings.PLAIN, *settings.NUMBERS, *settings.CRITICS)
+        if value_of(before, each) != value_of(after, each)
+    ]
+    changed += [settings.OWN_AGENT] if before.agents != after.agents else []
+    if not changed:
+        return ["No setting has another value."]
+    later = [each for each in changed if each.effect != settings.AT_ONCE]
+    lines = [f"{each.key} takes effect {each.effect}." for each in later]
+    if len(later) < len(changed):
+        lines.insert(0, "Sessions that are awake take it up by themselves, within half a minute.")
+    return lines
 
 
 def _bytes(path: str) -> bytes | None:

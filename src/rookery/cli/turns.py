@@ -13,6 +13,7 @@ from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.cli.prompting import Message
 from rookery.cli.ruling import Policy, rule_answer
+from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import strip
 from rookery.client.session import Rejected, SessionClient
 from rookery.core import loose
@@ -112,7 +113,10 @@ class _Turn:
         prompts: bool,
     ) -> None:
         asks = policy.approve == "ask"
-        transcript = None if as_json else Transcript(screen, prompts=prompts, asks=asks)
+        transcript = None
+        if not as_json:
+            timed = shows_durations()
+            transcript = Transcript(screen, prompts=prompts, asks=asks, durations=timed)
         self.client = client
         self.screen = screen
         self.document = document

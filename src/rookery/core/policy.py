@@ -45,6 +45,8 @@ class Policy(NamedTuple):
     """So long after the reset time that the agent gave."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""
+    keep_events: int = 0
+    """Of older ones, what the agent said and did is dropped; 0: nothing is."""
 
 
 class CriticPolicy(NamedTuple):

@@ -16,8 +16,9 @@ from rookery.config import Config
 from rookery.core import critic, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, Json
+from rookery.core.events import Draft, Event, Json, kind_of
 from rookery.core.profiles import Profile
+from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.wire import frames
@@ -185,7 +186,15 @@ class Host:
         self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
         self._critic.committed(events)
+        self._prune(events)
         self._records.show(self._journal.header, events[-1].seq, events[-1].at)
+
+    def _prune(self, events: list[Event]) -> None:
+        """At a turn's end, where a person wants it."""
+        keep = self._policy.keep_events
+        if keep and any(kind_of(event.update) == "_turn" for event in events):
+            with suppress(StoreError):  # a full disk: the next turn's end tries again
+                self._journal.writer.prune(keep)
 
     # --- clients ---------------------------------------------------------------------------------
 

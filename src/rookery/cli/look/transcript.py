@@ -20,16 +20,24 @@ DEEPEST = 8
 
 
 class Transcript:
-    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing."""
+    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
+    `durations`: say how long each call took."""
 
     def __init__(
-        self, screen: Screen, *, prompts: bool = True, asks: bool = True, full: bool = False
+        self,
+        screen: Screen,
+        *,
+        prompts: bool = True,
+        asks: bool = True,
+        full: bool = False,
+        durations: bool = True,
     ) -> None:
         self.screen = screen
         self.paint = screen.paint
         self._prompts = prompts
         self._asks = asks
         self._full = full
+        self._durations = durations
         self._last = ""  # the role that was written last
         self._open = ""  # the id of the message that is being written
         self._held = ""  # newlines at its end, written when more of it comes
@@ -173,7 +181,8 @@ class Transcript:
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
         told = [each for each in terminals if each is block or each["id"] not in self._written]
         self._written.update(each["id"] for each in terminals)
-        found = [card.headline(block, terminals, self.paint, document.header["cwd"])]
+        cwd, timed = document.header["cwd"], self._durations
+        found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if self._asked.get(block["id"]) != block["parts"] or not block["parts"]:
             opened = card.details(block, told, self.paint, full=self._full)
             found += [f"    {line}" for line in opened]
