@@ -277,8 +277,8 @@ def test_run_waits_for_the_loop_and_exits_with_the_truth(
         assert "the critic is not content" in done.err
 
 
-def test_run_tells_of_a_cancel_while_the_critic_judges(aviary: Aviary) -> None:
-    """A cancelled judgement is a cancelled run."""
+def test_a_run_without_a_verdict_exits_as_its_turn_did(aviary: Aviary) -> None:
+    """One that was ended from outside has judged nothing: the turn's own end counts."""
     configure(aviary, "kill -TERM $$")
     bird = aviary.hatch({"otherwise": WORKS})
     done = rookery("prompt", bird.id, "--wait", "go")
