@@ -11,7 +11,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
-from rookery.cli.prompting import attach_option, confirm_option, message_of
+from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 
 
 class Wanted(NamedTuple):
@@ -23,6 +23,8 @@ class Wanted(NamedTuple):
     cwd: str
     roots: tuple[str, ...]
     title: str
+    critic: bool | None = None
+    refine: bool | None = None
 
 
 def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,11 +51,18 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return command
+    return critic_options(command)
 
 
 def _wanted(
-    agent: str | None, line: str | None, cwd: str, roots: tuple[str, ...], title: str
+    agent: str | None,
+    line: str | None,
+    *,
+    cwd: str,
+    roots: tuple[str, ...],
+    title: str,
+    no_critic: bool,
+    refine: bool,
 ) -> Wanted:
     if agent and line:
         raise click.UsageError("--agent and --cmd exclude each other.")
@@ -70,7 +79,8 @@ def _wanted(
             raise click.BadParameter(str(error), param_hint="--cmd") from None
         argv = found.argv
     registry.check_installed(found, os.environ, cwd, settings.node_path)
-    return Wanted(found, argv, cwd, roots, title)
+    critic = False if no_critic else None
+    return Wanted(found, argv, cwd, roots, title, critic, refine=refine or None)
 
 
 class AgentsAsked(Exception):
@@ -95,6 +105,8 @@ def create(wanted: Wanted, confirm: str = "") -> str:
         roots=wanted.roots,
         title=wanted.title,
         confirm=confirm,
+        critic=wanted.critic,
+        refine=wanted.refine,
     )
 
 

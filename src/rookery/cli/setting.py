@@ -11,6 +11,7 @@ from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
 from rookery.core import confirming, options
 from rookery.core.events import Json, dumps
+from rookery.core.standing import CHOICES
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 """What a person calls an option of a category."""
@@ -35,8 +36,14 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     rookery set 3f2a mode plan
     rookery set 3f2a confirm risky
     rookery set 3f2a effort default
+
+    \b
+    rookery set 3f2a refine on       the critic's poor verdicts go back to the agent
+    rookery set 3f2a critic off      no critic in this session
     """
     screen, header = standard(), header_of(session)
+    if option in CHOICES:
+        return _critic(screen, session, header, option, value)
     if value is not None:
         assert option is not None
         return _choose(screen, session, header, option, value)
@@ -63,6 +70,21 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
         if header["process"]["state"] == "absent":
             words = "What can be chosen is known once the agent has started."
         screen.note(words)
+    return exits.DONE
+
+
+def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> int:
+    """The critic's switches: the session's own, whatever its agent is."""
+    if value is None:
+        chosen = header["critic"][CHOICES[option]]
+        words = {True: "on", False: "off", None: "default"}
+        screen.line(f"{option} {words[chosen]}")
+        return exits.DONE
+    if value not in ("on", "off", "default"):
+        raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
+    send(session, {"do": "set", "option": option, "value": value})
+    said = "as the configuration says" if value == "default" else value
+    screen.note(f"{option} is now {said}.")
     return exits.DONE
 
 

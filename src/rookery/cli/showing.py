@@ -80,6 +80,7 @@ def _document(log: Reader, first: int, last: int) -> Document:
 
 def _print(screen: Screen, log: Reader, first: int, last: int, *, full: bool) -> None:
     from rookery.cli.look.transcript import Transcript
+    from rookery.cli.taste import shows_durations
 
-    transcript = Transcript(screen, full=full)
+    transcript = Transcript(screen, full=full, durations=shows_durations())
     transcript.page(_document(log, first, last))

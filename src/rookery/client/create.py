@@ -12,6 +12,7 @@ from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
+from rookery.core.standing import CHOICES
 from rookery.log.place import check_home
 from rookery.log.store import Writer
 
@@ -27,10 +28,12 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     title: str = "",
     confirm: str = "",
     environment: Mapping[str, str] = os.environ,
+    **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
     `confirm`: how much is asked; else as it was last chosen (row P6).
+    `chosen`: critic and refine, where a person said so for the session.
     """
     paths.ensure_home(home)
     check_home(home)
@@ -57,6 +60,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         update |= {"confirm": last or EVERY, "confirmBy": "last" if last else "default"}
     if title.strip():
         update["title"] = title
+    update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
     writer = Writer.open(directory, create=True)
     try:
         events = writer.append([Draft(update)], full=True)

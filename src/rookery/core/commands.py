@@ -4,6 +4,7 @@ as its cause."""
 from rookery.core import confirming, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
+from rookery.core.standing import CHOICES
 
 NAMES = (
     "prompt",
@@ -24,6 +25,9 @@ WAKES = frozenset({"prompt", "queue", "start", "restart"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200
+
+SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
+"""Of what is ours to set: `default` leaves it to the configuration."""
 
 
 def check(command: Json, prompt_bytes: int) -> Refusal | None:
@@ -63,6 +67,8 @@ def _check_set(command: Json) -> Refusal | None:
         return Refusal("no_value", "Say which value the option is to have.")
     if command["option"] == confirming.OPTION and _confirm(command) is None:
         return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
+    if command["option"] in CHOICES and command["value"] not in SWITCH:
+        return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
 
 
@@ -107,6 +113,10 @@ def pinned(option: str, value: str | bool) -> str | bool | None:
     return None if (option, value) == ("effort", "default") else value
 
 
+def _switched(value: object) -> bool | None:
+    return SWITCH.get(value) if isinstance(value, str | bool) else None
+
+
 def offline(command: Json) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
@@ -115,6 +125,8 @@ def offline(command: Json) -> Json | None:
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
         case "archive" | "unarchive":
             return archiving(command)
+        case "set" if command["option"] in CHOICES:
+            return {"sessionUpdate": "_session", command["option"]: _switched(command["value"])}
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}

@@ -36,6 +36,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "usage": header["usage"],
         "rateLimited": header["rateLimit"] is not None,
+        "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
         "at": at,
     }
@@ -52,6 +53,8 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "needs-you"
     if head["state"] != "idle":
         return "running" if awake else "failed"
+    if awake and is_judged(head):
+        return "running"
     if head["reason"] in (
         "failed",
         "agent_exited",
@@ -62,6 +65,12 @@ def state_of(head: Json, *, awake: bool) -> str:
     ):
         return "failed"
     return "idle" if awake else "asleep"
+
+
+def is_judged(head: Json) -> bool:
+    """Its turn is over, and the critic's verdict is still to come."""
+    critic = head.get("critic")  # a worker of an earlier build says nothing of it
+    return isinstance(critic, dict) and bool(critic.get("state")) and head["state"] == "idle"
 
 
 def fleet_block(head: Json, *, awake: bool) -> Block:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import confirming, loose, terminals
+from rookery.core import confirming, loose, standing, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
@@ -64,6 +64,7 @@ EMPTY: Json = {
     "queue": [],
     "rateLimit": None,
     "_confirm": ["", ""],
+    "critic": standing.EMPTY,
     "_offers": {},
     "_tools": {},
     "_terminals": {},
@@ -85,7 +86,8 @@ def advance(header: Json, event: Event) -> Json:
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
     if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
         changes |= confirming.shown({**header, **changes})
-    return changes
+    critic = standing.after(header["critic"], event.update)
+    return changes if critic is header["critic"] else {**changes, "critic": critic}
 
 
 def block_id(header: Json, event: Event) -> str:

@@ -45,3 +45,22 @@ class Policy(NamedTuple):
     """So long after the reset time that the agent gave."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""
+    keep_events: int = 0
+    """Of older ones, what the agent said and did is dropped; 0: nothing is."""
+
+
+class CriticPolicy(NamedTuple):
+    """When a critic judges a turn, and when its verdict is sent back to the agent."""
+
+    enabled: bool = True
+    command: str = ""
+    """A line for the shell, run in the session's directory after each turn; "": none."""
+    refine: bool = False
+    score_below: float = 0.6
+    """A lower score is sent back to the agent."""
+    issue_at: float = 0.75
+    """So is a behavioural issue that is at least so probable."""
+    iterations: int = 3
+    """Refinements at most, between two prompts of a person."""
+    timeout: float = 600.0
+    """Seconds for the command."""

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable
 from rookery.core import document as looks
 from rookery.core import loose, parts, terminals
 from rookery.core.content import words_of
+from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
 from rookery.core.ingest import is_aside
+from rookery.core.standing import ORIGIN
 
 LONGEST_TITLE = 500
 
@@ -53,7 +55,9 @@ def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
     given = loose.sequence(event.update, "prompt")
     block = make_block(block_id(after, event), "prompt", text=words_of(given))
     block["parts"] = parts.from_blocks(given)
-    if event.update.get("origin"):
+    if event.update.get("origin") == ORIGIN:
+        block["title"] = prompt_title(after)
+    elif event.update.get("origin"):
         block["title"] = loose.text(event.update, "origin")[:LONGEST_TITLE]
     return put(block)
 
@@ -310,11 +314,7 @@ def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
-    score = loose.number(event.update, "score")
-    title = "Critic" if score is None else f"Critic {score:.2f}"
-    issues = list(loose.mappings(event.update, "issues"))
-    shown = parts.fit([{"type": "json", "value": issues}]) if issues else []
-    return put(make_block(block_id(after, event), "notice", title=title, parts=shown))
+    return put(verdict_block(after, event))
 
 
 def _notice(_before: Json, after: Json, event: Event) -> list[Op]:

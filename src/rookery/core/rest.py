@@ -18,8 +18,9 @@ class Rest(NamedTuple):
 
 
 def is_idle(header: Json) -> bool:
-    """No turn, nothing queued, nothing asked."""
-    return header["state"] == "idle" and not header["queue"] and not header["asks"]
+    """No turn, nothing queued, nothing asked, nothing judged."""
+    judged = header["critic"]["state"] == ""
+    return header["state"] == "idle" and not header["queue"] and not header["asks"] and judged
 
 
 def is_put_away(header: Json) -> bool:

@@ -9,7 +9,7 @@ from rookery import registry
 from rookery.client.rulebook import Rulebook
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, danger, ingest, loose, profiles, supervision
+from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.header import key_of
@@ -26,6 +26,8 @@ from rookery.worker.surroundings import Surroundings
 from rookery.worker.terminals import Terminals
 
 STEERING = "_session/steering"
+WORKS = ("terminal/create", "fs/write_text_file")
+"""What changes something, in the eyes of the critic."""
 CALLS_KEPT = 500
 """Tool calls of a turn whose words are at hand when their permission is asked."""
 
@@ -40,12 +42,14 @@ class AgentSide:
         clients: Clients,
         directory: str,
         settle: Callable[[], None],
+        acted: Callable[[], None],
     ) -> None:
         self._engine = engine
         self._records = records
         self._config = config
         self._clients = clients
         self._settle = settle
+        self._acted = acted
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
@@ -65,6 +69,12 @@ class AgentSide:
         self.judge = Judge(engine, Rulebook(home, config), home, self.profile)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
+
+    def configure(self, config: Config) -> None:
+        """Files and programs of the next start, and the numbers of what is started from now on."""
+        self._config, self._profile = config, None
+        policy = config.policy
+        self._terminals.configure(policy.terminal_keep, policy.chunk_window)
 
     # --- what every start is given ---------------------------------------------------------------
 
@@ -230,7 +240,9 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._remember(update)
+                known = self._remember(update)
+                if critic.changes(known | {"status": update.get("status")}):
+                    self._acted()
             self._engine.said(update)
 
     def _remember(self, call: Json) -> Json:
@@ -244,6 +256,8 @@ class AgentSide:
         return known
 
     def _requested(self, incoming: Incoming) -> None:
+        if incoming.method in WORKS:
+            self._acted()
         if incoming.method.startswith("terminal/") and self.profile().terminals:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:

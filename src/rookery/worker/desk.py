@@ -10,6 +10,7 @@ from rookery.core import asks as ask_rules
 from rookery.core import commands, confirming, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
+from rookery.core.standing import CHOICES
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from rookery.worker import asks
@@ -209,6 +210,9 @@ class Desk:
                 return
             if not self._confirm.choose(command, by):
                 self._asked.add(command["id"])
+            return
+        if name in CHOICES:  # the worker's own, whatever the agent has
+            self._engine.append(Draft(commands.offline(command) or {}, command["id"], by))
             return
         agent, header = self._engine.agent, self._engine.header
         option = options.find(header["options"], name)

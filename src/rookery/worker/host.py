@@ -15,21 +15,24 @@ from rookery import paths
 from rookery.build import build
 from rookery.client.turnover import turn_over
 from rookery.config import Config
-from rookery.core import rest, supervision
+from rookery.core import critic, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, Json
+from rookery.core.events import Draft, Event, Json, kind_of
 from rookery.core.profiles import Profile
+from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.wire import frames
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.clients import Clients
+from rookery.worker.critic import Critic
 from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
 from rookery.worker.neighbours import Neighbours
 from rookery.worker.records import Records, about_worker, wall_clock
+from rookery.worker.settings_watch import SettingsWatch, Source, notice
 from rookery.worker.surroundings import Surroundings
 
 UPKEEP = 2.0
@@ -38,7 +41,12 @@ UPKEEP = 2.0
 
 class Host:
     def __init__(
-        self, directory: str, writer: Writer, config: Config, surroundings: Surroundings
+        self,
+        directory: str,
+        writer: Writer,
+        source: Source,
+        config: Config,
+        surroundings: Surroundings,
     ) -> None:
         self._policy = config.policy
         self._stopped = asyncio.Event()
@@ -72,8 +80,12 @@ class Host:
             self._clients,
             directory,
             self._settle,
+            self._acted,
         )
+        self._critic = Critic(self._engine, surroundings, config.critic, self._settle)
+        self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
+        self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -109,6 +121,7 @@ class Host:
 
     def _begin_stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
         self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason="interrupted"))
+        self._critic.feed(critic.Stopped())
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
         self._engine.append(Draft(update, cause, by), full=True)
@@ -122,6 +135,8 @@ class Host:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
             self._look_around()
+            if self._settings.look_again(now()):
+                self._settle()
             waits = self._engine.resumes_at() is not None
             idle = rest.is_idle(self._journal.header) and not waits
             due = rest.deadline(self._rest, self._policy, idle=idle)
@@ -148,8 +163,8 @@ class Host:
         """Who else works in this directory; and whether our own words have grown too many."""
         if not self._journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
-        for notice in self._neighbours.look():
-            self._engine.append(notice)
+        for told in self._neighbours.look():
+            self._engine.append(told)
             self._settle()
         with suppress(OSError):
             turn_over(self._log)
@@ -178,6 +193,9 @@ class Host:
     def _calls_open(self) -> bool:
         return self._side.calls_open()
 
+    def _acted(self) -> None:
+        self._critic.acted()
+
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
@@ -187,13 +205,24 @@ class Host:
             case supervision.Tell(given):
                 self._engine.feed_turn(given)
                 self._desk.agent_told(given)
+            case critic.RunCommand() | critic.EndCommand() | critic.Refine():
+                self._critic.perform(effect)
             case _:
                 self._side.perform(effect)
 
     def _committed(self, events: list[Event]) -> None:
         self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
+        self._critic.committed(events)
+        self._prune(events)
         self._records.show(self._journal.header, events[-1].seq, events[-1].at)
+
+    def _prune(self, events: list[Event]) -> None:
+        """At a turn's end, where a person wants it."""
+        keep = self._policy.keep_events
+        if keep and any(kind_of(event.update) == "_turn" for event in events):
+            with suppress(StoreError):  # a full disk: the next turn's end tries again
+                self._journal.writer.prune(keep)
 
     # --- clients ---------------------------------------------------------------------------------
 
@@ -211,7 +240,20 @@ class Host:
         if not self._stopped.is_set():
             self._engine.set_clock()
 
+    # --- settings --------------------------------------------------------------------------------
+
+    def _configure(self, config: Config) -> None:
+        """A changed config.toml: its numbers hold from here on."""
+        self._policy = config.policy
+        self._engine.configure(config.policy)
+        self._side.configure(config)
+        self._critic.policy = config.critic
+
+    def _misconfigured(self, why: str) -> None:
+        self._engine.append(notice(why))
+
     def _command(self, command: Json, by: str, pid: int) -> None:
+        self._settings.look(now())
         self._commands.append((command, by, pid))
         if not self._stopped.is_set():
             self._settle()

@@ -13,6 +13,7 @@ from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
 from rookery.acp.params import offers
 from rookery.core import loose
+from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of
 
@@ -72,6 +73,8 @@ class Sharing:
                 return self.screens.take(event) + self._ended_screens(update)
             case "_turn" if update.get("state") == "idle":
                 return self._idle(before, update)
+            case "_critic":
+                return self._aside(event, verdict_block(self.header, event)["title"])
             case "_context":
                 return self._aside(event, _context_words(update))
             case "_agent" if update.get("state") == "switched" and before["turn"]:

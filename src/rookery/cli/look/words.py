@@ -16,10 +16,11 @@ _PID = re.compile(r":\d+$")
 def of_prompt(block: Block, paint: Paint) -> list[str]:
     """A person's words, with a rule at their left."""
     rule = paint.mark("rule")
+    head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
     body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
     for part in block["parts"]:
         body += lines.of_part(part, paint)
-    return [f"{rule} {line}".rstrip() for line in body]
+    return [f"{rule} {line}".rstrip() for line in [*head, *body]]
 
 
 def of_thought(length: int, paint: Paint) -> str:
