@@ -1,9 +1,10 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import loose
+from rookery.core import clearing, loose, switching
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
+from rookery.core.header import EMPTY
 
 NAMES = (
     "prompt",
@@ -16,6 +17,9 @@ NAMES = (
     "start",
     "stop",
     "restart",
+    "switch",
+    "clear",
+    "delete",
 )
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
@@ -39,7 +43,9 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_set(command)
         case "queue":
             return _check_queue(command, prompt_bytes)
-        case "cancel" | "force_end" | "start" | "stop" | "restart":
+        case "switch":
+            return switching.check(command)
+        case "cancel" | "force_end" | "start" | "stop" | "restart" | "clear" | "delete":
             pass
         case other:
             known = ", ".join(NAMES)
@@ -95,7 +101,7 @@ def pinned(option: str, value: str | bool) -> str | bool | None:
     return None if (option, value) == ("effort", "default") else value
 
 
-def offline(command: Json) -> Json | None:
+def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
     match command.get("do"):
@@ -104,6 +110,10 @@ def offline(command: Json) -> Json | None:
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
-        case "cancel" | "force_end" | "stop" | "answer":
+        case "switch":
+            return switching.switched(header, command)
+        case "clear":
+            return clearing.cleared("later", None, None).update
+        case "cancel" | "force_end" | "stop" | "answer" | "delete":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

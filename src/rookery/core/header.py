@@ -10,14 +10,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import clearing, loose, switching, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 2
+VERSION = 3
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -60,15 +60,14 @@ EMPTY: Json = {
     "asks": {},
     "queue": [],
     "rateLimit": None,
+    "fold": None,
+    "recap": 0,
     "_offers": {},
     "_tools": {},
     "_terminals": {},
     "_open": None,
     "_plan": None,
 }
-
-OF_THE_AGENT = ("capabilities", "info", "commands", "options", "mode", "model", "effort", "plan")
-"""What belongs to one agent and is dropped when another takes over (row S1)."""
 
 ENDED = ("completed", "failed")
 
@@ -201,11 +200,7 @@ def _agent(header: Json, event: Event) -> Json:
     elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
-        changes |= {field: EMPTY[field] for field in OF_THE_AGENT}
-        changes |= {"agentSession": None, "usage": {}, "rateLimit": None, "_offers": {}}
-        changes["agent"] = loose.text(update, "to") or header["agent"]
-        changes["argv"] = loose.texts(update, "argv")
-        changes["_tools"] = {}
+        changes |= {**switching.after(header, update, EMPTY), "recap": event.seq}
     return changes
 
 
@@ -266,11 +261,13 @@ def _usage(header: Json, event: Event) -> Json:
     return {"usage": usage} if usage != header["usage"] else {}
 
 
-def _context(_header: Json, event: Event) -> Json:
+def _context(header: Json, event: Event) -> Json:
     state = event.update.get("state")
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
-        changes |= {"usage": {}, "plan": [], "_plan": None}
+        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq}
+    if state == "cleared":
+        changes |= clearing.after(header, event.update, event.seq)
     return changes
 
 
