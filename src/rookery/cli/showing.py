@@ -61,7 +61,7 @@ def _say_fold(screen: Screen, log: Reader, last: int) -> bool:
     """Whether the last turn is one of those that a clear folded away; it is said."""
     header = log.header_before(last + 1)
     fold_ = header["fold"]
-    if not fold_:
+    if not fold_ or not fold_["turn"]:
         return False
     turns = "1 earlier turn" if fold_["turn"] == 1 else f"{fold_['turn']} earlier turns"
     screen.note(f"Cleared: {turns} folded away; --all prints every turn.")

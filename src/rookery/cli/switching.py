@@ -10,9 +10,8 @@ from rookery.cli.look.screen import standard
 from rookery.cli.naming import complete_agents, session_argument
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
+from rookery.core import switching
 from rookery.core.events import Json
-
-USAGE = frozenset({"same_agent", "unknown_agent", "no_agent", "no_model", "bad_argv"})
 
 
 @click.command("switch-agent")
@@ -29,19 +28,15 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     \b
     rookery switch-agent 3f2a codex
     rookery switch-agent 3f2a claude --model opus
-    rookery recap 3f2a | rookery prompt 3f2a "$(cat)" "Go on from there."
+    rookery recap 3f2a | rookery prompt 3f2a - "Go on from there."
     """
-    from rookery.client.session import Rejected
-
     screen = standard()
     command = _command(target, line, model)
     before = header_of(session)
-    try:
-        outcome = send(session, command).update
-    except Rejected as error:
-        if error.reason in USAGE:
-            raise click.BadParameter(error.message, param_hint="TARGET") from None
-        raise
+    refusal = switching.refusal(before, command, registry.names(_own_agents()))
+    if refusal is not None:  # nothing of a slip is left in the log
+        raise click.BadParameter(refusal.message, param_hint="TARGET")
+    outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
         screen.note(f"It does not know what was said: rookery recap {session} tells it in short.")
@@ -52,7 +47,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
-    if (target is None) == (line is None):
+    if (target is None) == (line is None) or (target is not None and not target.strip()):
         known = ", ".join(registry.names(_own_agents()))
         raise click.UsageError(f"Say which agent takes over: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
@@ -62,6 +57,8 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--cmd") from None
         command |= {"agent": found.name, "argv": found.argv}
+    if model is not None and not model.strip():
+        raise click.BadParameter("a model has a name.", param_hint="--model")
     return command | ({"model": model} if model is not None else {})
 
 
@@ -109,8 +106,8 @@ def clear(session: str) -> int:
     rookery clear 3f2a
     """
     screen = standard()
-    turns = header_of(session)["turn"]
     send(session, {"do": "clear"})
+    turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
     folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
     screen.note(f"Cleared.{folded}")
     return exits.DONE

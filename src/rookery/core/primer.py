@@ -19,6 +19,7 @@ MOST = 20
 
 TITLE = 200
 HEAD = "What was said so far, in short, for an agent that was not there (oldest first):"
+END = "(So much for what was said.)"
 LEFT_OUT = "(Earlier turns are left out.)"
 GAP = "\n\n(… the middle of this turn is left out …)\n\n"
 UNPROCESSED = "This prompt was not processed yet:"
@@ -66,7 +67,7 @@ def _words(first: list[Document], rest: Iterator[Document]) -> Iterator[str]:
 
 
 def _recap(turns: Iterator[str], longest: int, most: int) -> str:
-    room = longest - len(HEAD)
+    room = longest - len(HEAD) - len(END) - 2
     kept: list[str] = []
     more = False
     for words in turns:
@@ -81,7 +82,7 @@ def _recap(turns: Iterator[str], longest: int, most: int) -> str:
         room -= len(words) + 2
     if not kept:
         return ""
-    return "\n\n".join([HEAD, *([LEFT_OUT] if more else []), *reversed(kept)])
+    return "\n\n".join([HEAD, *([LEFT_OUT] if more else []), *reversed(kept), END])
 
 
 def _cut(words: str, room: int) -> str:
@@ -105,7 +106,8 @@ def unprocessed(page: Document) -> str:
 
 def _reason(page: Document) -> str:
     """How the turn ended: by its own block, since a switch takes it out of the header."""
-    ends = [block["status"] for block in page.blocks.values() if block["status"] in ENDS]
+    told = [block for block in page.blocks.values() if block["role"] in ("error", "notice")]
+    ends = [str(block["status"]) for block in told if block["status"] in ENDS]
     return ends[-1] if ends else "end_turn"
 
 
@@ -147,7 +149,10 @@ def _block(block: Block) -> str:
 
 def _prompt(block: Block) -> str:
     """Its words, and the names of what was attached."""
-    lines = [block["text"].strip()] if block["text"].strip() else []
+    text = block["text"].strip()
+    if text.startswith(HEAD) and END in text:  # a recap is not told again
+        text = f"(a recap)\n{text.partition(END)[2].strip()}".strip()
+    lines = [text] if text else []
     for part in block["parts"]:
         name = loose.text(part, "name") or loose.text(part, "mime") or loose.text(part, "type")
         lines.append(f"[attached: {_line(name)}]")

@@ -108,6 +108,8 @@ def _step(
         case SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
             past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            if agent.heir is not None:
+                return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
         case Initialized() if agent.phase == "initializing":
             return _initialized(agent, given, now, wish, policy)
@@ -151,6 +153,13 @@ def _replaced(agent: Agent, given: Replaced, policy: Policy) -> tuple[Agent, lis
     past, again = agent.past, ending.wanted_again
     ended = Agent("ending", born=agent.born, past=past, heir=given.heir, wanted_again=again)
     return ended, [End(policy.switch_grace)]
+
+
+def _succeeded(agent: Agent, effects: list[Effect]) -> tuple[Agent, list[Effect]]:
+    """Nothing of the old one's past counts against the new one."""
+    assert agent.heir is not None
+    start: list[Effect] = [WantAgent()] if agent.wanted_again else []
+    return Agent(), [*effects, Append(agent.heir, full=True), *start]
 
 
 def _clear(
@@ -368,9 +377,8 @@ def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent,
     past, update = parking.gone(agent, given, now, wish)
     agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
-    if agent.phase == "ending" and agent.heir is not None:
-        start: list[Effect] = [WantAgent()] if agent.wanted_again else []
-        return Agent(), [*effects, Append(agent.heir, full=True), *start]
+    if agent.heir is not None:
+        return _succeeded(agent, effects)
     if agent.phase == "ending" and agent.wanted_again:
         again, more = _wanted(Agent(past=past), now, wish)
         return again, [*effects, *more]

@@ -41,6 +41,23 @@ def of_notice(block: Block, paint: Paint) -> list[str]:
     return [f"{mark} {paint.in_(name, head)}", *(f"  {line}" for line in body)]
 
 
+def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
+    """The command line behind what a person can do about a block, where there is one."""
+    found = []
+    for action in block["actions"]:
+        match action:
+            case {"choose": "agent", "command": {"do": "switch"}}:
+                found.append(f"rookery switch-agent {session} AGENT")
+            case {"compose": {"recap": int(seq)}}:
+                found.append(f"rookery recap {session} --before {seq}")
+            case {"command": {"do": "restart"}}:
+                found.append(f"rookery restart {session}")
+            case _:
+                continue
+        found[-1] = f"  {clean_line(action['label'])}: {found[-1]}"
+    return [paint.faint(line) for line in found]
+
+
 def of_divider(block: Block, paint: Paint) -> list[str]:
     rule = paint.sign("line") * 2
     words = clean_line(block["title"])
