@@ -42,9 +42,10 @@ def configure(door: Door, **agents: list[str]) -> None:
     (door.home / "config.toml").write_text("\n".join(lines))
 
 
-async def test_the_agent_is_an_option_until_the_first_prompt(bridge: Door) -> None:
-    """By flag, by configuration, or chosen in the editor."""
-    configure(bridge, other=bridge.player({"otherwise": [{"text": "other"}]}))
+async def test_the_agent_is_an_option_and_another_takes_over_later_s1(bridge: Door) -> None:
+    """By flag, by configuration, or chosen in the editor; in a conversation it is a switch."""
+    other, third = ({"otherwise": [{"text": name}]} for name in ("other", "third"))
+    configure(bridge, other=bridge.player(other), third=bridge.player(third))
     agent = await opened(bridge, "--agent", "demo")
     made = await agent.call("session/new", **HERE)
     session = made["sessionId"]
@@ -57,9 +58,14 @@ async def test_the_agent_is_an_option_until_the_first_prompt(bridge: Door) -> No
     assert option(full)["currentValue"] == "other"
     assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
     assert texts(agent.news(session)) == ["other"]
-    assert await agent.call("session/set_config_option", value="demo", **choose) == -32602
     full = await agent.call("session/set_config_option", value="other", **choose)
     assert option(full)["currentValue"] == "other"
+    full = await agent.call("session/set_config_option", value="third", **choose)
+    assert option(full)["currentValue"] == "third"
+    assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
+    said = texts(agent.news(session))
+    assert said[-1] == "third"
+    assert f"`rookery recap {session}`" in said[-2]
 
 
 async def test_an_agent_that_does_not_start_is_not_chosen(bridge: Door) -> None:
