@@ -6,6 +6,7 @@ that it can delete: nothing is started in vain.
 """
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from rookery import paths
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
@@ -32,8 +33,10 @@ def say_farewell(home: str, session: str) -> str:
     awake = connectable(paths.socket_path(directory))
     if not awake and not can_delete(header):
         return f"{header['agent']} sleeps, and is not known to delete sessions"
+    telling = _told(home, session, header, awake=awake)
     try:
-        return asyncio.run(_told(home, session, header, awake=awake))
+        with ThreadPoolExecutor(1) as thread:  # whoever calls this may have a loop of their own
+            return thread.submit(asyncio.run, telling).result()
     except TimeoutError:
         return f"{header['agent']} was not told in time"
     except (Rejected, Refused, Trouble, StartError, LogError, OSError) as error:
