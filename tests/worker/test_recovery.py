@@ -93,7 +93,7 @@ async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
     introduce(aviary, None, crow=LIMITED, jay={})
     bird = aviary.hatch(agent="crow", argv=[])
     assert await bird.reason("count the owls") == "rate_limited"
-    [notice] = notices(bird, "Rate limit reached")[:1]
+    [notice] = notices(bird, "Rate limit reached")
     assert "2099" in notice["text"]
     if killed:
         await kill_worker(bird)
@@ -115,7 +115,7 @@ async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, kill
     await bird.turn("count the owls")
     if killed:
         await kill_worker(bird)
-    [notice] = notices(bird, "Rate limit reached")[:1]
+    [notice] = notices(bird, "Rate limit reached")
     event = await act(bird, {**command(notice, "Continue in another agent"), "agent": "jay"})
     assert event.update["reason"] == "rate_limited"
     assert bird.header()["rateLimit"] is None

@@ -18,6 +18,7 @@ from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
 from rookery.core.ingest import is_aside
 from rookery.core.profiles import profile_of
+from rookery.core.remedies import remedy_for
 
 LONGEST_TITLE = 500
 
@@ -216,7 +217,8 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     for name, _, _ in terminals.running(before["_terminals"]).values():
         if in_turn(before, name):
             ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
-    if reason in ("", "end_turn"):
+    told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
+    if reason in ("", "end_turn") or told:
         return ops
     return ops + put(end_block(after, event, reason))
 
@@ -274,13 +276,14 @@ def _context(before: Json, after: Json, event: Event) -> list[Op]:
 def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     resets = loose.text(event.update, "resetsAt") or loose.integer(event.update, "resetsAt")
     known = f"It resets at {resets}." if resets else "The agent did not say until when."
-    text = (loose.text(event.update, "message") + "\n" + known).strip()
+    helps = remedy_for("rate_limited", {}, after["agent"])
+    text = "\n".join([loose.text(event.update, "message"), known, helps]).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
     other = {**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}
     actions = [other]
     if prompt := list(loose.mappings(event.update, "prompt")):
         actions = [{"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}, other]
-    return put({**block, "status": "warn", "actions": parts.whole(actions)})
+    return put({**block, "status": "rate_limited", "actions": parts.whole(actions)})
 
 
 def _critic(_before: Json, after: Json, event: Event) -> list[Op]:

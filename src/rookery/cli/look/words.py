@@ -28,7 +28,8 @@ def of_thought(length: int, paint: Paint) -> str:
 
 def of_notice(block: Block, paint: Paint) -> list[str]:
     """What happened, then why and what helps."""
-    name = {"error": "failed", "warn": "warn", "info": "note"}.get(block["status"], "stopped")
+    marks = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note"}
+    name = marks.get(block["status"], "stopped")
     if block["role"] == "error":
         name = "failed"
     elif block["status"] == "":
