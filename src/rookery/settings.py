@@ -123,6 +123,8 @@ _NUMBERS = (
         effect=NEXT_START,
     ),
     Setting("stop_grace", "between TERM and KILL", (0.0, 60.0)),
+    Setting("switch_grace", "the same where another agent takes over", (0.0, 60.0)),
+    Setting("delete_grace", "for an agent to forget a deleted session", (0.0, 60.0)),
     Setting("chunk_window", "text is gathered into events of so long", (0.0, 1.0)),
     Setting(
         "queue_drain",

@@ -27,6 +27,8 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "answer": Entry("asking", "Answer what a session's agent asks."),
         "queue": Entry("queueing", "List, change or send the prompts that wait."),
         "set": Entry("setting", "Choose mode, model, effort and other options.", "set_"),
+        "switch-agent": Entry("switching", "Let another agent take over.", "switch_agent"),
+        "clear": Entry("switching", "Let the agent begin anew; earlier turns are folded away."),
         "cancel": Entry("talking", "Cancel the turn that runs."),
         "force-end": Entry("talking", "End a turn that has gone quiet.", "force_end"),
     },
@@ -35,6 +37,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "asks": Entry("asking", "List what the agents ask."),
         "tail": Entry("tailing", "Follow a session as it happens."),
         "show": Entry("showing", "Print a session."),
+        "recap": Entry("switching", "Print what was said, in short, for an agent."),
         "logs": Entry("logs", "Print what an agent or its worker wrote to stderr."),
     },
     "Keep house": {

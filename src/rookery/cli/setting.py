@@ -44,6 +44,9 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     screen, header = standard(), header_of(session)
     if option in CHOICES:
         return _critic(screen, session, header, option, value)
+    if option == "agent" and options.find(header["options"], option) is None:
+        words = f"another agent takes over by: rookery switch-agent {session} {value or 'AGENT'}"
+        raise click.BadParameter(words, param_hint="OPTION")
     if value is not None:
         assert option is not None
         return _choose(screen, session, header, option, value)

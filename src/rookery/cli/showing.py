@@ -8,6 +8,7 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
+from rookery.core.clearing import is_folded
 from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
 from rookery.core.events import Json, dumps, event_to_json
@@ -54,10 +55,12 @@ def show(
         elif as_json:
             screen.line(dumps(_document(log, first, final).to_json()))
         else:
-            _print(screen, log, first, final, full=full)
+            folded = turn is None and not everything and _say_fold(screen, log, last)
+            if not folded:
+                _print(screen, log, first, final, full=full)
             if words := asking_words(log.header_before(last + 1)):
                 screen.note(words)
-            if final == first and last > 1:
+            if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
     return exits.DONE
 
@@ -71,6 +74,25 @@ def asking_words(header: Json) -> str:
         return f"{agent} decides what it asks, by its mode {clean_line(header['mode'])}"
     known = {value: f"{title}: {more}" for value, title, more in CHOICES if value != EVERY}
     return known.get(header["confirm"], "")
+
+
+def _say_fold(screen: Screen, log: Reader, last: int) -> bool:
+    """Whether the last turn is one of those that a clear folded away; it is said."""
+    header = log.header_before(last + 1)
+    fold_ = header["fold"]
+    if not fold_ or not fold_["turn"]:
+        return False
+    turns = "1 earlier turn" if fold_["turn"] == 1 else f"{fold_['turn']} earlier turns"
+    screen.note(f"Cleared: {turns} folded away; --all prints every turn.")
+    if last > fold_["turn"]:
+        return False
+    from rookery.cli.look.transcript import Transcript
+
+    document = _document(log, last, last)
+    for name in [name for name in document.blocks if is_folded(fold_, name)]:
+        del document.blocks[name]
+    Transcript(screen).page(document)
+    return True
 
 
 def _document(log: Reader, first: int, last: int) -> Document:

@@ -133,10 +133,19 @@ def kill(home: str, session: str) -> None:
         bury(directory)
 
 
-def remove(home: str, session: str) -> None:
-    """Delete a session and all that is known of it. Its worker is ended first."""
-    kill(home, session)
+def remove(home: str, session: str) -> str:
+    """Delete a session and all that is known of it. Its agent is told, its worker is ended first.
+
+    Returns what came of telling the agent ("": there was nothing to tell)."""
+    from rookery.client.farewell import say_farewell
+
+    said = say_farewell(home, session)
     directory = paths.session_dir(home, session)
+    until = time.monotonic() + ENDS
+    while said and is_held(lock_path(directory)) and time.monotonic() < until:
+        time.sleep(0.01)  # it ends by itself now, and what it started with it
+    kill(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     shutil.rmtree(directory)
+    return said

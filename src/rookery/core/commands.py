@@ -1,9 +1,10 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import confirming, loose
+from rookery.core import clearing, confirming, loose, switching
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
+from rookery.core.header import EMPTY
 from rookery.core.standing import CHOICES
 
 NAMES = (
@@ -19,6 +20,9 @@ NAMES = (
     "restart",
     "archive",
     "unarchive",
+    "switch",
+    "clear",
+    "delete",
 )
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
@@ -45,7 +49,11 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_set(command)
         case "queue":
             return _check_queue(command, prompt_bytes)
-        case "cancel" | "force_end" | "start" | "stop" | "restart" | "archive" | "unarchive":
+        case "switch":
+            return switching.check(command)
+        case "cancel" | "force_end" | "start" | "stop" | "restart":
+            pass
+        case "archive" | "unarchive" | "clear" | "delete":
             pass
         case other:
             known = ", ".join(NAMES)
@@ -117,7 +125,7 @@ def _switched(value: object) -> bool | None:
     return SWITCH.get(value) if isinstance(value, str | bool) else None
 
 
-def offline(command: Json) -> Json | None:
+def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
     match command.get("do"):
@@ -134,6 +142,10 @@ def offline(command: Json) -> Json | None:
             # The mode follows from it, where the agent has one for it (row P6).
             chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
             return {"sessionUpdate": "_session", **chosen}
-        case "cancel" | "force_end" | "stop" | "answer":
+        case "switch":
+            return switching.switched(header, command)
+        case "clear":
+            return clearing.cleared("later", None, None).update
+        case "cancel" | "force_end" | "stop" | "answer" | "delete":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import confirming, loose, standing, terminals
+from rookery.core import clearing, confirming, loose, standing, switching, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
@@ -65,15 +65,14 @@ EMPTY: Json = {
     "rateLimit": None,
     "_confirm": ["", ""],
     "critic": standing.EMPTY,
+    "fold": None,
+    "recap": 0,
     "_offers": {},
     "_tools": {},
     "_terminals": {},
     "_open": None,
     "_plan": None,
 }
-
-OF_THE_AGENT = ("capabilities", "info", "commands", "options", "mode", "model", "effort", "plan")
-"""What belongs to one agent and is dropped when another takes over (row S1)."""
 
 ENDED = ("completed", "failed")
 
@@ -213,11 +212,7 @@ def _agent(header: Json, event: Event) -> Json:
     elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
-        changes |= {field: EMPTY[field] for field in OF_THE_AGENT}
-        changes |= {"agentSession": None, "usage": {}, "rateLimit": None, "_offers": {}}
-        changes["agent"] = loose.text(update, "to") or header["agent"]
-        changes["argv"] = loose.texts(update, "argv")
-        changes["_tools"] = {}
+        changes |= {**switching.after(header, update, EMPTY), "recap": event.seq}
     return changes
 
 
@@ -278,11 +273,13 @@ def _usage(header: Json, event: Event) -> Json:
     return {"usage": usage} if usage != header["usage"] else {}
 
 
-def _context(_header: Json, event: Event) -> Json:
+def _context(header: Json, event: Event) -> Json:
     state = event.update.get("state")
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
-        changes |= {"usage": {}, "plan": [], "_plan": None}
+        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq}
+    if state == "cleared":
+        changes |= clearing.after(header, event.update, event.seq)
     return changes
 
 

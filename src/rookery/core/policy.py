@@ -16,6 +16,10 @@ class Policy(NamedTuple):
     """For commands that may have to install first (npx, uvx)."""
     cancel_grace: float = 10.0
     stop_grace: float = 2.0
+    switch_grace: float = 5.0
+    """For an agent that another one takes over from."""
+    delete_grace: float = 2.0
+    """For an agent to forget a session that is deleted."""
     force_end_after: float = 30.0
     """Nothing streamed or in flight: so long until a turn may be ended by hand; 0: never."""
     silent_after: float = 120.0

@@ -3,11 +3,12 @@
 import os
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 
 import rookery
 from rookery import registry
 from rookery.client.rulebook import Rulebook
-from rookery.config import Config
+from rookery.config import Config, ConfigError, load
 from rookery.core import asks as ask_rules
 from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
@@ -53,7 +54,9 @@ class AgentSide:
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
-        self._profile: tuple[str, profiles.Profile] | None = None
+        self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
+        self._environment = surroundings.environment
+        self._home = os.path.dirname(os.path.dirname(directory))
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -99,10 +102,18 @@ class AgentSide:
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
-        name = self._engine.header["agent"]
-        if self._profile is None or self._profile[0] != name:
-            self._profile = (name, profiles.profile_of(name, self.argv()))
+        header = self._engine.header
+        key = (header["agent"], header["argv"])
+        if self._profile is None or self._profile[0] != key:
+            self._profile = (key, profiles.profile_of(header["agent"], self.argv()))
         return self._profile[1]
+
+    def check_successor(self, command: Json) -> ask_rules.Refusal | None:
+        """Why an agent cannot take over here; by today's configuration, where that is sound."""
+        with suppress(ConfigError):
+            self._config = self._config._replace(agents=load(self._home).agents)
+        names = self._config.agents, self._environment, self._config.node_path
+        return registry.check_successor(self._engine.header, command, *names)
 
     def calls_open(self) -> bool:
         """Whether the agent waits for something that it asked of us."""
@@ -142,8 +153,10 @@ class AgentSide:
                 self._replayed = 0
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
-            case supervision.End():
-                self.link.end(self._config.policy.stop_grace)
+            case supervision.End(grace):
+                self.link.end(self._config.policy.stop_grace if grace is None else grace)
+            case supervision.Leave(left):
+                self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json]) -> None:
         self._calls.clear()
@@ -208,7 +221,8 @@ class AgentSide:
             words = spawn_words(self._engine.header["agent"], argv, cwd, error)
             self._engine.feed_agent(supervision.SpawnFailed(words))
             return
-        self._records.note(agentPid=process.pid, agentStart=process.start, argv=argv)
+        name = self._engine.header["agent"]
+        self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
         self._engine.feed_agent(supervision.Spawned(process.pid))
 
     def _exited(self, status: int, stderr: list[str]) -> None:

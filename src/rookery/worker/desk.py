@@ -17,6 +17,7 @@ from rookery.worker import asks
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.confirm_option import ConfirmOption
 from rookery.worker.engine import Engine
+from rookery.worker.memory import Memory
 
 PINS = ("mode", "model", "effort")
 
@@ -28,7 +29,7 @@ class Desk:
         side: AgentSide,
         directory: str,
         settle: Callable[[], None],
-        stop: Callable[[str, str | None, str], None],
+        stop: Callable[[str, str | None, str | None], None],
     ) -> None:
         self._engine = engine
         self._side = side
@@ -40,6 +41,7 @@ class Desk:
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
+        self.memory = Memory(engine, side, settle, stop, self._asked)
 
     def execute(self, command: Json, by: str, pid: int) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
@@ -79,6 +81,10 @@ class Desk:
                 self._restart(name, by)
             case "archive" | "unarchive":
                 self._archive(command, by)
+            case "switch" | "clear" | "delete":
+                refusal = self.memory.carry_out(command, by)
+                if refusal is not None:
+                    self._reject(command, refusal, by)
             case "stop" if command.get("idle") is True:
                 self._stop_idle(name, by)
             case "stop":

@@ -173,8 +173,11 @@ class Host:
 
     def _settle(self) -> None:
         """Perform what is due and commit it, command after command; then set the clock."""
-        while self._engine.perform_due() and self._commands and not self._stopped.is_set():
-            self._desk.execute(*self._commands.popleft())
+        while self._engine.perform_due() and not self._stopped.is_set():
+            if not self._desk.memory.conclude():
+                if not self._commands:
+                    break
+                self._desk.execute(*self._commands.popleft())
         trouble = self._journal.trouble
         self._side.link.hold(held=trouble is not None)
         if trouble is not None:  # said with every try, so that who comes later hears it too

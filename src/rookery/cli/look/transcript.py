@@ -100,11 +100,18 @@ class Transcript:
             case "ask":
                 self._ask(document, block)
             case "divider":
-                self._once(block, self._folded(words.of_divider(block, self.paint)))
+                found = words.of_divider(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
             case "raw":
                 self._once(block, [words.of_raw(block, self.paint)])
             case _:
-                self._once(block, self._folded(words.of_notice(block, self.paint)))
+                found = words.of_notice(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
+
+    def _hints(self, document: Document, block: Block) -> list[str]:
+        """In a transcript that is followed: what can be done about it now."""
+        session = clean_line(document.header["id"])
+        return words.of_actions(block, session, self.paint) if session else []
 
     # ------------------------------------------------------------ lines
 
