@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core import rules, shell
+from rookery.core import danger, rules, shell
 from rookery.core.rules import Call, Rule, Verdict, call_of, decide
 
 type Json = dict[str, Any]
@@ -90,9 +90,34 @@ def test_P5_a_pattern_allows_nothing_that_hides_behind_it(line: str) -> None:
 
 
 def test_P5_a_line_that_is_too_long_to_read_is_not_plain() -> None:
-    most = "git status " + "x" * (shell.LONGEST - len("git status "))
+    most = "git status " + "x" * (shell.LONGEST - len("git status ") - 1)
     assert decide([STATUS], run(most)).do == "allow"
     assert decide([STATUS], run(most + "x")).do == ""
+
+
+def test_P5_what_was_cut_is_allowed_by_no_rule() -> None:
+    """A worker keeps so much of a call, and no more: the rest could be anything."""
+    bold = [rule("allow", kind=["execute", "edit"], destructive=True)]
+    line = "git status" + " " * shell.LONGEST + "; rm -rf ~"
+    assert decide(bold, run("make")).do == "allow"
+    whole: Json = {"kind": "execute", "rawInput": {"command": line}}
+    many: Json = {"kind": "execute", "rawInput": {"command": ["git", *["x"] * 5000, "; rm"]}}
+    deep: Json = {"kind": "edit", "locations": [{"path": "src/" + "a/../" * 5000 + "../../etc"}]}
+    wide: Json = {"kind": "edit", "locations": [{"path": "a"}] * 5000}
+    for call in (whole, many, deep, wide):
+        for known in (call, danger.gist(call)):
+            judged = call_of("claude", known, ROOTS, "/h")
+            assert decide([*bold, STATUS, rule("allow", path="**")], judged).do == "ask"
+            assert judged.danger
+
+
+def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
+    call: Json = {"kind": "execute", "title": "git status", "rawInput": {"cmdline": "rm x"}}
+    for known in (call, danger.gist(call)):
+        judged = call_of("claude", known, ROOTS, "/h")
+        assert decide([STATUS], judged).do == ""
+        assert decide([rule("deny", command="git *")], judged).do == "deny"
+        assert isinstance(rules.narrow(judged, "n"), rules.Unruly)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ LONGEST = 100_000
 MOST_PATHS = 1000
 """Of a call that are judged, and words of its command."""
 LONGEST_PATH = 4096
+UNKNOWN = "?"
 
 _HOLY = ("/etc", "/usr", "/bin", "/sbin", "/boot", "/lib")
 _WRITES = frozenset({"edit", "delete", "move"})
@@ -90,6 +91,8 @@ def gist(call: Json) -> Json:
     elif isinstance(given, dict):
         kept = {key: given[key] for key in (*TEXT_KEYS, *_PATH_KEYS, "args") if key in given}
         found["rawInput"] = {key: _short(value) for key, value in kept.items()}
+        if given and not kept:  # it says something that nobody here understands
+            found["rawInput"] = {UNKNOWN: True}
     for key in ("locations", "content"):
         if key in call and call[key] is not None:
             parts = islice(loose.mappings(call, key), MOST_PATHS)

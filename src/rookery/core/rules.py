@@ -76,6 +76,8 @@ class Call(NamedTuple):
     home: str = ""
     danger: str = ""
     """Why it cannot be undone; "": it can."""
+    cut: bool = False
+    """There may be more of it: no rule allows it."""
 
 
 class Verdict(NamedTuple):
@@ -97,15 +99,31 @@ def call_of(agent: str, call: Json, roots: Sequence[str], home: str) -> Call:
     """A tool call as rules see it. `roots`: the session's directories, its own first."""
     kind = loose.text(call, "kind")
     paths = danger.paths_of(call, tuple(roots), home)
+    commands = _commands(call, kind)
+    judged = danger.danger_of(call, roots, home)
+    if not judged and _is_cut(call, commands, paths):
+        judged = "is too long to be judged"
     return Call(
         agent=agent,
         kind=kind if kind in KINDS else "other",
         tools=_tools(call),
-        commands=_commands(call, kind),
+        commands=commands,
         paths=tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS]))),
         roots=tuple(map(danger.normal, roots)),
         home=home,
-        danger=danger.danger_of(call, roots, home),
+        danger=judged,
+        cut=_is_cut(call, commands, paths),
+    )
+
+
+def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bool:
+    """Whether there may be more of it than is known here: what was left out could be anything."""
+    raw = call.get("rawInput")
+    lists = [*(raw.values() if isinstance(raw, dict) else ()), call.get("locations"), paths]
+    return (
+        any(len(command.whole) >= shell.LONGEST for command in commands)
+        or any(len(path) >= danger.LONGEST_PATH for path in paths)
+        or any(isinstance(each, list) and len(each) >= danger.MOST_PATHS for each in lists)
     )
 
 
@@ -116,7 +134,7 @@ def _tools(call: Json) -> tuple[str, ...]:
 
 def lines_of(call: Json) -> list[str]:
     """The command lines of a call. The title of one that runs something stands for them where
-    nothing else does."""
+    no input was told at all."""
     given = call.get("rawInput")
     found = [given] if isinstance(given, str) else []
     raw = given if isinstance(given, dict) else {}
@@ -129,7 +147,7 @@ def lines_of(call: Json) -> list[str]:
             value = f"{value} {shell.line_of(words)}"
         if isinstance(value, str) and value.strip():
             found.append(value)
-    if not found and loose.text(call, "kind") == "execute":
+    if not found and not raw and loose.text(call, "kind") == "execute":
         found.append(_titled(loose.text(call, "title")))
     return [line for line in found if line.strip()]
 
@@ -143,8 +161,9 @@ def _titled(title: str) -> str:
 
 def _commands(call: Json, kind: str) -> tuple[Command, ...]:
     lines = lines_of(call)
+    title = loose.text(call, "title") if kind == "execute" else ""
     if not lines:
-        return (Command(),)
+        return (Command("", "", shell.suspects(_titled(title))) if title else Command(),)
     found: list[Command] = []
     for line in lines:
         parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
@@ -152,8 +171,7 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
             found.append(Command(line, "", shell.suspects(line)))
         else:
             found += [Command(line, part, shell.suspects(part)) for part in parts]
-    title = loose.text(call, "title")
-    if kind == "execute" and title and lines != [_titled(title)]:
+    if title and lines != [_titled(title)]:
         # It may say more than the input does: enough to deny, nothing to allow by.
         more = shell.suspects(_titled(title))
         found[0] = found[0]._replace(suspects=(*found[0].suspects, *more))
@@ -172,7 +190,7 @@ def decide(rules: Iterable[Rule], call: Call) -> Verdict:
         if found:
             return found[0]
     deciding = tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules))
-    if call.danger and not all(rule.destructive for rule in deciding):
+    if call.cut or (call.danger and not all(rule.destructive for rule in deciding)):
         return Verdict("ask", deciding, f"it {call.danger}")
     return Verdict("allow", deciding)
 
@@ -258,7 +276,7 @@ def narrow(call: Call, name: str) -> Rule | Unruly:
         return base._replace(exact=lines)
     if not lines and call.paths:
         return base._replace(path=tuple(globs.escaped(path) for path in call.paths[:20]))
-    if not lines and call.tools:
+    if not lines and call.tools and call.kind != "execute":
         return base._replace(tool=(globs.escaped(call.tools[0]),))
     return Unruly("Nothing in this call says what exactly would be allowed.")
 

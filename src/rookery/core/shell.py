@@ -8,7 +8,7 @@ that it does not understand whole. `suspects` is for what must be denied: it gue
 import re
 
 LONGEST = 100_000
-"""Characters of a command that are read; a longer one is never plain."""
+"""Characters of a command that are read; what is so long may have been cut, and is never plain."""
 
 MOST_PARTS = 200
 """Of a line that is plain."""
@@ -25,7 +25,7 @@ _UNCLEAR = frozenset("`$()<>#\\")
 def plain_parts(text: str) -> tuple[str, ...] | None:
     """The simple commands of a line, as they are written; None where anything in it is unclear:
     substitutions, variables, redirections, groups, comments, open quotes, control characters."""
-    if len(text) > LONGEST or any(not sign.isprintable() and sign not in "\t\n" for sign in text):
+    if len(text) >= LONGEST or any(not sign.isprintable() and sign not in "\t\n" for sign in text):
         return None
     parts: list[str] = []
     part: list[str] = []
