@@ -38,7 +38,9 @@ def measure() -> dict[str, float]:
             fresh, long = agent.open(), ""
             prompt_seconds(agent, fresh)
             long = str(
-                agent.ask("session/new", cwd=agent.cwd, mcpServers=[]).message["result"]["sessionId"]
+                agent.ask("session/new", cwd=agent.cwd, mcpServers=[]).message["result"][
+                    "sessionId"
+                ]
             )
             grow(agent, long)
             pairs = [

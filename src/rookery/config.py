@@ -8,6 +8,10 @@
     [agents.mine]               # then: rookery run --agent mine …
     command = ["my-agent", "--acp"]
 
+    [[policy.rules]]            # answers for you: core.rules
+    do = "allow"
+    command = "git status*"
+
 Every worker imports this, so the parser is loaded only where there is a file to parse.
 """
 
@@ -17,10 +21,21 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.core.policy import Policy
-from rookery.settings import LIMITS, OFF_OR
+from rookery.core.policy import CriticPolicy, Policy
+from rookery.core.rules import Fault, Rule, rule_of
+from rookery.settings import CRITIC, CRITIC_LIMITS, LIMITS, OFF_OR
 
 FILE = "config.toml"
+PLAIN = {
+    "default_agent": "the name of an agent, in quotes",
+    "node_path": "a path, in quotes",
+    "show_tool_durations": "true or false",
+}
+KNOWN = (
+    *PLAIN,
+    *("[worker]", "[critic]", "[session]", "[agent]", "[agents.NAME]", "[[policy.rules]]"),
+)
+TABLES = ("worker", "critic", "session", "agent", "agents", "policy")
 
 
 class Config(NamedTuple):
@@ -31,6 +46,13 @@ class Config(NamedTuple):
     """A person's own agents: name and argv."""
     node_path: str = ""
     """Where to look for programs that PATH has not."""
+    approve_all: bool = False
+    """Sessions in which nothing else was chosen approve all (row P6)."""
+    rules: tuple[Rule, ...] = ()
+    critic: CriticPolicy = CriticPolicy()
+    show_tool_durations: bool = True
+    warm: bool = True
+    """Whether a process with the SDK loaded is kept for sessions of our own agent."""
 
 
 class ConfigError(Exception):
@@ -74,53 +96,105 @@ class _File:
         self.lines = text.splitlines()
 
     def config(self, tables: dict[str, Any]) -> Config:
-        policy, agents, default, node = Policy(), dict[str, list[str]](), "", ""
+        given: dict[str, Any] = {}
         for key, value in tables.items():
-            match key, value:
-                case "default_agent", str() if value.strip():
-                    default = value.strip()
-                case "default_agent", _:
-                    self.refuse([key], "must be the name of an agent, in quotes")
-                case "node_path", str():
-                    node = value.strip()
-                case "node_path", _:
-                    self.refuse([key], "must be a path, in quotes")
-                case "worker", dict():
-                    policy = self.policy(value)
-                case "agents", dict():
-                    agents = {name: self.agent(name, table) for name, table in value.items()}
-                case (("worker" | "agents"), _):
-                    self.refuse([key], f"must be a table: [{key}]")
-                case _:
-                    self.unknown([key], "default_agent", "node_path", "[worker]", "[agents.NAME]")
-        return Config(policy, default, agents, node)
+            if key in TABLES and not isinstance(value, dict):
+                self.refuse([key], f"must be a table: [{key}]")
+            given |= self.table(key, value) if key in TABLES else self.plain(key, value)
+        return Config(**given)
 
-    def policy(self, table: dict[str, Any]) -> Policy:
-        known = Policy._field_defaults
+    def plain(self, key: str, value: object) -> dict[str, Any]:
+        if key not in PLAIN:
+            self.unknown([key], *KNOWN)
+        if key == "show_tool_durations":
+            good = isinstance(value, bool)
+        else:
+            good = isinstance(value, str) and (bool(value.strip()) or key == "node_path")
+        if not good:
+            self.refuse([key], f"must be {PLAIN[key]}")
+        return {key: value.strip() if isinstance(value, str) else value}
+
+    def table(self, key: str, table: dict[str, Any]) -> dict[str, Any]:
+        match key:
+            case "worker":
+                return {"policy": Policy(**self.fields(key, table, Policy._field_defaults))}
+            case "critic":
+                fields = self.fields(key, table, CriticPolicy._field_defaults)
+                return {"critic": CriticPolicy(**fields)}
+            case "agents":
+                return {"agents": {name: self.agent(name, each) for name, each in table.items()}}
+            case "session":
+                return {"approve_all": self.switch(key, table, "approve_all", False)}
+            case "agent":
+                return {"warm": self.switch(key, table, "warm", True)}
+        return {"rules": self.rules(table)}
+
+    def switch(self, place: str, table: dict[str, Any], name: str, default: bool) -> bool:
+        """Of a table that holds one thing, on or off."""
+        for key, value in table.items():
+            if key != name:
+                self.unknown([place, key], name)
+            if not isinstance(value, bool):
+                self.refuse([place, key], "must be true or false")
+        return bool(table.get(name, default))
+
+    def rules(self, table: dict[str, Any]) -> tuple[Rule, ...]:
+        for key in table:
+            if key != "rules":
+                self.unknown(["policy", key], "rules")
+        given = table.get("rules", [])
+        if not isinstance(given, list):
+            self.refuse(["policy", "rules"], "must be tables: [[policy.rules]]")
+        found: list[Rule] = []
+        for number, each in enumerate(given, 1):
+            rule = rule_of(each, number)
+            if not isinstance(rule, Fault) and rule.name in [known.name for known in found]:
+                rule = Fault("name", f"{rule.name!r} is another rule's name")
+            if isinstance(rule, Fault):
+                self.refuse_rule(number, rule)
+            found.append(rule)
+        return tuple(found)
+
+    def refuse_rule(self, number: int, fault: Fault) -> NoReturn:
+        line = rule_line(self.lines, number, fault.key) or line_of(self.lines, ["policy", "rules"])
+        place = f"{self.path}, line {line}" if line else self.path
+        key = f".{fault.key}" if fault.key else ""
+        raise ConfigError(f"{place}: policy.rules {number}{key} {fault.why}.")
+
+    def fields(self, name: str, table: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         given = {}
         for key, value in table.items():
             if key not in known:
-                self.unknown(["worker", key], *known)
-            given[key] = self.setting(key, value, known[key])
-        return Policy(**given)
+                self.unknown([name, key], *known)
+            given[key] = self.setting(name, key, value, known[key])
+        return given
 
-    def setting(self, key: str, value: object, default: object) -> Any:
-        """The value, clamped; of the type that the field's default has."""
-        limit = LIMITS.get(key, (0.0, float("inf")))
+    def setting(self, table: str, key: str, value: object, default: object) -> Any:
+        """The value, of the type that the field's default has. The worker's numbers are clamped;
+        the critic's must lie where they may."""
+        place = [table, key]
+        limits = CRITIC_LIMITS if table == CRITIC else LIMITS
+        limit: tuple[Any, ...] = limits.get(key, (0.0, float("inf")))
         if isinstance(default, bool):
             if not isinstance(value, bool):
-                self.refuse(["worker", key], "must be true or false")
+                self.refuse(place, "must be true or false")
             return value
         if isinstance(default, str):
+            if not limit and isinstance(value, str):
+                return value
+            if not limit:
+                self.refuse(place, "must be a text, in quotes")
             if value not in limit:
                 words = " or ".join(f'"{word}"' for word in limit)
-                self.refuse(["worker", key], f"must be {words}")
+                self.refuse(place, f"must be {words}")
             return value
         if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value):
-            self.refuse(["worker", key], "must be a number")
+            self.refuse(place, "must be a number")
         if isinstance(default, int) and not isinstance(value, int):
-            self.refuse(["worker", key], "must be a whole number")
+            self.refuse(place, "must be a whole number")
         least, greatest = limit
+        if table == CRITIC and not least <= value <= greatest:
+            self.refuse(place, f"must lie between {least:g} and {greatest:g}")
         if value and key in OFF_OR:  # 0 turns it off; a little would end healthy turns
             least = OFF_OR[key]
         clamped = min(max(value, least), greatest)
@@ -167,6 +241,25 @@ def line_of(lines: Sequence[str], key: list[str]) -> int:
             # An inline table says several at once: `worker = { … }`.
             nearest = number if found == key[: len(found)] else nearest
     return nearest
+
+
+RULES = ["policy", "rules"]
+
+
+def rule_line(lines: Sequence[str], number: int, key: str = "") -> int:
+    """Where the n-th rule, or a key of it, stands; 0 when it is not written as a table."""
+    seen, start = 0, 0
+    for place, line in enumerate(lines, 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            if start:
+                break
+            if bare.startswith("[[") and _words(bare[2:].split("]]")[0]) == RULES:
+                seen += 1
+                start = place if seen == number else 0
+        elif start and key and "=" in bare and _words(bare.split("=")[0]) == [key]:
+            return place
+    return start
 
 
 def _words(dotted: str) -> list[str]:

@@ -120,6 +120,11 @@ def named_socket(home: str, name: str) -> str:
     return os.path.join(directory, name)
 
 
+def socket_directory(home: str) -> str:
+    """Where the sockets of a home's workers lie, or would."""
+    return os.path.dirname(socket_path(os.path.join(sessions(home), "0" * ID_LENGTH)))
+
+
 def make_socket_dir(socket: str) -> None:
     """Make the directory of a socket for this user alone."""
     directory = os.path.dirname(socket)

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rookery import programs
+from rookery.core import loose, switching
+from rookery.core.asks import Refusal
 from rookery.core.environment import overriding
+from rookery.core.events import Json
 
 OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
@@ -214,6 +217,28 @@ def lacks_module(agent: Agent) -> str:
         return "" if find_spec(entry.module) else entry.module
     except ModuleNotFoundError:
         return entry.module
+
+
+def check_successor(
+    header: Json,
+    command: Json,
+    custom: Mapping[str, Sequence[str]],
+    environment: Mapping[str, str],
+    node_path: str = "",
+) -> Refusal | None:
+    """Why an agent cannot take over a session (row S1); the environment is the session's."""
+    refusal = switching.refusal(header, command, names(custom))
+    if refusal is not None:
+        return refusal
+    argv = loose.texts(command, "argv")
+    agent = Agent(command["agent"], argv) if argv else resolve(command["agent"], custom)
+    try:
+        check_installed(agent, environment, header["cwd"], node_path)
+    except NotInstalled as missing:
+        how = f" To install it: {missing.install}" if missing.install else ""
+        words = f"{agent.name} is not installed: there is no program {agent.argv[0]!r}.{how}"
+        return Refusal("not_installed", words)
+    return None
 
 
 def install_line(name: str, argv: Sequence[str]) -> str:

@@ -4,13 +4,19 @@ and for the page about sessions."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.core.policy import Policy
+from rookery.core.policy import CriticPolicy, Policy
 
 type Limit = tuple[float, float] | tuple[str, ...]
 """The least and the greatest number, or the words that are allowed."""
 
 WORKER = "worker"
-NEXT_WORKER = "at the next start of a session's worker (rookery stop SESSION; the next prompt)"
+CRITIC = "critic"
+TABLES: dict[str, type[Policy] | type[CriticPolicy]] = {WORKER: Policy, CRITIC: CriticPolicy}
+
+AT_ONCE = "at once, in sessions that are awake too"
+NEXT_TERMINAL = "at once, for terminals that are started from then on"
+NEXT_START = "at once, for whatever is started from then on"
+NEXT_AGENT = "at the next start of a session's agent (rookery restart SESSION)"
 
 
 class Setting(NamedTuple):
@@ -25,7 +31,9 @@ class Setting(NamedTuple):
     more: str = ""
     example: str = ""
     """Of what has no default: how it would be written."""
-    effect: str = NEXT_WORKER
+    effect: str = AT_ONCE
+    initial: bool | None = None
+    """The default of what stands in no table."""
 
     @property
     def name(self) -> str:
@@ -33,7 +41,8 @@ class Setting(NamedTuple):
 
     @property
     def default(self) -> float | int | str | bool | None:
-        return Policy._field_defaults[self.name] if self.key.startswith(f"{WORKER}.") else None
+        fields = TABLES.get(self.key.partition(".")[0])
+        return self.initial if fields is None else fields._field_defaults[self.name]
 
 
 _DAY = 86400.0
@@ -54,6 +63,15 @@ PLAIN = (
         more="Programs that PATH lacks are looked for there first, then where nvm, fnm, volta, "
         "asdf and mise keep theirs. ROOKERY_NODE in the environment says the same.",
         example='"~/node/bin"',
+        effect=NEXT_AGENT,
+    ),
+    Setting(
+        "show_tool_durations",
+        "say how long each tool call took",
+        unit="true or false",
+        example="true",
+        initial=True,
+        effect="at once, for what is printed from then on",
     ),
 )
 
@@ -93,9 +111,21 @@ _NUMBERS = (
         "nobody attached and no event for so long: it sleeps, in mid-turn too",
         (3600.0, 30 * _DAY),
     ),
-    Setting("start_timeout", "until an agent must have answered its start", (1.0, 600.0)),
-    Setting("cold_start_timeout", "the same for npx, uvx and the like", (1.0, 3600.0)),
+    Setting(
+        "start_timeout",
+        "until an agent must have answered its start",
+        (1.0, 600.0),
+        effect=NEXT_START,
+    ),
+    Setting(
+        "cold_start_timeout",
+        "the same for npx, uvx and the like",
+        (1.0, 3600.0),
+        effect=NEXT_START,
+    ),
     Setting("stop_grace", "between TERM and KILL", (0.0, 60.0)),
+    Setting("switch_grace", "the same where another agent takes over", (0.0, 60.0)),
+    Setting("delete_grace", "for an agent to forget a deleted session", (0.0, 60.0)),
     Setting("chunk_window", "text is gathered into events of so long", (0.0, 1.0)),
     Setting(
         "queue_drain",
@@ -113,6 +143,7 @@ _NUMBERS = (
         (64.0 * 1024, 1024.0**3),
         unit="bytes",
         more="Its beginning and its end; what lies between is counted.",
+        effect=NEXT_TERMINAL,
     ),
     Setting(
         "confirm_destructive",
@@ -125,6 +156,7 @@ _NUMBERS = (
         "awake at once; over it a start is refused, with the idle ones that you can stop",
         (1.0, 1000.0),
         unit="workers",
+        effect=NEXT_START,
     ),
     Setting(
         "max_cold_starts",
@@ -132,6 +164,7 @@ _NUMBERS = (
         (1.0, 1000.0),
         unit="workers",
         more="At most max_workers.",
+        effect=NEXT_START,
     ),
     Setting(
         "rate_limit_auto_resume",
@@ -146,19 +179,94 @@ _NUMBERS = (
         "an ask is rejected after so long, counted while somebody is attached; 0: it waits",
         (0.0, _DAY),
     ),
+    Setting(
+        "keep_events",
+        "of a session's older events, what the agent said and did is dropped; 0: nothing is",
+        (0.0, 1e9),
+        unit="events",
+        least_on=1000.0,
+        more="At the end of each turn, for good. Prompts, ends, asks and whatever a session's "
+        "state is made of stay.",
+    ),
 )
 
 NUMBERS = tuple(setting._replace(key=f"{WORKER}.{setting.key}") for setting in _NUMBERS)
+
+_CRITIC = (
+    Setting("enabled", "judge turns at all", (0.0, 1.0), unit="true or false"),
+    Setting(
+        "command",
+        'judges each turn that ended well, in the session\'s directory; "": none',
+        unit="a line for the shell",
+        more="Exit code 0 is a score of 1, any other 0; the end of its output goes with it. It has "
+        "the session's own environment.",
+        example='"pytest -q"',
+    ),
+    Setting(
+        "refine",
+        "send a poor verdict back to the agent",
+        (0.0, 1.0),
+        unit="true or false",
+        more="`rookery set SESSION refine on` says so for one session.",
+    ),
+    Setting("score_below", "a lower score is poor", (0.0, 1.0), unit=""),
+    Setting("issue_at", "so is an issue of behaviour that is so probable", (0.0, 1.0), unit=""),
+    Setting(
+        "iterations",
+        "refinements at most, until a person's next prompt",
+        (1.0, 10.0),
+        unit="refinements",
+    ),
+    Setting("timeout", "for the command", (1.0, _DAY)),
+)
+
+CRITICS = tuple(setting._replace(key=f"{CRITIC}.{setting.key}") for setting in _CRITIC)
 
 OWN_AGENT = Setting(
     "agents.NAME.command",
     "an agent of your own: rookery run --agent NAME",
     unit="a list of words",
     example='["my-agent", "--acp"]',
+    effect=NEXT_AGENT,
 )
 
-SETTINGS: tuple[Setting, ...] = (*PLAIN, *NUMBERS, OWN_AGENT)
+SESSION = (
+    Setting(
+        "session.approve_all",
+        "sessions in which nothing else was chosen approve all",
+        unit="true or false",
+        more="As `rookery set SESSION confirm all`: what cannot be undone is still asked, where "
+        "the agent asks.",
+        effect="at the next start of a session's agent",
+        initial=False,
+    ),
+)
+
+AGENT = (
+    Setting(
+        "agent.warm",
+        "keep a process with the SDK loaded: sessions of Rookery's own agent start at once",
+        unit="true or false",
+        more="It takes some 250 MB, shared by its sessions, and ends after half an hour unused.",
+        effect="at the next start of a session's agent",
+        initial=True,
+    ),
+)
+
+RULES = Setting(
+    "policy.rules",
+    "rules that answer for you: rookery policy",
+    unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
+    "command, exact, path, tool",
+    example='[{ do = "allow", command = "git status*" }]',
+    effect=AT_ONCE,
+)
+
+SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT)
+"""Each is one value."""
+SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
+CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
 OFF_OR = {setting.name: setting.least_on for setting in NUMBERS if setting.least_on}
 
 
@@ -187,7 +295,7 @@ def range_of(setting: Setting) -> str:
         return " or ".join(f'"{word}"' for word in setting.limit)
     least, greatest = (f"{number:,.10g}" for number in setting.limit)
     off = f"0 (off) or {setting.least_on:g}" if setting.least_on else least
-    return f"{off} to {greatest} {setting.unit}"
+    return f"{off} to {greatest} {setting.unit}".rstrip()
 
 
 def sample() -> str:
@@ -195,7 +303,15 @@ def sample() -> str:
     lines = [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
+    lines += ["", "[session]"]
+    lines += [_line(each.name, written(each.default), each.brief) for each in SESSION]
+    lines += ["", "[agent]"]
+    lines += [_line(each.name, written(each.default), each.brief) for each in AGENT]
+    lines += ["", f"[{CRITIC}]"]
+    lines += [_line(each.name, written(each.default), each.brief) for each in CRITICS]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
+    lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
+    lines += ['command = "git status*"']
     return "\n".join(lines) + "\n"
 
 

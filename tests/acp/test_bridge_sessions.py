@@ -1,5 +1,6 @@
 """The bridge's own part of sessions: which agent, which session, and what is left of a failure."""
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -42,9 +43,13 @@ def configure(door: Door, **agents: list[str]) -> None:
     (door.home / "config.toml").write_text("\n".join(lines))
 
 
-async def test_the_agent_is_an_option_until_the_first_prompt(bridge: Door) -> None:
-    """By flag, by configuration, or chosen in the editor."""
-    configure(bridge, other=bridge.player({"otherwise": [{"text": "other"}]}))
+async def test_the_agent_is_an_option_and_another_takes_over_later_s1(bridge: Door) -> None:
+    """By flag, by configuration, or chosen in the editor; in a conversation it is a switch."""
+    for name in ("other", "third"):
+        script = {"otherwise": [{"text": name}]}
+        (bridge.root / f"{name}.json").write_text(json.dumps(script))
+    files = {name: str(bridge.root / f"{name}.json") for name in ("other", "third")}
+    configure(bridge, **{name: bridge.player(file) for name, file in files.items()})
     agent = await opened(bridge, "--agent", "demo")
     made = await agent.call("session/new", **HERE)
     session = made["sessionId"]
@@ -57,9 +62,13 @@ async def test_the_agent_is_an_option_until_the_first_prompt(bridge: Door) -> No
     assert option(full)["currentValue"] == "other"
     assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
     assert texts(agent.news(session)) == ["other"]
-    assert await agent.call("session/set_config_option", value="demo", **choose) == -32602
     full = await agent.call("session/set_config_option", value="other", **choose)
     assert option(full)["currentValue"] == "other"
+    full = await agent.call("session/set_config_option", value="third", **choose)
+    assert option(full)["currentValue"] == "third"
+    assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
+    assert texts(agent.news(session))[-1] == "third"
+    assert [line for line in agent.lines if f"`rookery recap {session}`" in str(line)]
 
 
 async def test_an_agent_that_does_not_start_is_not_chosen(bridge: Door) -> None:
@@ -165,5 +174,6 @@ async def test_a_session_that_is_deleted_elsewhere(bridge: Door, home: Path) -> 
     running = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
     await agent.until(lambda line: "'on'" in str(line))
     fleet.remove(str(home), session)
-    assert "error" in await agent.answer(running)
+    answer = await agent.answer(running)
+    assert "error" in answer or answer["result"]["stopReason"] == "cancelled"
     assert "result" in await agent.turn(other, "hi")

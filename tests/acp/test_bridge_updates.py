@@ -206,6 +206,20 @@ async def test_an_ask_that_the_agent_takes_back(bridge: Door, tmp_path: Path) ->
     assert (await agent.answer(id))["result"]["stopReason"] == "cancelled"
 
 
+async def test_P5_what_a_rule_answers_is_no_dialog(
+    bridge: Door, home: Path, tmp_path: Path
+) -> None:
+    rule = '[[policy.rules]]\ndo = "allow"\nkind = "read"\n'
+    (home / "config.toml").write_text(rule)
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    steps = [{"ask": "May I look?", "kind": "read", "allowed": [{"text": "looked"}]}]
+    ended = await agent.turn(session, steps)
+    assert ended["result"]["stopReason"] == "end_turn"
+    assert "session/request_permission" not in agent.requests()
+    assert texts(agent.news(session)) == ["looked"]
+
+
 def shared(*updates: Json, **client: Any) -> list[Json]:
     """The updates of a log that holds these."""
     sharing = Sharing(client, Offered(client, []), lambda _name: None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rookery.config import Config, ConfigError, load
-from rookery.core.policy import Policy
+from rookery.core.policy import CriticPolicy, Policy
 from rookery.settings import LIMITS
 
 
@@ -38,6 +38,12 @@ def test_everything_that_can_be_said(tmp_path: Path) -> None:
     assert found.default_agent == "claude"
     assert found.policy == Policy(cancel_grace=3.0, queue_drain="serial", queue_most=7)
     assert found.agents == {"mine": ["my-agent", "--acp"]}
+
+
+def test_the_critics_settings(tmp_path: Path) -> None:
+    found = load_text(tmp_path, '[critic]\ncommand = "make"\nscore_below = 1\niterations = 10\n')
+    assert found.critic == CriticPolicy(command="make", score_below=1.0, iterations=10)
+    assert found.policy == Policy()
 
 
 def test_every_field_of_the_policy_has_its_limits() -> None:
@@ -80,6 +86,15 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[agents.a]", ["line 1", "agents.a", "command"]),
         ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
         ("[worker\n", ["line 1"]),
+        ("[critic]\nscore_below = 1.01", ["line 2", "critic.score_below", "between 0 and 1"]),
+        ("[critic]\nissue_at = -0.1", ["line 2", "critic.issue_at", "between 0 and 1"]),
+        ("[critic]\niterations = 11", ["line 2", "between 1 and 10"]),
+        ("[critic]\niterations = 0", ["line 2", "between 1 and 10"]),
+        ("[critic]\ncommand = 3", ["line 2", "critic.command", "text"]),
+        ("[critic]\nrefine = 1", ["line 2", "true or false"]),
+        ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
+        ("critic = 1", ["line 1", "must be a table"]),
+        ("show_tool_durations = 1", ["line 1", "true or false"]),
     ],
 )
 def test_a_mistake_names_key_line_and_what_is_allowed(

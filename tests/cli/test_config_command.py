@@ -56,7 +56,7 @@ def test_show_tells_value_and_whence(home: Path) -> None:
         '[agents.mine]\ncommand = ["my-agent"]\n'
     )
     lines = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
-    assert len(lines) == len(settings.SETTINGS)
+    assert len(lines) == len(settings.SETTINGS) - 1  # there are no rules
     assert '"codex"' in lines["default_agent"]
     assert lines["default_agent"].endswith("config.toml, line 1")
     assert lines["worker.cancel_grace"].split()[1:] == ["3", "config.toml,", "line", "4"]
@@ -83,8 +83,11 @@ def test_each_setting_is_found_and_has_a_range(setting: settings.Setting) -> Non
 
 def test_explain(home: Path) -> None:
     told = rookery("config", "explain", "silent_after").out
-    for words in ("given up", "0 (off) or 120 to 86,400 seconds", "default   120", "next start"):
+    for words in ("given up", "0 (off) or 120 to 86,400 seconds", "default   120", "at once"):
         assert words in told
+    assert "rookery restart SESSION" in rookery("config", "explain", "node_path").out
+    assert "0 to 1\n" in rookery("config", "explain", "critic.issue_at").out
+    assert "default   true" in rookery("config", "explain", "show_tool_durations").out
     assert '"combined" or "serial"' in rookery("config", "explain", "worker.queue_drain").out
     assert "list of words" in rookery("config", "explain", "agents.mine").out
     assert len(rookery("config", "explain").out.splitlines()) == len(settings.SETTINGS)
@@ -142,6 +145,23 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(
     assert code == 1
     assert "somebody else" in err
     assert load(str(home)).default_agent == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "unsaid"),
+    [
+        ("[worker]\ncancel_grace = 3", "by themselves", "takes effect"),
+        ('node_path = "/n"', "node_path takes effect at the next start", "by themselves"),
+        ('[agents.x]\ncommand = ["x"]', "rookery restart SESSION", "by themselves"),
+        ("[worker]\nmax_workers = 3", "worker.max_workers takes effect at once, for", "themselves"),
+        ("# nothing", "No setting has another value", "takes effect"),
+    ],
+)
+def test_edit_says_what_has_to_wait(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str, unsaid: str
+) -> None:
+    code, err = edit(monkeypatch, tmp_path, f"cat >\"$1\" <<'END'\n{line}\nEND")
+    assert (code, said in err, unsaid in err) == (0, True, False), err
 
 
 def test_a_link_stays_a_link(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
     agent = player(tmp_path, {"agent": {"configOptions": OPTIONS}})
     session = rookery("new", *agent).out.strip()
     early = rookery("set", session)
-    assert (early.code, early.out) == (0, "")
+    assert (early.code, early.out.splitlines()[0]) == (0, "confirm")  # P6: every session's
     assert "once the agent has started" in early.err
     pinned = rookery("set", session, "model", "large")
     assert pinned.err == "model large is chosen for the agent's next start.\n"
@@ -138,7 +138,8 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
     assert rookery("set", session, "tone", "Warm").err == "tone is now warm.\n"
     assert rookery("set", session, "model", "small").err == "model is now small.\n"
     listed = [json.loads(line) for line in rookery("set", session, "--json").out.splitlines()]
-    assert {each["set"]: each["value"] for each in listed} == {"model": "small", "tone": "warm"}
+    values = {each["set"]: each["value"] for each in listed}
+    assert values == {"model": "small", "tone": "warm", "confirm": "every"}
     wrong = rookery("set", session, "model", "huge")
     assert (wrong.code, "small, large" in wrong.err) == (1, True)
     assert rookery("set", session, "flavour").code == 2

@@ -19,13 +19,14 @@ why source score issues resetsAt exitCode signal command cwd roots mcpServers ag
 pinned mode model effort origin compactionId type path oldText newText terminalId claudeCode
 parentToolUseId optionId code data category currentValue choices availableModes currentModelId
 availableModels modelId uri resource blob danger confirmed steered kept
+critic refine again accepted iteration of more probability rookery
 """
 FIELDS = NAMES.split()
 
 STATES = """
 pending in_progress completed failed unfinished interrupted running quiet idle asked closed started
 output ended starting ready exited stopped switched parked reset cleared end_turn cancelled add edit
-move remove text image resource diff terminal content header 1 t a
+move remove judged judging critic text image resource diff terminal content header 1 t a
 """
 WORDS = STATES.split()
 

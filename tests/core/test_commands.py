@@ -22,7 +22,11 @@ FINE: list[Json] = [
     {"do": "set", "option": "mode", "value": "plan"},
     {"do": "queue", "op": "remove", "item": "q"},
     {"do": "queue", "op": "edit", "item": "q", "prompt": [text("x")]},
+    {"do": "switch", "agent": "jay"},
+    {"do": "switch", "agent": "jay", "argv": ["jay"], "model": "m", "reason": "rate_limited"},
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
+    *({"do": name} for name in ("archive", "unarchive")),
+    *({"do": name} for name in ("clear", "delete")),
 ]
 
 
@@ -52,6 +56,13 @@ def test_a_good_command_passes(command: Json) -> None:
         ({"do": "set", "option": "mode", "value": ""}, "no_value"),
         ({"do": "queue", "op": "burn"}, "unknown_operation"),
         ({"do": "queue", "op": "edit", "prompt": []}, "empty_prompt"),
+        ({"do": "switch"}, "no_agent"),
+        ({"do": "switch", "agent": " "}, "no_agent"),
+        ({"do": "switch", "agent": "jay", "argv": []}, "bad_argv"),
+        ({"do": "switch", "agent": "jay", "argv": "jay"}, "bad_argv"),
+        ({"do": "switch", "agent": "jay", "argv": [1]}, "bad_argv"),
+        ({"do": "switch", "agent": "jay", "model": ""}, "no_model"),
+        ({"do": "switch", "agent": "jay", "reason": "bored"}, "bad_reason"),
         ({"do": "fly"}, "unknown_command"),
         ({"do": None}, "unknown_command"),
         ({}, "unknown_command"),

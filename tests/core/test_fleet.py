@@ -3,7 +3,7 @@
 import pytest
 
 from rookery.core.events import dumps, loads
-from rookery.core.fleet import ORDER, fleet_block, head_of, in_order, state_of
+from rookery.core.fleet import ORDER, fleet_block, head_of, in_order, is_unread, state_of
 from rookery.core.turn import REASONS
 from tests.core.making import Json, asked, idle, play, prompt, running, update
 
@@ -68,3 +68,35 @@ def test_what_needs_a_person_comes_first_then_what_has_news() -> None:
     ]
     blocks = [fleet_block(found, awake=found["id"] != "asleep") for found in heads]
     assert [block["id"] for block in in_order(blocks)] == ["asks", "failed", "new", "old", "asleep"]
+
+
+@pytest.mark.parametrize(
+    ("updates", "news"),
+    [
+        ([], 0),
+        ([prompt(), running()], 0),
+        ([prompt(), running(), idle()], 3),
+        ([prompt(), running(), asked()], 3),
+        ([prompt(), running(), idle(), update("usage_update", used=1, size=2)], 3),
+        ([prompt(), running(), idle(), prompt(), running()], 3),
+        ([prompt(), running(), asked(), idle()], 4),
+    ],
+)
+def test_H4_the_end_of_a_turn_and_an_ask_are_news(updates: list[Json], news: int) -> None:
+    """Unread until somebody has seen that very event: one before it is not enough."""
+    found = head(*updates)
+    assert found["news"] == news
+    assert not is_unread(found, news)
+    assert is_unread(found, news - 1)
+
+
+def test_H4_the_head_of_an_earlier_build_is_not_unread() -> None:
+    found = head(prompt(), running(), idle())
+    del found["news"]
+    assert not is_unread(found, 0)
+
+
+def test_W4_a_prompt_brings_an_archived_session_back() -> None:
+    archived = update("_session", archived=True)
+    assert head(prompt(), running(), idle(), archived)["archived"]
+    assert not head(prompt(), running(), idle(), archived, prompt())["archived"]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rookery.core.header import EMPTY, OF_THE_AGENT
+from rookery.core.header import EMPTY
+from rookery.core.switching import OF_THE_AGENT
 from tests.core.making import Json, asked, call, idle, news, play, prompt, running, text, update
 
 

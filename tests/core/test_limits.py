@@ -106,4 +106,7 @@ def test_a_reset_time_in_the_words_is_the_agents_own_too_t11() -> None:
 def test_a_limit_can_be_resumed_by_hand_t11() -> None:
     block = only(play(update("_rate_limit", message="slow", prompt=[text("again")])), "notice")
     command = {"do": "prompt", "prompt": [text("again")]}
-    assert block["actions"] == [{"label": "Resume now", "command": command}]
+    again, other = block["actions"]
+    assert again == {"label": "Resume now", "command": command}
+    assert (other["label"], other["choose"]) == ("Continue in another agent", "agent")
+    assert other["command"] == {"do": "switch", "reason": "rate_limited"}

@@ -238,7 +238,13 @@ def test_a_rejected_command_says_why() -> None:
 
 @pytest.mark.parametrize(
     ("score", "title"),
-    [(0.876, "Critic 0.88"), (None, "Critic"), (10**400, "Critic"), (float("nan"), "Critic")],
+    [
+        (0.876, "Critic ★★★★☆ 0.88"),
+        (0.0, "Critic ☆☆☆☆☆ 0.00"),
+        (1, "Critic ★★★★★ 1.00"),
+        (0.5, "Critic ★★★☆☆ 0.50"),
+        *((odd, "Critic: no score") for odd in (None, True, 1.5, -1, 10**400, float("nan"))),
+    ],
 )
 def test_the_critics_score(score: Any, title: str) -> None:
     document = watch([Event(1, 1, None, None, update("_critic", score=score))])

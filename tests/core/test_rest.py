@@ -4,7 +4,7 @@ import pytest
 
 from rookery.core.header import EMPTY
 from rookery.core.policy import Policy
-from rookery.core.rest import Rest, deadline, is_idle
+from rookery.core.rest import Rest, deadline, is_idle, is_put_away
 
 POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
 DAYS = 48 * 3600.0
@@ -43,3 +43,12 @@ def test_while_somebody_is_attached_it_is_not_abandoned_w5() -> None:
 
 def test_what_is_due_first_counts() -> None:
     assert deadline(Rest(10.0, 10.0), POLICY, idle=True) == (70.0, "idle")
+
+
+def test_W4_an_archived_session_rests_once_no_turn_runs() -> None:
+    archived = {**EMPTY, "archived": True}
+    assert not is_put_away(EMPTY)
+    assert is_put_away(archived)
+    assert is_put_away({**archived, "queue": [{"id": "a", "prompt": []}]})
+    assert not is_put_away({**archived, "state": "running"})
+    assert not is_put_away({**archived, "asks": {"a": {}}})

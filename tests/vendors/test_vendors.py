@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vendors import trials
+from tests.vendors import successions, trials
 from tests.vendors.perch import Perch, perched
 from tests.vendors.roster import Vendor, chosen
 
@@ -61,3 +61,11 @@ async def test_login_wanted(perch: Perch) -> None:
 
 async def test_rate_limit(perch: Perch) -> None:
     await trials.limit(perch)
+
+
+async def test_switch(perch: Perch) -> None:
+    await successions.switch(perch)
+
+
+async def test_clear_and_delete(perch: Perch) -> None:
+    await successions.forget(perch)

@@ -49,16 +49,35 @@ def big(shape: str, size: int) -> bytes:
         case "tool":
             content = [{"type": "content", "content": {"type": "text", "text": "x" * size}}]
             return update("tool_call", toolCallId="t", title="x", rawOutput="", content=content)
-        case "numbers":
-            return update("odd", x=[1] * (size // 3))
-        case "objects":
-            return update("plan", entries=[{"content": "x"}] * (size // 18))
         case "id":
             return update("tool_call", toolCallId="t" * size, title="x")
         case "forged":
             return update("_turn", state="x" * size)
-        case _:
+        case "vendor/x":
             return json.dumps({"jsonrpc": "2.0", "method": shape, "params": "y" * size}).encode()
+    return crowd(shape, size)
+
+
+def crowd(shape: str, size: int) -> bytes:
+    """One of very many values."""
+    match shape:
+        case "numbers":
+            return update("odd", x=[1] * (size // 3))
+        case "objects":
+            return update("plan", entries=[{"content": "x"}] * (size // 18))
+        case "empty":
+            return update("plan", entries=[{}] * (size // 4))
+        case "keys":
+            return update("odd", x={f"{n:x}": n for n in range(size // 16)})
+        case "deep":
+            return update("odd", x=[json.loads("[" * 400 + "]" * 400)] * (size // 800))
+        case "almost":  # as many values as are read, each as dear as can be
+            return update("odd", x=[{f"{n:060x}": f"{n:060x}"} for n in range(49_000)])
+        case "ask":
+            params = {"toolCall": {"toolCallId": "t", "rawInput": [[]] * (size // 4)}}
+            method = "session/request_permission"
+            return json.dumps({"id": "q", "method": method, "params": params}).encode()
+    raise ValueError(shape)
 
 
 def junk(random: Random, lines: int) -> bytes:

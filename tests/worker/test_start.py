@@ -12,6 +12,7 @@ import pytest
 from rookery import paths
 from rookery.client.start import Busy, Started, StartError, connectable, reach_worker, start_worker
 from rookery.client.start import worker_argv as real_argv
+from rookery.client.turnover import LOG_BYTES
 from rookery.processes import tree as processes
 from tests.worker.conftest import Roost
 
@@ -95,10 +96,10 @@ def test_no_such_session(roost: Roost) -> None:
 
 
 def test_long_log_is_put_aside(roost: Roost) -> None:
-    (roost.directory / paths.WORKER_LOG).write_bytes(b"x" * 1_100_000)
+    (roost.directory / paths.WORKER_LOG).write_bytes(b"x" * (LOG_BYTES + 1))
     roost.start("echo")
     assert roost.log() == ""
-    assert (roost.directory / "worker.log.old").stat().st_size == 1_100_000
+    assert (roost.directory / "worker.log.1").stat().st_size == LOG_BYTES
 
 
 def test_two_start_at_once(roost: Roost) -> None:

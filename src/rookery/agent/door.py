@@ -25,6 +25,7 @@ LOST = 70
 
 
 def main(arguments: list[str]) -> int:
+    """The exit status; as the agent itself it ends the process."""
     home = paths.home()
     if key.is_wanted(home):
         try:
@@ -37,7 +38,7 @@ def main(arguments: list[str]) -> int:
             key.start(home)
     from rookery.agent.serving import main as serve
 
-    serve(arguments)
+    return serve(arguments)
 
 
 def _offer(path: str, arguments: list[str]) -> socket.socket | None:

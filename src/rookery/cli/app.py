@@ -27,6 +27,8 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "answer": Entry("asking", "Answer what a session's agent asks."),
         "queue": Entry("queueing", "List, change or send the prompts that wait."),
         "set": Entry("setting", "Choose mode, model, effort and other options.", "set_"),
+        "switch-agent": Entry("switching", "Let another agent take over.", "switch_agent"),
+        "clear": Entry("switching", "Let the agent begin anew; earlier turns are folded away."),
         "cancel": Entry("talking", "Cancel the turn that runs."),
         "force-end": Entry("talking", "End a turn that has gone quiet.", "force_end"),
     },
@@ -35,6 +37,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "asks": Entry("asking", "List what the agents ask."),
         "tail": Entry("tailing", "Follow a session as it happens."),
         "show": Entry("showing", "Print a session."),
+        "recap": Entry("switching", "Print what was said, in short, for an agent."),
         "logs": Entry("logs", "Print what an agent or its worker wrote to stderr."),
     },
     "Keep house": {
@@ -42,6 +45,9 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "stop": Entry("ending", "Put a session to sleep; the next prompt wakes it."),
         "restart": Entry("ending", "End a session's agent and start it anew."),
         "kill": Entry("ending", "End a session's processes at once, also hung ones."),
+        "archive": Entry("archiving", "Put sessions away: hidden from lists, nothing is lost."),
+        "unarchive": Entry("archiving", "Bring archived sessions back into the lists."),
+        "prune": Entry("pruning", "Show what old or large sessions take, and delete them."),
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
     "Set up": {
@@ -50,11 +56,13 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
+        "policy": Entry("policy", "List, add and try the rules that answer for you."),
     },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
         "model": Entry("modelling", "Be a model on loopback that plays a script."),
+        "uninstall": Entry("uninstalling", "Say what lies where, and remove it when told."),
         "completions": Entry("completing", "Print the completion script of a shell."),
     },
 }

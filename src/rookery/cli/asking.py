@@ -137,6 +137,9 @@ def _write_card(screen: Screen, asked: Asked) -> None:
 @click.option("--reason", default="", metavar="TEXT", help="Why: told to the agent.")
 @click.option("--confirm", is_flag=True, help="Allow it although it cannot be undone.")
 @click.option("--defer", is_flag=True, help="Leave it open for later; the turn waits.")
+@click.option(
+    "--always-allow", "always", is_flag=True, help="Allow it, now and from now on, by a rule."
+)
 @click.option("--set", "values", multiple=True, metavar="FIELD=VALUE", help="A field of a form.")
 def answer(
     session: str,
@@ -145,28 +148,32 @@ def answer(
     reason: str,
     confirm: bool,
     defer: bool,
+    always: bool,
     values: tuple[str, ...],
 ) -> int:
     """List what a session's agent asks, or answer it. The first answer wins.
 
     OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a question:
     accept, decline or cancel. What cannot be undone is allowed only with --confirm, or by typing a
-    word in a terminal.
+    word in a terminal. --always-allow makes a rule for exactly this (rookery policy list).
 
     \b
     rookery answer 3f2a
     rookery answer 3f2a 1
+    rookery answer 3f2a --always-allow
     rookery answer 3f2a reject --reason "Use the staging database"
     rookery answer 3f2a accept --set branch=main
     """
     if defer and option is not None:
         raise click.UsageError("--defer leaves it open: it takes no option.")
+    if always and (defer or option is not None):
+        raise click.UsageError("--always-allow is an answer: it takes no option.")
     screen = standard()
     found = open_asks(session)
     if not found:
         screen.note("Nothing is being asked.")
-        return exits.DONE if option is None and not defer else exits.FAILED
-    if option is None and not defer:
+        return exits.DONE if option is None and not defer and not always else exits.FAILED
+    if option is None and not defer and not always:
         _list(screen, session, found)
         return exits.DONE
     if not 1 <= number <= len(found):
@@ -174,6 +181,10 @@ def answer(
     asked = found[number - 1]
     command: Json = {"do": "answer", "ask": asked.ask["id"]}
     command["nonce"] = loose.text(asked.ask, "nonce")
+    if always or _is_rule(asked, option):
+        if danger := clean_line(loose.text(asked.ask, "danger")):
+            raise Unavailable(f"This {danger}: it can be allowed once, not for good.")
+        return _send(screen, session, command | {"always": True})
     if option is None:
         return _send(screen, session, command | {"defer": True})
     command |= _chosen(asked, option, values)
@@ -182,6 +193,11 @@ def answer(
     if danger and not confirm and not _confirmed(screen, danger):
         return exits.REFUSED
     return _send(screen, session, command | ({"confirm": True} if danger else {}))
+
+
+def _is_rule(asked: Asked, option: str | None) -> bool:
+    """The number behind the agent's own options is that of our rule."""
+    return bool(asked.ask.get("always")) and option == str(len(asked.options) + 1)
 
 
 def _list(screen: Screen, session: str, found: list[Asked]) -> None:
@@ -250,6 +266,9 @@ def _send(screen: Screen, session: str, command: Json) -> int:
     if outcome.get("sessionUpdate") == "_ask":
         said = clean_line(loose.text(outcome, "name"))
         screen.note(f"Answered: {said}" if said else "Answered.")
+        if rule := clean_line(loose.text(outcome, "rule")):
+            screen.note(f"Rule {rule} allows this from now on: rookery policy list")
+            screen.note(f"rookery policy remove {rule} takes it back.")
         return exits.DONE
     if loose.text(outcome, "detail") == "deferred":
         screen.note("Left open: the turn waits for an answer.")

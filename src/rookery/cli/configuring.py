@@ -15,6 +15,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.core.events import Json, dumps
+from rookery.core.rules import described
 
 REJECTED = ".rejected"
 """Behind the file's name: what somebody wrote that could not be used, so that it is not lost."""
@@ -68,16 +69,26 @@ def current(home: str) -> list[Json]:
     text = _text(os.path.join(home, files.FILE))
     lines, tables = text.splitlines(), _tables(text)
     rows = []
-    for setting in (*settings.PLAIN, *settings.NUMBERS):
+    for setting in settings.SINGLE:
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
-        value = getattr(found.policy, name) if table else getattr(found, name)
+        value = value_of(found, setting)
         line = files.line_of(lines, [*table, name]) or None
         rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
     for name, argv in found.agents.items():
         key = ["agents", name, "command"]
         rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    for number, rule in enumerate(found.rules, 1):
+        line = files.rule_line(lines, number) or files.line_of(lines, files.RULES) or None
+        said = f"{rule.do} {described(rule)}"
+        rows.append(_row(f"policy.rules {number}", said, line, said))
     return rows
+
+
+def value_of(found: files.Config, setting: settings.Setting) -> object:
+    table, _, name = setting.key.rpartition(".")
+    holder: object = {settings.WORKER: found.policy, settings.CRITIC: found.critic}.get(table)
+    return getattr(found if holder is None else holder, name)
 
 
 def _row(key: str, value: object, line: int | None, given: object) -> Json:
@@ -190,8 +201,27 @@ def edit() -> int:
                 return _reject(screen, target, new)
             mode = 0o600 if old is None else os.stat(target).st_mode & 0o777
             paths.write_atomic(target, new, mode, sync=True)
-            screen.note("Saved. Workers that run now take it up at their next start.")
+            screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
             return exits.DONE
+
+
+def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
+    """When what was changed takes effect, where that is not at once."""
+    after = files.parse(new, path)
+    try:
+        before = files.parse(old or b"", path)
+    except files.ConfigError:
+        return ["Sessions that are awake take it up when they next hear a command, or soon."]
+    changed = [each for each in settings.SINGLE if value_of(before, each) != value_of(after, each)]
+    changed += [settings.OWN_AGENT] if before.agents != after.agents else []
+    changed += [settings.RULES] if before.rules != after.rules else []
+    if not changed:
+        return ["No setting has another value."]
+    later = [each for each in changed if each.effect != settings.AT_ONCE]
+    lines = [f"{each.key} takes effect {each.effect}." for each in later]
+    if len(later) < len(changed):
+        lines.insert(0, "Sessions that are awake take it up by themselves, within half a minute.")
+    return lines
 
 
 def _bytes(path: str) -> bytes | None:

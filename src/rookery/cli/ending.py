@@ -1,5 +1,6 @@
 """`stop`, `restart`, `kill`, `rm`: the ways in which a session ends, from a nap to for ever."""
 
+import os
 import sys
 
 import click
@@ -65,6 +66,8 @@ def kill(session: str) -> int:
 def rm(sessions: tuple[str, ...], yes: bool) -> int:
     """Delete sessions and all that is kept of them. The files that their agents changed stay.
 
+    An agent that can forget a session is told to; ROOKERY_DEBUG=1 says what came of that.
+
     \b
     rookery rm 3f2a
     rookery rm --yes 3f2a 91bc
@@ -83,6 +86,8 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         if not click.confirm(f"Delete {count} for ever?", err=True):
             return exits.CANCELLED
     for session in titles:
-        remove_session(paths.home(), session)
+        said = remove_session(paths.home(), session)
+        if said and os.environ.get("ROOKERY_DEBUG"):
+            screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")
     return exits.DONE

@@ -7,17 +7,27 @@ import click
 from rookery import paths
 from rookery.build import build
 from rookery.cli import exits
+from rookery.cli.look import table
 from rookery.cli.look.paint import duration
-from rookery.cli.look.safe import clean_line, columns, cut, pad
+from rookery.cli.look.safe import clean_line, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import fleet_block, in_order, state_of
 
-HEADINGS = ("", "STATE", "ID", "TITLE", "AGENT", "TURN", "SINCE", "DIRECTORY")
-TITLE = 3
-DIRECTORY = 7
+SHAPE = (
+    table.Column(""),
+    table.Column("STATE"),
+    table.Column("ID"),
+    table.Column("TITLE", least=14),
+    table.Column("AGENT", least=6, rank=2),
+    table.Column("TURN", rank=4),
+    table.Column("SINCE", rank=1),
+    table.Column("DIRECTORY", least=8, rank=3),
+)
+WIDEST_TITLE = 60
+"""Columns of a title in a pipe."""
 
 WORDS = {"needs-you": "needs you"}
 
@@ -27,6 +37,8 @@ WORDS = {"needs-you": "needs you"}
 @click.option("--json", "as_json", is_flag=True, help="One session a line.")
 def ps(everything: bool, as_json: bool) -> int:
     """List the sessions: what needs you first, then what failed, runs, is idle, is asleep.
+
+    A dot before the title: it ended a turn, or asks, since somebody last looked at it.
 
     \b
     rookery ps
@@ -69,17 +81,31 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
     words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words += " (archived)" if head["archived"] else ""
     words = "hung" if head.get("hung") else words
     return [
         screen.paint.sign(status),
         words,
         head["id"],
-        clean_line(head["title"]) or "(no title)",
-        clean_line(head["agent"]),
+        _title(screen, head),
+        clean_line(head["agent"]) + _asking(head),
         str(head["turn"]),
         _coarse(since),
         short_home(clean_line(head["cwd"])),
     ]
+
+
+def _title(screen: Screen, head: Json) -> str:
+    title = clean_line(head["title"]) or "(no title)"
+    mark = f"{screen.paint.sign('unread')} " if head["unread"] else ""
+    return mark + (title if screen.fits else cut(title, WIDEST_TITLE))
+
+
+def _asking(head: Json) -> str:
+    """What a person should know who waits to be asked (row P6)."""
+    if head.get("neverAsks"):
+        return " (never asks)"
+    return {"all": " (approves all)", "risky": " (asks if risky)"}.get(head.get("confirm", ""), "")
 
 
 def _coarse(since: str) -> str:
@@ -96,19 +122,7 @@ def short_home(path: str) -> str:
 
 
 def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
-    table = [list(HEADINGS), *rows]
-    widths = [max(columns(row[place]) for row in table) for place in range(len(HEADINGS))]
-    if screen.live:
-        # What is too wide for the terminal is taken from the title, then from the directory.
-        for place, least in ((TITLE, 16), (DIRECTORY, 8)):
-            over = sum(widths) + 2 * (len(widths) - 1) - screen.width
-            widths[place] -= min(max(0, over), max(0, widths[place] - least))
-    else:
-        widths[TITLE] = min(widths[TITLE], 60)
-    for number, row in enumerate(table):
-        cells = [pad(cut(cell, width), width) for cell, width in zip(row, widths, strict=True)]
-        if number:
-            cells[:2] = [screen.paint.in_(states[number - 1], cell) for cell in cells[:2]]
-        else:
-            cells = [screen.paint.faint(cell) for cell in cells]
-        screen.line("  ".join(cells).rstrip())
+    def look(number: int, heading: str, cell: str) -> str:
+        return screen.paint.in_(states[number], cell) if heading in ("", "STATE") else cell
+
+    table.write(screen, SHAPE, rows, look)

@@ -13,6 +13,7 @@ from typing import Any
 
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
+from rookery.client.seen import mark
 from rookery.client.session import SessionClient
 from rookery.core.document import Document
 from rookery.core.events import Event, dumps, event_to_json
@@ -69,6 +70,8 @@ class Watch:
         ops = reduce(self.document, event)
         if not self.showing:
             return
+        if self.document.header["news"] == event.seq:
+            mark(self.client.directory, event.seq)
         if self._transcript is None:
             self.screen.line(dumps(event_to_json(event)))
             return

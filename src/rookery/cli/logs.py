@@ -10,6 +10,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_output
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.client.turnover import BEFORE
 
 PAUSE = 0.25
 """Seconds between two looks at a log that is followed."""
@@ -63,9 +64,14 @@ class _File:
         self.titled = False
         self._read = 0
         self._inode = 0
+        self._before = path + BEFORE
 
     def news(self) -> str:
-        """The whole lines that were not read yet."""
+        """The whole lines that were not read yet; first what was put aside."""
+        before, self._before = self._before, ""
+        return (_text(before) if before else "") + self._rest()
+
+    def _rest(self) -> str:
         try:
             with open(self.path, "rb") as file:
                 inode = os.fstat(file.fileno()).st_ino
@@ -77,3 +83,11 @@ class _File:
             return ""
         self._read += len(data)
         return data.decode("utf-8", "replace")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""

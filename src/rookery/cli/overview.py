@@ -3,7 +3,8 @@
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.fleet import write_table
-from rookery.cli.look.screen import standard
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.look.wrap import wrapped
 from rookery.client.fleet import heads
 
 MOST = 10
@@ -29,9 +30,13 @@ def overview() -> int:
     screen = standard()
     found = [head for head in heads(paths.home()) if not head["archived"]]
     if not found:
-        screen.write(FIRST_RUN)
+        screen.write(_fitted(screen, FIRST_RUN))
         return exits.DONE
     write_table(screen, found, MOST)
     screen.line()
-    screen.write(NEXT)
+    screen.write(_fitted(screen, NEXT))
     return exits.DONE
+
+
+def _fitted(screen: Screen, text: str) -> str:
+    return wrapped(text, screen.width) if screen.fits else text

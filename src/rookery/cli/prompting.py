@@ -1,7 +1,8 @@
 """What is sent as one prompt: words from the command line or a pipe, and files that go along."""
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -67,6 +68,15 @@ confirm_option = click.option(
     is_flag=True,
     help="With --approve all: also allow what cannot be undone.",
 )
+
+
+def critic_options[F: Callable[..., Any]](command: F) -> F:
+    """Of the critic, for the whole session from then on."""
+    off = click.option("--no-critic", is_flag=True, help="No critic judges this session's turns.")
+    on = click.option(
+        "--refine", is_flag=True, help="A poor verdict of the critic goes back to the agent."
+    )
+    return off(on(command))
 
 
 def _stdin() -> str:

@@ -11,7 +11,8 @@ REJECTS = ("reject_once", "reject_always")
 
 
 class Policy(NamedTuple):
-    """What to say when an agent asks: all, reject, or ask (a person)."""
+    """What to say when an agent asks: all, reject, or ask (a person). With `risky` the worker has
+    approved what is not, and nobody is there for the rest."""
 
     approve: str
     stated: bool = True
@@ -41,6 +42,9 @@ def rule_answer(ask: Json, policy: Policy) -> Answer:
         else:
             approve = False
             note = f"Rejected, it cannot be undone: this {danger}. --confirm-destructive allows it."
+    elif policy.approve == "risky":
+        why = f"this {danger}" if danger else "its risk cannot be judged"
+        note = f"Rejected: {why}. --always-approve allows what can be undone."
     kinds = (ALLOWS[:1] if danger else ALLOWS) if approve else REJECTS
     for kind in kinds:
         for option in loose.mappings(ask, "options"):

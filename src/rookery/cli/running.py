@@ -12,7 +12,7 @@ from rookery.cli.choosing import chosen_agent
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
-from rookery.cli.prompting import attach_option, confirm_option, message_of
+from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 from rookery.core.environment import OVERRIDE
 
 
@@ -25,6 +25,8 @@ class Wanted(NamedTuple):
     cwd: str
     roots: tuple[str, ...]
     title: str
+    critic: bool | None = None
+    refine: bool | None = None
 
 
 def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,17 +59,20 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return command
+    return critic_options(command)
 
 
-def _wanted(
+def _wanted(  # noqa: PLR0913 - each is an option
     screen: Screen,
     agent: str | None,
     line: str | None,
+    *,
     cwd: str,
     roots: tuple[str, ...],
     title: str,
     override: bool,
+    no_critic: bool,
+    refine: bool,
 ) -> Wanted:
     if agent and line:
         raise click.UsageError("--agent and --cmd exclude each other.")
@@ -85,7 +90,8 @@ def _wanted(
             raise click.BadParameter(str(error), param_hint="--cmd") from None
         argv = found.argv
     registry.check_installed(found, os.environ, cwd, settings.node_path)
-    return Wanted(found, argv, cwd, roots, title)
+    critic = False if no_critic else None
+    return Wanted(found, argv, cwd, roots, title, critic, refine=refine or None)
 
 
 class AgentsAsked(Exception):
@@ -99,7 +105,7 @@ def _list_agents(screen: Screen) -> int:
     return exits.DONE
 
 
-def create(wanted: Wanted) -> str:
+def create(wanted: Wanted, confirm: str = "") -> str:
     from rookery.client.create import create_session
 
     return create_session(
@@ -109,6 +115,9 @@ def create(wanted: Wanted) -> str:
         cwd=wanted.cwd,
         roots=wanted.roots,
         title=wanted.title,
+        confirm=confirm,
+        critic=wanted.critic,
+        refine=wanted.refine,
     )
 
 
@@ -121,6 +130,14 @@ def create(wanted: Wanted) -> str:
     help="What to say when the agent asks: all (the default here), reject, or ask: leave it to "
     "you and wait.",
 )
+@click.option("--always-approve", "--yolo", "always", is_flag=True, help="As --approve all.")
+@click.option(
+    "--llm-approve",
+    "risky",
+    is_flag=True,
+    help="Approve what is not risky, by the agent's own judgement where it has one; reject the "
+    "rest.",
+)
 @confirm_option
 @attach_option
 @click.option("--stop", is_flag=True, help="Put the session to sleep when the turn has ended.")
@@ -129,6 +146,8 @@ def run(
     as_json: bool,
     stop: bool,
     approve: str | None,
+    always: bool,
+    risky: bool,
     destructive: bool,
     files: tuple[str, ...],
     text: tuple[str, ...],
@@ -139,11 +158,13 @@ def run(
     TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
     on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
 
-    What cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3,
-    unless --confirm-destructive allows it.
+    Nobody is asked: without a word about it, everything is approved that the agent asks. What
+    cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3, unless
+    --confirm-destructive or a rule (rookery policy) allows it. Rules come first in any case.
 
     \b
     rookery run "Fix the failing test"
+    rookery run --llm-approve "Tidy up the build scripts"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --agent claude --approve ask "Tidy up the build scripts"
     git diff | rookery run "Review this change:" -
@@ -156,9 +177,24 @@ def run(
     from rookery.cli.ruling import Policy
     from rookery.cli.turns import run_turn
 
-    policy = Policy(approve or "all", stated=approve is not None, destructive=destructive)
+    said = _said(approve, always, risky)
+    policy = Policy(said or "all", stated=said is not None, destructive=destructive)
     message = message_of(text, files)
-    return run_turn(screen, lambda: create(wanted), message, policy, as_json=as_json, stop=stop)
+    # That it asks us lets us say no; a person who is there is asked as they last chose.
+    confirm = {"risky": "risky", "ask": ""}.get(policy.approve, "every")
+    return run_turn(
+        screen, lambda: create(wanted, confirm), message, policy, as_json=as_json, stop=stop
+    )
+
+
+def _said(approve: str | None, always: bool, risky: bool) -> str | None:
+    """What to say to asks; None: nobody chose."""
+    given = [approve] if approve else []
+    given += ["all"] if always else []
+    given += ["risky"] if risky else []
+    if len(set(given)) > 1:
+        raise click.UsageError("--approve, --always-approve and --llm-approve exclude each other.")
+    return given[0] if given else None
 
 
 @click.command()

@@ -9,8 +9,9 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
-from rookery.core import options
+from rookery.core import confirming, options
 from rookery.core.events import Json, dumps
+from rookery.core.standing import CHOICES
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 """What a person calls an option of a category."""
@@ -26,34 +27,67 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
 
     Where the agent is not running, mode, model and effort are kept for its next start.
 
+    `confirm` is every session's: every (you are asked whenever the agent asks), risky (only about
+    what cannot be undone or judged) or all. A new session begins as you last chose.
+
     \b
     rookery set 3f2a
     rookery set 3f2a model opus
     rookery set 3f2a mode plan
+    rookery set 3f2a confirm risky
     rookery set 3f2a effort default
+
+    \b
+    rookery set 3f2a refine on       the critic's poor verdicts go back to the agent
+    rookery set 3f2a critic off      no critic in this session
     """
     screen, header = standard(), header_of(session)
+    if option in CHOICES:
+        return _critic(screen, session, header, option, value)
+    if option == "agent" and options.find(header["options"], option) is None:
+        words = f"another agent takes over by: rookery switch-agent {session} {value or 'AGENT'}"
+        raise click.BadParameter(words, param_hint="OPTION")
     if value is not None:
         assert option is not None
         return _choose(screen, session, header, option, value)
     found = header["options"]
-    if option is not None:
+    if option == confirming.OPTION:
+        found = [confirming.option_of(header)]
+    elif option is not None:
         one = options.find(found, option)
         if one is None and (found or option not in NAMES.values()):
             raise click.BadParameter(_unknown(found), param_hint="OPTION")
         found = [one] if one else []
-    for each in found:
+    own = [confirming.option_of(header)] if option is None else []
+    for each in [*found, *own]:
         if as_json:
             screen.line(dumps({"set": _name(each), **each}))
         else:
             _write(screen, each)
     if not as_json:
         _say_pins(screen, header)
+        if header["neverAsks"]:
+            screen.note(f"{clean_line(header['agent'])} never asks: it does what it wants to do.")
     if not found:
         words = "This agent offers no options."
         if header["process"]["state"] == "absent":
             words = "What can be chosen is known once the agent has started."
         screen.note(words)
+    return exits.DONE
+
+
+def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> int:
+    """The critic's switches: the session's own, whatever its agent is."""
+    if value is None:
+        chosen = header["critic"][CHOICES[option]]
+        words = {True: "on", False: "off", None: "default"}
+        screen.line(f"{option} {words[chosen]}")
+        return exits.DONE
+    if value not in ("on", "off", "default"):
+        raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
+    send(session, {"do": "set", "option": option, "value": value})
+    said = "as the configuration says" if value == "default" else value
+    screen.note(f"{option} is now {said}.")
     return exits.DONE
 
 
@@ -98,8 +132,9 @@ def _spelled(value: object) -> str:
 
 
 def _say_pins(screen: Screen, header: Json) -> None:
-    for name, value in header["wanted"].items():
-        if value != header.get(name):
+    for name in NAMES.values():
+        value = header["wanted"].get(name)
+        if value is not None and value != header.get(name):
             screen.note(f"{name} {clean_line(str(value))} is chosen for the agent's next start.")
 
 
@@ -112,6 +147,8 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         given = TRUTHS[value.lower()]
     if not value.strip():
         raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
+    if name == confirming.OPTION:
+        return _choose_confirm(screen, session, value)
     outcome = send(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         now = options.find(header_of(session)["options"], name)
@@ -119,4 +156,17 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         screen.note(f"{name} is now {shown}.")
     else:
         screen.note(f"{name} {clean_line(value)} is chosen for the agent's next start.")
+    return exits.DONE
+
+
+def _choose_confirm(screen: Screen, session: str, value: str) -> int:
+    wanted = confirming.value_of(value)
+    if wanted is None:
+        known = ", ".join(confirming.VALUES)
+        raise click.BadParameter(f"confirm can be: {known}.", param_hint="VALUE")
+    send(session, {"do": "set", "option": confirming.OPTION, "value": wanted})
+    words = next(f"{title}: {more}" for each, title, more in confirming.CHOICES if each == wanted)
+    screen.note(f"confirm is now {wanted}. {words}. New sessions begin so, too.")
+    if header_of(session)["neverAsks"]:
+        screen.note("But this agent never asks.")
     return exits.DONE

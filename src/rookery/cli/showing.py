@@ -4,10 +4,14 @@ import click
 
 from rookery import paths
 from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.client.seen import mark
+from rookery.core.clearing import is_folded
+from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
-from rookery.core.events import dumps, event_to_json
+from rookery.core.events import Json, dumps, event_to_json
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 
@@ -34,13 +38,16 @@ def show(
     if as_json and as_events:
         raise click.UsageError("--json and --events exclude each other.")
     screen = standard()
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    directory = paths.session_dir(paths.home(), session)
+    with Reader.open(directory) as log:
         last = log.turns()
         if turn is not None and turn > last:
             raise click.BadParameter(f"the last turn is {last}.", param_hint="--turn")
         first, final = (
             (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
         )
+        if final == last:
+            mark(directory, log.last_seq())
         if as_events:
             for n in range(first, final + 1):
                 for event in log.page(n):
@@ -48,10 +55,44 @@ def show(
         elif as_json:
             screen.line(dumps(_document(log, first, final).to_json()))
         else:
-            _print(screen, log, first, final, full=full)
-            if final == first and last > 1:
+            folded = turn is None and not everything and _say_fold(screen, log, last)
+            if not folded:
+                _print(screen, log, first, final, full=full)
+            if words := asking_words(log.header_before(last + 1)):
+                screen.note(words)
+            if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
     return exits.DONE
+
+
+def asking_words(header: Json) -> str:
+    """How much is asked, where it is less than everything (row P6)."""
+    agent = clean_line(header["agent"])
+    if header["neverAsks"]:
+        return f"{agent} never asks: it does what it wants to do."
+    if header["confirm"] == OF_THE_AGENT:
+        return f"{agent} decides what it asks, by its mode {clean_line(header['mode'])}"
+    known = {value: f"{title}: {more}" for value, title, more in CHOICES if value != EVERY}
+    return known.get(header["confirm"], "")
+
+
+def _say_fold(screen: Screen, log: Reader, last: int) -> bool:
+    """Whether the last turn is one of those that a clear folded away; it is said."""
+    header = log.header_before(last + 1)
+    fold_ = header["fold"]
+    if not fold_ or not fold_["turn"]:
+        return False
+    turns = "1 earlier turn" if fold_["turn"] == 1 else f"{fold_['turn']} earlier turns"
+    screen.note(f"Cleared: {turns} folded away; --all prints every turn.")
+    if last > fold_["turn"]:
+        return False
+    from rookery.cli.look.transcript import Transcript
+
+    document = _document(log, last, last)
+    for name in [name for name in document.blocks if is_folded(fold_, name)]:
+        del document.blocks[name]
+    Transcript(screen).page(document)
+    return True
 
 
 def _document(log: Reader, first: int, last: int) -> Document:
@@ -61,6 +102,7 @@ def _document(log: Reader, first: int, last: int) -> Document:
 
 def _print(screen: Screen, log: Reader, first: int, last: int, *, full: bool) -> None:
     from rookery.cli.look.transcript import Transcript
+    from rookery.cli.taste import shows_durations
 
-    transcript = Transcript(screen, full=full)
+    transcript = Transcript(screen, full=full, durations=shows_durations())
     transcript.page(_document(log, first, last))

@@ -37,12 +37,13 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
 async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
     from rookery.cli.following import Watch
     from rookery.cli.look.transcript import Transcript
+    from rookery.cli.taste import shows_durations
     from rookery.client.session import SessionClient
 
     client = SessionClient(paths.home(), session)
     try:
         document, after = _beginning(client.log, since)
-        transcript = None if as_json else Transcript(screen)
+        transcript = None if as_json else Transcript(screen, durations=shows_durations())
         watch = Watch(client, screen, document, transcript)
         known = client.log.last_seq()
         async with aclosing(watch.events(after)) as events:

@@ -6,11 +6,12 @@ from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
-from rookery.cli.prompting import attach_option, confirm_option, message_of
+from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of, strip
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
+from rookery.core.fleet import is_judged
 
 STEERED_WITHIN = 2.0
 """Seconds for an agent to say that it took a prompt into its turn."""
@@ -31,15 +32,15 @@ STEERED_WITHIN = 2.0
     help="With --wait: what to say when the agent asks.",
 )
 @confirm_option
+@critic_options
 def prompt(
     session: str,
     text: tuple[str, ...],
     steer: bool,
     files: tuple[str, ...],
     wait: bool,
-    as_json: bool,
     approve: str,
-    destructive: bool,
+    **more: bool,
 ) -> int:
     """Send a prompt to a session, which wakes it. While a turn runs, the prompt waits for its end.
 
@@ -52,11 +53,16 @@ def prompt(
     """
     screen = standard()
     message = message_of(text, files)
+    if more["no_critic"]:
+        send(session, {"do": "set", "option": "critic", "value": "off"})
+    if more["refine"]:
+        send(session, {"do": "set", "option": "refine", "value": "on"})
     if wait:
         from rookery.cli.ruling import Policy
         from rookery.cli.turns import continue_turn
 
-        policy = Policy(approve, destructive=destructive)
+        policy = Policy(approve, destructive=more["destructive"])
+        as_json = more["as_json"]
         return continue_turn(screen, session, message, policy, as_json=as_json, steer=steer)
     blocks = message.blocks(paths.session_dir(paths.home(), session))
     command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
@@ -111,7 +117,7 @@ def cancel(session: str) -> int:
 
     head = head_of_session(paths.home(), session)
     send(session, {"do": "cancel"})
-    running = head is not None and head["state"] != "idle"
+    running = head is not None and (head["state"] != "idle" or is_judged(head))
     screen.note("Cancelled." if running else "Nothing was running.")
     return exits.DONE
 

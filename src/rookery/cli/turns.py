@@ -13,13 +13,17 @@ from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.cli.prompting import Message
 from rookery.cli.ruling import Policy, rule_answer
+from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import strip
 from rookery.client.session import Rejected, SessionClient
 from rookery.core import loose
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
+from rookery.core.verdicts import COMMAND
 from rookery.log.reader import Reader
+
+HEADLESS = "headless"
 
 
 class Progress:
@@ -58,7 +62,7 @@ def run_turn(
 
     async def main() -> int:
         progress.session = create()
-        client = SessionClient(paths.home(), progress.session)
+        client = SessionClient(paths.home(), progress.session, _name(policy))
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
             turn.introduce()
@@ -85,7 +89,7 @@ def continue_turn(
     progress = Progress(session)
 
     async def main() -> int:
-        client = SessionClient(paths.home(), session)
+        client = SessionClient(paths.home(), session, _name(policy))
         try:
             header, events = client.log.tail()
             document = fold(header, events)
@@ -97,6 +101,11 @@ def continue_turn(
             client.close()
 
     return attend(main, screen, progress.farewell)
+
+
+def _name(policy: Policy) -> str:
+    """Who answers, for the log: a person, or what they said beforehand."""
+    return "cli" if policy.approve == "ask" else HEADLESS
 
 
 class _Turn:
@@ -111,7 +120,10 @@ class _Turn:
         prompts: bool,
     ) -> None:
         asks = policy.approve == "ask"
-        transcript = None if as_json else Transcript(screen, prompts=prompts, asks=asks)
+        transcript = None
+        if not as_json:
+            timed = shows_durations()
+            transcript = Transcript(screen, prompts=prompts, asks=asks, durations=timed)
         self.client = client
         self.screen = screen
         self.document = document
@@ -119,15 +131,19 @@ class _Turn:
         self.policy = policy
         self.rejected = False
         self._n = 0
+        self._ended = ""
+        self._poor = False
+        """The critic's last word on it, where that counts."""
 
     def introduce(self) -> None:
         but = "" if self.policy.destructive else ", but for what cannot be undone"
         said = {
             "all": f"everything that it asks is approved{but}",
+            "risky": "what is not risky is approved, the rest is rejected",
             "reject": "everything that it asks is rejected",
             "ask": "it asks you",
         }[self.policy.approve]
-        more = "" if self.policy.stated else " (--approve reject, --approve ask)"
+        more = "" if self.policy.stated else " (--llm-approve, --approve ask, --approve reject)"
         self.screen.note(f"session {self.client.session} · {said}{more}")
 
     async def play(
@@ -142,7 +158,6 @@ class _Turn:
         outcome = await self.client.send(command | ({"steer": True} if steer else {}))
         if kind_of(outcome.update) == "_queue" and not steer:
             self.screen.note("A turn is running: the prompt waits for its end.")
-        ended = ""
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
                 if self._begins(event, name):
@@ -150,27 +165,37 @@ class _Turn:
                     self.watch.showing = True
                 elif kind_of(event.update) == "_ask":
                     await self._answer(event)
-                elif (reason := self._end(event)) is not None:
-                    ended = reason
+                elif self._is_over(event):
                     break
                 elif not self._n and self._is_held(name):
                     self.screen.note("The turn before it did not end well: the prompt is held.")
                     self.screen.note("\n".join(strip(self.document.header)))
                     self.screen.note(f"rookery queue {self.client.session} send")
                     return exits.FAILED
-        self._conclude(ended)
-        return exits.of_turn(ended, rejected=self.rejected)
+        self._conclude(self._ended)
+        return exits.of_turn(self._ended, rejected=self.rejected, poor=self._poor)
 
     def _begins(self, event: Event, command: str) -> bool:
         if kind_of(event.update) != "_prompt":
             return False
         return event.cause == command or command in loose.texts(event.update, "queued")
 
-    def _end(self, event: Event) -> str | None:
-        update = event.update
-        if not self._n or kind_of(update) != "_turn" or update.get("state") != "idle":
-            return None
-        return loose.text(update, "reason") or "end_turn"
+    def _is_over(self, event: Event) -> bool:
+        """A turn's end, but where a critic has its say: then its last word, or the end of the
+        turn that follows from it."""
+        update, kind = event.update, kind_of(event.update)
+        if not self._n:
+            return False
+        if kind == "_turn" and update.get("state") == "idle":
+            self._ended = loose.text(update, "reason") or "end_turn"
+            return update.get("critic") is not True
+        if kind == "_critic" and update.get("more") is not True and self._ended:
+            if update.get("state") == "cancelled":
+                self._ended = "cancelled"
+            counts = update.get("refine") is True or update.get("source") == COMMAND
+            self._poor = update.get("accepted") is False and counts
+            return update.get("again") is not True
+        return False
 
     def _is_held(self, command: str) -> bool:
         header = self.document.header
@@ -180,27 +205,41 @@ class _Turn:
     async def _answer(self, event: Event) -> None:
         name = loose.text(event.update, "id")
         ask = self.document.header["asks"].get(name)
-        if ask is None or not self._n:
+        if loose.text(event.update, "verdict") == "deny" and self._n:  # a rule said no
+            self.rejected = True
+            self.screen.note(clean_line(_denial(event.update)))
+        if ask is None or not self._n or ask.get("ruled"):
             return
         if self.policy.approve == "ask":
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
             return
         answer = rule_answer(ask, self.policy)
+        try:
+            outcome = await self.client.send({"do": "answer", "ask": name, **answer.command})
+        except Rejected as error:
+            self.screen.note(clean_line(error.message))
+            return
+        if kind_of(outcome.update) != "_ask":  # somebody else was first
+            return
         self.rejected = self.rejected or answer.rejects
         if answer.note:
             self.screen.note(clean_line(answer.note))
-        try:
-            await self.client.send({"do": "answer", "ask": name, **answer.command})
-        except Rejected as error:
-            self.screen.note(clean_line(error.message))
 
     def _conclude(self, reason: str) -> None:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
         seconds = self._seconds()
         words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
         said = words.get(reason, reason.replace("_", " "))
+        if self._poor and reason == "end_turn":
+            said = "done, but the critic is not content"
         self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
 
     def _seconds(self) -> float:
-        page = self.client.log.page(self._n)
-        return (page[-1].at - page[0].at) / 1000 if page else 0.0
+        first, last = (self.client.log.page(n) for n in (self._n, self.document.header["turn"]))
+        return (last[-1].at - first[0].at) / 1000 if first and last else 0.0
+
+
+def _denial(update: Json) -> str:
+    why = loose.text(update, "reason")
+    said = loose.text(update, "ruled").capitalize()
+    return f"{said}{f': {why}' if why else ''}. rookery policy list"

@@ -4,11 +4,16 @@ design)."""
 import os
 
 from rookery import paths
+from rookery.client import choices
 from rookery.client.create import write_head
-from rookery.core import commands
+from rookery.core import commands, confirming, loose
+from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event, Json
 from rookery.core.postmortem import post_mortem
 from rookery.log.store import Writer
+
+MOST = 256 * 1024
+"""Bytes of a prompt; none is taken while nobody is awake."""
 
 
 def bury(directory: str) -> list[Event]:
@@ -28,17 +33,42 @@ def bury(directory: str) -> list[Event]:
 def carry_out(directory: str, command: Json, by: str) -> None:
     """Do a command that needs no worker, once. Raises Busy where a worker has come awake
     meanwhile."""
-    update = commands.offline(command)
-    assert update is not None
     writer = Writer.open(directory)
     try:
         drafts = post_mortem(writer.header)
         if writer.knows(command["id"]) is None:
-            drafts.append(Draft(update, command["id"], by))
+            drafts.append(_outcome(directory, writer.header, command, by))
         if drafts:
             _append(directory, writer, drafts)
     finally:
         writer.close()
+    if drafts and loose.text(drafts[-1].update, confirming.OPTION):
+        home = os.path.dirname(os.path.dirname(directory))
+        choices.remember_confirm(home, drafts[-1].update[confirming.OPTION])
+
+
+def _outcome(directory: str, header: Json, command: Json, by: str) -> Draft:
+    refusal = commands.check(command, MOST)
+    if refusal is None and command["do"] == "switch":
+        refusal = _check_successor(directory, header, command)
+    if refusal is not None:
+        said = {"reason": refusal.reason, "message": refusal.message}
+        rejected = {"sessionUpdate": "_rejected", "command": command["do"], **said}
+        return Draft(rejected, command["id"], by)
+    update = commands.offline(command, header)
+    assert update is not None
+    return Draft(update, command["id"], by)
+
+
+def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
+    """By the environment that the session was made in: its agents get that one."""
+    from rookery import config, registry
+
+    settings = config.load(os.path.dirname(os.path.dirname(directory)))
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    environment = loose.mapping(saved, "environment") if saved is not None else dict(os.environ)
+    found = settings.agents, environment, settings.node_path
+    return registry.check_successor(header, command, *found)
 
 
 def note(directory: str, draft: Draft, wait: float = 10.0) -> None:

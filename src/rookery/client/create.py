@@ -7,14 +7,17 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rookery import paths
+from rookery.client.choices import last_confirm
+from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
+from rookery.core.standing import CHOICES
 from rookery.log.place import check_home
 from rookery.log.store import Writer
 
 
-def create_session(
+def create_session(  # noqa: PLR0913 - a session is made of all of these
     home: str,
     *,
     agent: str,
@@ -23,9 +26,15 @@ def create_session(
     roots: Sequence[str] = (),
     mcp_servers: Sequence[Json] = (),
     title: str = "",
+    confirm: str = "",
     environment: Mapping[str, str] = os.environ,
+    **chosen: bool | None,
 ) -> str:
-    """The new session's id. Nothing is started: the first prompt does that."""
+    """The new session's id. Nothing is started: the first prompt does that.
+
+    `confirm`: how much is asked; else as it was last chosen (row P6).
+    `chosen`: critic and refine, where a person said so for the session.
+    """
     paths.ensure_home(home)
     check_home(home)
     session = paths.claim_session(home)
@@ -44,8 +53,14 @@ def create_session(
         "argv": list(argv),
         "created": time.time_ns() // 1_000_000,
     }
+    if confirm:
+        update["confirm"] = confirm
+    else:
+        last = last_confirm(home)
+        update |= {"confirm": last or EVERY, "confirmBy": "last" if last else "default"}
     if title.strip():
         update["title"] = title
+    update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
     writer = Writer.open(directory, create=True)
     try:
         events = writer.append([Draft(update)], full=True)

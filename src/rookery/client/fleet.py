@@ -9,8 +9,10 @@ from contextlib import suppress
 from rookery import paths
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
+from rookery.client.seen import seen
 from rookery.client.start import connectable
 from rookery.core.events import Json
+from rookery.core.fleet import is_unread
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -65,7 +67,8 @@ def head_of_session(home: str, session: str) -> Json | None:
     if not awake and head["state"] != "idle" and not is_held(lock_path(directory)):
         head = _after_death(directory) or head
     worker = paths.read_json(os.path.join(directory, paths.WORKER))
-    return head | {"awake": awake, "worker": worker}
+    unread = is_unread(head, seen(directory))
+    return head | {"awake": awake, "worker": worker, "unread": unread}
 
 
 def _rebuilt(directory: str) -> Json | None:
@@ -130,10 +133,19 @@ def kill(home: str, session: str) -> None:
         bury(directory)
 
 
-def remove(home: str, session: str) -> None:
-    """Delete a session and all that is known of it. Its worker is ended first."""
-    kill(home, session)
+def remove(home: str, session: str) -> str:
+    """Delete a session and all that is known of it. Its agent is told, its worker is ended first.
+
+    Returns what came of telling the agent ("": there was nothing to tell)."""
+    from rookery.client.farewell import say_farewell
+
+    said = say_farewell(home, session)
     directory = paths.session_dir(home, session)
+    until = time.monotonic() + ENDS
+    while said and is_held(lock_path(directory)) and time.monotonic() < until:
+        time.sleep(0.01)  # it ends by itself now, and what it started with it
+    kill(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     shutil.rmtree(directory)
+    return said

@@ -218,7 +218,7 @@ class SessionClient:
         command = {"id": os.urandom(8).hex(), **command}
         wake = commands.wakes(command) if wake is None else wake
         outcome, starts = self._reader.find(command["id"]), 0
-        if command["do"] == "prompt" and outcome is None:
+        if command["do"] in ("prompt", "switch", "clear") and outcome is None:
             await self._end_stale()
         while outcome is None:
             link = await Link.open(self._socket, self._name, self._reader.last_seq())

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import rookery
 from rookery import paths
 from rookery.client import slots
+from rookery.client.turnover import turn_over
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
 TAIL = 2_000  # bytes of worker.log in an error
-LOG_LIMIT = 1024 * 1024  # bytes; a longer worker.log is put aside first
 
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
 """For glibc, of the worker alone: its large blocks go back to the system when they are freed. Left
@@ -156,11 +156,7 @@ def worker_argv() -> list[str]:
 def _open_log(path: str) -> tuple[int, int]:
     """The open log and its length, so that even an interpreter that cannot start is heard."""
     try:
-        if os.path.getsize(path) > LOG_LIMIT:
-            os.replace(path, path + ".old")
-    except FileNotFoundError:
-        pass
-    try:
+        turn_over(path)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StartError("spawn", f"Cannot write {path}: {error.strerror}.") from error

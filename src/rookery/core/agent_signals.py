@@ -5,8 +5,10 @@ Inputs are in the past tense, effects in the imperative.
 
 from typing import NamedTuple
 
-from rookery.core.events import Json
-from rookery.core.signals import AgentLost, AgentReady, Append
+from rookery.core.clearing import Clearing
+from rookery.core.events import Draft, Json
+from rookery.core.profiles import Profile
+from rookery.core.signals import AgentLost, AgentReady, Append, WantAgent
 
 
 class Past(NamedTuple):
@@ -45,6 +47,10 @@ class Agent(NamedTuple):
     fault: Json | None = None
     """Why it is being ended, where its start failed."""
     past: Past = Past()
+    heir: Draft | None = None
+    """What the log says once this one is gone and another takes over (row S1)."""
+    clearing: Clearing | None = None
+    """A new session is opened on the process that runs (row S4)."""
 
 
 class Setting(NamedTuple):
@@ -70,7 +76,8 @@ class Wish(NamedTuple):
     """The capabilities that we offer as a client."""
     version: str
     chosen: Json | None = None
-    """Mode, model and effort, as a person last chose them."""
+    """Mode, model and effort, as a person last chose them, and how much is asked (row P6)."""
+    profile: Profile = Profile()
     known_modes: Json | None = None
     """Modes of the agent's that it does not report itself."""
     install: str = ""
@@ -118,12 +125,36 @@ class EndWanted(NamedTuple):
     pass
 
 
+class Replaced(NamedTuple):
+    """Another agent takes over: `heir` says so in the log, once this one is gone."""
+
+    heir: Draft
+    start: bool
+    """It is to be started at once."""
+
+
+class ClearWanted(NamedTuple):
+    """A new session on the process that is ready."""
+
+    clearing: Clearing
+
+
 class Tick(NamedTuple):
     pass
 
 
 type Input = (
-    Wanted | Spawned | SpawnFailed | Initialized | Opened | Applied | Exited | EndWanted | Tick
+    Wanted
+    | Spawned
+    | SpawnFailed
+    | Initialized
+    | Opened
+    | Applied
+    | Exited
+    | EndWanted
+    | Replaced
+    | ClearWanted
+    | Tick
 )
 
 
@@ -144,6 +175,15 @@ class Call(NamedTuple):
 class End(NamedTuple):
     """TERM to the whole group, a grace, then KILL."""
 
+    grace: float | None = None
+    """None: the usual."""
+
+
+class Leave(NamedTuple):
+    """`session/close` for a session that nobody will use again; whatever comes of it."""
+
+    session: str
+
 
 class Tell(NamedTuple):
     """To the turn machine."""
@@ -151,4 +191,4 @@ class Tell(NamedTuple):
     given: AgentReady | AgentLost
 
 
-type Effect = Spawn | Call | End | Tell | Append
+type Effect = Spawn | Call | End | Leave | Tell | Append | WantAgent

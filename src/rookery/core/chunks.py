@@ -18,7 +18,7 @@ class Chunks:
     """Time is an argument. What `push` and `flush` return must be appended in that order."""
 
     def __init__(self, window: float) -> None:
-        self._window = window
+        self.window = window
         self._held: Json | None = None
         self._texts: list[str] = []
         self._size = 0
@@ -39,7 +39,7 @@ class Chunks:
             return self.flush(now) if now >= self._open_until or self._size > MOST_HELD else []
         before = self.flush(now) if self._held is not None else []
         if now >= self._open_until and not before:
-            self._open_until = now + self._window
+            self._open_until = now + self.window
             return [update]
         self._held, self._texts, self._size = update, [text], len(text)
         return before
@@ -50,7 +50,7 @@ class Chunks:
         if held is None:
             return []
         self._held, self._texts, self._size = None, [], 0
-        self._open_until = now + self._window
+        self._open_until = now + self.window
         if len(texts) == 1:
             return [held]
         return [{**held, "content": {**held["content"], "text": "".join(texts)}}]

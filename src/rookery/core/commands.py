@@ -1,9 +1,11 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import loose
+from rookery.core import clearing, confirming, loose, switching
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
+from rookery.core.header import EMPTY
+from rookery.core.standing import CHOICES
 
 NAMES = (
     "prompt",
@@ -16,12 +18,20 @@ NAMES = (
     "start",
     "stop",
     "restart",
+    "archive",
+    "unarchive",
+    "switch",
+    "clear",
+    "delete",
 )
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200
+
+SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
+"""Of what is ours to set: `default` leaves it to the configuration."""
 
 
 def check(command: Json, prompt_bytes: int) -> Refusal | None:
@@ -39,7 +49,11 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_set(command)
         case "queue":
             return _check_queue(command, prompt_bytes)
+        case "switch":
+            return switching.check(command)
         case "cancel" | "force_end" | "start" | "stop" | "restart":
+            pass
+        case "archive" | "unarchive" | "clear" | "delete":
             pass
         case other:
             known = ", ".join(NAMES)
@@ -59,7 +73,15 @@ def _check_set(command: Json) -> Refusal | None:
         return Refusal("no_option", "Say which option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "Say which value the option is to have.")
+    if command["option"] == confirming.OPTION and _confirm(command) is None:
+        return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
+    if command["option"] in CHOICES and command["value"] not in SWITCH:
+        return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
+
+
+def _confirm(command: Json) -> str | None:
+    return confirming.value_of(str(command["value"]))
 
 
 def _check_queue(command: Json, most: int) -> Refusal | None:
@@ -90,20 +112,40 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
+def archiving(command: Json) -> Json:
+    return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
+
+
 def pinned(option: str, value: str | bool) -> str | bool | None:
     """What an agent's next start is told; the effort `default` takes the pin back (row M1)."""
     return None if (option, value) == ("effort", "default") else value
 
 
-def offline(command: Json) -> Json | None:
+def _switched(value: object) -> bool | None:
+    return SWITCH.get(value) if isinstance(value, str | bool) else None
+
+
+def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
     match command.get("do"):
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+        case "archive" | "unarchive":
+            return archiving(command)
+        case "set" if command["option"] in CHOICES:
+            return {"sessionUpdate": "_session", command["option"]: _switched(command["value"])}
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
-        case "cancel" | "force_end" | "stop" | "answer":
+        case "set" if command["option"] == confirming.OPTION:
+            # The mode follows from it, where the agent has one for it (row P6).
+            chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
+            return {"sessionUpdate": "_session", **chosen}
+        case "switch":
+            return switching.switched(header, command)
+        case "clear":
+            return clearing.cleared("later", None, None).update
+        case "cancel" | "force_end" | "stop" | "answer" | "delete":
             return {"sessionUpdate": "_done", "command": command["do"]}
     return None

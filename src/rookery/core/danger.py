@@ -60,10 +60,11 @@ LONGEST = 100_000
 MOST_PATHS = 1000
 """Of a call that are judged, and words of its command."""
 LONGEST_PATH = 4096
+UNKNOWN = "?"
 
 _HOLY = ("/etc", "/usr", "/bin", "/sbin", "/boot", "/lib")
 _WRITES = frozenset({"edit", "delete", "move"})
-_TEXT_KEYS = ("command", "cmd", "script", "code", "query", "sql")
+TEXT_KEYS = ("command", "cmd", "script", "code", "query", "sql")
 _PATH_KEYS = ("path", "file_path", "filePath", "filepath", "filename", "target")
 
 
@@ -75,25 +76,36 @@ def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
                 return why
     if loose.text(call, "kind") in _WRITES:
         known = tuple(roots)
-        return _paths_danger(_paths(call, known, home), known, home)
+        return _paths_danger(paths_of(call, known, home), known, home)
     return ""
 
 
 def gist(call: Json) -> Json:
     """What of a tool call, or of its update, says how dangerous it is: its size is bounded."""
     found: Json = {key: call[key][:LONGEST] for key in ("title", "kind") if loose.text(call, key)}
+    if name := _tool_name(call):
+        found["name"] = name[:LONGEST_PATH]
     given = call.get("rawInput")
     if isinstance(given, str):
         found["rawInput"] = given[:LONGEST]
     elif isinstance(given, dict):
-        kept = {key: given[key] for key in (*_TEXT_KEYS, *_PATH_KEYS, "args") if key in given}
+        kept = {key: given[key] for key in (*TEXT_KEYS, *_PATH_KEYS, "args") if key in given}
         found["rawInput"] = {key: _short(value) for key, value in kept.items()}
+        if given and not kept:  # it says something that nobody here understands
+            found["rawInput"] = {UNKNOWN: True}
     for key in ("locations", "content"):
         if key in call and call[key] is not None:
             parts = islice(loose.mappings(call, key), MOST_PATHS)
             paths = (loose.text(part, "path") for part in parts)
             found[key] = [{"path": path[:LONGEST_PATH]} for path in paths if path]
     return found
+
+
+def _tool_name(call: Json) -> str:
+    """As its agent calls it: of an MCP server's tool the only thing that does not change."""
+    spaces = loose.mapping(call, "_meta").values()
+    named = [loose.text(call, "name"), *(loose.text(space, "toolName") for space in spaces)]
+    return next((name for name in named if name), "")
 
 
 def _short(value: object) -> object:
@@ -108,7 +120,7 @@ def _short(value: object) -> object:
 def _commands(call: Json) -> list[str]:
     given = call.get("rawInput")
     found = [given] if isinstance(given, str) else []
-    for key in _TEXT_KEYS:
+    for key in TEXT_KEYS:
         value = loose.mapping(call, "rawInput").get(key)
         if isinstance(value, str):
             found.append(value)
@@ -122,11 +134,16 @@ def _commands(call: Json) -> list[str]:
     return [text[:LONGEST] for text in found if text]
 
 
-def _paths(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
-    """Absolute: a person's `~` and what is relative to the session's directory included."""
+def paths_of(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
+    """What a call says that it reads or writes; absolute."""
     found = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
     found += [loose.text(part, "path") for part in loose.mappings(call, "content")]
     found += [loose.text(call.get("rawInput"), key) for key in _PATH_KEYS]
+    return absolute(found, roots, home)
+
+
+def absolute(found: Iterable[str], roots: tuple[str, ...], home: str) -> list[str]:
+    """A person's `~` and what is relative to the session's directory included."""
     whole = [home + path[1:] if path.startswith("~/") else path for path in found if path]
     cwd = roots[0] if roots else "/"
     return [path if path.startswith("/") else f"{cwd}/{path}" for path in whole]

@@ -16,7 +16,7 @@ def quiet_block(name: str, event: Event) -> Block:
     return make_block(name, "notice", status="warn", title=title, text=text, actions=[end])
 
 
-_ENDS = {
+ENDS = {
     "cancelled": "Cancelled",
     "max_tokens": "The model's token limit was reached",
     "max_turn_requests": "The agent's limit of requests for one turn was reached",
@@ -34,7 +34,7 @@ _ENDS = {
 def end_block(after: Json, event: Event, reason: str) -> Block:
     calm = reason in ("cancelled", "forced")
     block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
-    block["title"] = _ENDS.get(reason, reason[:LONGEST_TITLE])
+    block["title"] = ENDS.get(reason, reason[:LONGEST_TITLE])
     error = after["error"] or {}
     detail = loose.text(error, "message") or loose.text(event.update, "detail")
     remedy = remedy_for(reason, error, after["agent"])

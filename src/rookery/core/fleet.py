@@ -27,15 +27,24 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "last": header["last"],
         "model": header["model"],
         "mode": header["mode"],
+        "confirm": header["confirm"],
+        "neverAsks": header["neverAsks"],
         "process": header["process"]["state"],
         "asks": len(header["asks"]),
+        "news": header["news"],
         "queue": len(header["queue"]),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "usage": header["usage"],
         "rateLimited": header["rateLimit"] is not None,
+        "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
         "at": at,
     }
+
+
+def is_unread(head: Json, seen: int) -> bool:
+    """It ended a turn, or asked, after the event up to which somebody looked (row H4)."""
+    return bool(head.get("news", 0) > seen)  # the head of an earlier build has none
 
 
 def state_of(head: Json, *, awake: bool) -> str:
@@ -44,6 +53,8 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "needs-you"
     if head["state"] != "idle":
         return "running" if awake else "failed"
+    if awake and is_judged(head):
+        return "running"
     if head["reason"] in (
         "failed",
         "agent_exited",
@@ -56,11 +67,18 @@ def state_of(head: Json, *, awake: bool) -> str:
     return "idle" if awake else "asleep"
 
 
+def is_judged(head: Json) -> bool:
+    """Its turn is over, and the critic's verdict is still to come."""
+    critic = head.get("critic")  # a worker of an earlier build says nothing of it
+    return isinstance(critic, dict) and bool(critic.get("state")) and head["state"] == "idle"
+
+
 def fleet_block(head: Json, *, awake: bool) -> Block:
     block = make_block(
         head["id"], "session", title=head["title"] or "(no title)", text=head["last"]
     )
     block["status"] = state_of(head, awake=awake)
+    block["unread"] = head.get("unread", False)
     for field in (
         "agent",
         "cwd",

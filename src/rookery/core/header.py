@@ -10,14 +10,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import clearing, confirming, loose, standing, switching, terminals
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 2
+VERSION = 3
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 TOOLS_KEPT = 1000
@@ -53,22 +53,26 @@ EMPTY: Json = {
     "commands": [],
     "options": [],
     "mode": "",
+    "confirm": "every",
+    "neverAsks": False,
     "model": "",
     "effort": "",
     "plan": [],
     "usage": {},
     "asks": {},
+    "news": 0,
     "queue": [],
     "rateLimit": None,
+    "_confirm": ["", ""],
+    "critic": standing.EMPTY,
+    "fold": None,
+    "recap": 0,
     "_offers": {},
     "_tools": {},
     "_terminals": {},
     "_open": None,
     "_plan": None,
 }
-
-OF_THE_AGENT = ("capabilities", "info", "commands", "options", "mode", "model", "effort", "plan")
-"""What belongs to one agent and is dropped when another takes over (row S1)."""
 
 ENDED = ("completed", "failed")
 
@@ -78,7 +82,11 @@ LEFT = ("unfinished", "interrupted")
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
-    return _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
+    if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
+        changes |= confirming.shown({**header, **changes})
+    critic = standing.after(header["critic"], event.update)
+    return changes if critic is header["critic"] else {**changes, "critic": critic}
 
 
 def block_id(header: Json, event: Event) -> str:
@@ -115,6 +123,8 @@ def _session(header: Json, event: Event) -> Json:
     if (created := loose.integer(update, "created")) is not None:
         changes["created"] = created
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
+    if "confirm" in update:
+        changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
@@ -135,7 +145,7 @@ def _titled(header: Json, source: str, title: str) -> Json:
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
     sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {"_open": None}
+    changes: Json = {"_open": None} | ({"archived": False} if header["archived"] else {})
     if event.update.get("steered") is not True:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
@@ -161,6 +171,7 @@ def _turn(header: Json, event: Event) -> Json:
             return {
                 "state": "idle",
                 "since": event.at,
+                "news": event.seq,
                 "reason": reason,
                 "error": error if isinstance(error, dict) else None,
                 "last": loose.text(update, "last") or header["last"],
@@ -201,11 +212,7 @@ def _agent(header: Json, event: Event) -> Json:
     elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
-        changes |= {field: EMPTY[field] for field in OF_THE_AGENT}
-        changes |= {"agentSession": None, "usage": {}, "rateLimit": None, "_offers": {}}
-        changes["agent"] = loose.text(update, "to") or header["agent"]
-        changes["argv"] = loose.texts(update, "argv")
-        changes["_tools"] = {}
+        changes |= {**switching.after(header, update, EMPTY), "recap": event.seq}
     return changes
 
 
@@ -266,11 +273,13 @@ def _usage(header: Json, event: Event) -> Json:
     return {"usage": usage} if usage != header["usage"] else {}
 
 
-def _context(_header: Json, event: Event) -> Json:
+def _context(header: Json, event: Event) -> Json:
     state = event.update.get("state")
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
-        changes |= {"usage": {}, "plan": [], "_plan": None}
+        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq}
+    if state == "cleared":
+        changes |= clearing.after(header, event.update, event.seq)
     return changes
 
 
@@ -335,7 +344,7 @@ def _ask(header: Json, event: Event) -> Json:
     if update.get("state") == "asked":
         ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
         ask |= {"block": block_id(header, event) + "?", "at": event.at}
-        changes = {"asks": {**header["asks"], name: ask}, "_open": None}
+        changes = {"asks": {**header["asks"], name: ask}, "news": event.seq, "_open": None}
         call = loose.mapping(update, "toolCall")
         return (upsert_tool(header, event, call) | changes) if call else changes
     return {"asks": {key: ask for key, ask in header["asks"].items() if key != name}}

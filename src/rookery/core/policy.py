@@ -16,6 +16,10 @@ class Policy(NamedTuple):
     """For commands that may have to install first (npx, uvx)."""
     cancel_grace: float = 10.0
     stop_grace: float = 2.0
+    switch_grace: float = 5.0
+    """For an agent that another one takes over from."""
+    delete_grace: float = 2.0
+    """For an agent to forget a session that is deleted."""
     force_end_after: float = 30.0
     """Nothing streamed or in flight: so long until a turn may be ended by hand; 0: never."""
     silent_after: float = 120.0
@@ -45,3 +49,22 @@ class Policy(NamedTuple):
     """So long after the reset time that the agent gave."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""
+    keep_events: int = 0
+    """Of older ones, what the agent said and did is dropped; 0: nothing is."""
+
+
+class CriticPolicy(NamedTuple):
+    """When a critic judges a turn, and when its verdict is sent back to the agent."""
+
+    enabled: bool = True
+    command: str = ""
+    """A line for the shell, run in the session's directory after each turn; "": none."""
+    refine: bool = False
+    score_below: float = 0.6
+    """A lower score is sent back to the agent."""
+    issue_at: float = 0.75
+    """So is a behavioural issue that is at least so probable."""
+    iterations: int = 3
+    """Refinements at most, between two prompts of a person."""
+    timeout: float = 600.0
+    """Seconds for the command."""

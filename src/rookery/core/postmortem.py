@@ -22,4 +22,7 @@ def post_mortem(header: Json, detail: str = "") -> list[Draft]:
             "reason": "worker_ended",
         }
         drafts.append(Draft(gone))
+    if header["state"] == "idle" and header["critic"]["state"]:
+        why = {"sessionUpdate": "_critic", "state": "interrupted", "detail": "the worker was ended"}
+        drafts.append(Draft(why, None, "critic"))
     return drafts

@@ -1,6 +1,9 @@
-"""What is particular about one agent or another: one table, so that no other file names a vendor.
+"""What is particular about one agent or another: one table, so that no other file names a vendor
+(row M3).
 
-Conservative: what was not seen is left generic.
+Conservative: what was not seen is left generic. A command to clear counts only where the agent
+advertises it, a tool's alias only where the agent has no kind for it. Nobody was seen to send
+heartbeats: there is no gate for them.
 """
 
 from collections.abc import Sequence
@@ -23,11 +26,38 @@ class Profile(NamedTuple):
     """It may go to sleep and wake by itself (row T9)."""
     cost_ends: bool = False
     """Usage with cost comes once, when the model is done, and not after each of its steps (T7)."""
+    clear: tuple[str, ...] = ()
+    """Its own commands that clear the conversation, without the slash (row S4)."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Its tools by name, and the kind that each is of: where it says no better than `other`."""
+    tool_name: tuple[str, str] = ("", "")
+    """Where in `_meta` the tool's own name stands."""
+    parent: tuple[str, str] = ("", "")
+    """Where in `_meta` a sub-agent's call names the call that it belongs to."""
+    mcp: tuple[str, ...] = ()
+    """What the names of tools from MCP servers begin with: `mcp__server__tool`."""
+    plan_mode: bool = False
+    """It asks to leave its plan mode, and brings the plan (ExitPlanMode)."""
+    todos: bool = False
+    """It writes lists of what is to do (TodoWrite)."""
+    skills: bool = False
     modes: tuple[tuple[str, str], ...] = ()
     """Known modes (id, name), where the agent itself reports none (row M1)."""
+    confirms: tuple[tuple[str, str], ...] = ()
+    """Which of its modes is which of ours: every, risky, all (row P6)."""
+    never_asks: bool = False
+    approves_with: str = ""
+    """What must be in its environment before it takes the mode that approves all."""
 
 
-OURS = Profile(files=True, terminals=True)
+OURS = Profile(files=True, terminals=True, clear=("clear",))
+
+_OPENHANDS_CONFIRMS = (
+    ("every", "always-ask"),
+    ("risky", "risk-based"),
+    ("risky", "llm-approve"),
+    ("all", "always-approve"),
+)
 
 _CLAUDE_MODES = (
     ("default", "Default"),
@@ -36,12 +66,54 @@ _CLAUDE_MODES = (
     ("bypassPermissions", "Yolo"),
 )
 
+_CLAUDE_TOOLS = (
+    ("Bash", "execute"),
+    ("Edit", "edit"),
+    ("MultiEdit", "edit"),
+    ("NotebookEdit", "edit"),
+    ("Write", "edit"),
+    ("Read", "read"),
+    ("Glob", "search"),
+    ("Grep", "search"),
+    ("WebFetch", "fetch"),
+    ("WebSearch", "fetch"),
+)
+
+_OPENCODE_TOOLS = (("bash", "execute"), ("write", "edit"), ("edit", "edit"), ("read", "read"))
+
 _TABLE = {
     "demo": OURS,
-    "rookery": OURS._replace(takes_reasons=True),
+    "rookery": OURS._replace(takes_reasons=True, confirms=_OPENHANDS_CONFIRMS),
     "claude": Profile(
-        async_agents=True, background=True, wake_ups=True, cost_ends=True, modes=_CLAUDE_MODES
+        async_agents=True,
+        background=True,
+        wake_ups=True,
+        cost_ends=True,
+        clear=("clear", "new"),
+        aliases=_CLAUDE_TOOLS,
+        tool_name=("claudeCode", "toolName"),
+        parent=("claudeCode", "parentToolUseId"),
+        mcp=("mcp__",),
+        plan_mode=True,
+        todos=True,
+        skills=True,
+        modes=_CLAUDE_MODES,
+        confirms=(("every", "default"), ("risky", "auto"), ("all", "bypassPermissions")),
+        approves_with="ALLOW_BYPASS=1",
     ),
+    "codex": Profile(
+        clear=("clear", "new"),
+        confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access")),
+    ),
+    "gemini": Profile(clear=("clear",), confirms=(("every", "default"), ("all", "yolo"))),
+    "opencode": Profile(clear=("new", "clear"), aliases=_OPENCODE_TOOLS),
+    "qwen": Profile(
+        clear=("clear",), confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo"))
+    ),
+    "vibe": Profile(confirms=(("every", "ask"),)),
+    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS),
+    "crow": Profile(never_asks=True),
+    "swival": Profile(never_asks=True),
 }
 
 

@@ -10,17 +10,19 @@ event by event, page by page, live or after a restart.
 from collections.abc import Callable, Iterable
 
 from rookery.core import document as looks
-from rookery.core import loose, parts, terminals
+from rookery.core import loose, parts, terminals, tool_looks
 from rookery.core.content import words_of
+from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
 from rookery.core.ingest import is_aside
+from rookery.core.profiles import profile_of
+from rookery.core.remedies import remedy_for
+from rookery.core.standing import ORIGIN
 
 LONGEST_TITLE = 500
-
-STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "failed": "failed"}
 
 
 def reduce(document: Document, event: Event) -> list[Op]:
@@ -53,7 +55,9 @@ def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
     given = loose.sequence(event.update, "prompt")
     block = make_block(block_id(after, event), "prompt", text=words_of(given))
     block["parts"] = parts.from_blocks(given)
-    if event.update.get("origin"):
+    if event.update.get("origin") == ORIGIN:
+        block["title"] = prompt_title(after)
+    elif event.update.get("origin"):
         block["title"] = loose.text(event.update, "origin")[:LONGEST_TITLE]
     return put(block)
 
@@ -88,51 +92,21 @@ def _tool(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     name, status, since = after["_tools"][key_of(call)]
-    fields = _tool_fields(call)
     known = before["_tools"].get(key_of(call))
     old = bool(known) and known[0] == name
+    profile = profile_of(after["agent"], after["argv"])
+    fields = tool_looks.fields(call, profile, fresh=not old)
     if status in ENDED and not (old and known[1] == status):
         fields["seconds"] = max(0, event.at - since) / 1000
     if old:
         ops = change(name, **fields) if fields else []
     else:
-        base: Json = {"kind": "other", "status": "pending", "parent": _parent(after, call)}
+        base: Json = {"kind": "other", "status": "pending", "parent": None}
+        base["parent"] = tool_looks.parent(after["_tools"], call, profile)
         ops = put(make_block(name, "tool", **base | fields))
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)
     return ops
-
-
-def _tool_fields(call: Json) -> Json:
-    """The fields that a call or an update of it states; what it does not state stays as it was."""
-    fields: Json = {}
-    if title := loose.text(call, "title"):
-        fields["title"] = title[:LONGEST_TITLE]
-    elif name := loose.text(call, "name"):
-        fields["title"] = name[:LONGEST_TITLE]
-    if kind := loose.text(call, "kind"):
-        fields["kind"] = kind[:40]
-    if status := loose.text(call, "status"):
-        fields["status"] = STATUS.get(status, status[:40])
-    if isinstance(call.get("content"), list):
-        fields["parts"] = parts.from_tool_content(call["content"])
-    if isinstance(call.get("locations"), list):
-        paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
-        fields["locations"] = [path[:250] for path in paths[:20] if path]
-    for key, field in (("rawInput", "input"), ("rawOutput", "output")):
-        if call.get(key) not in (None, {}, ""):
-            fields[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
-    return fields
-
-
-def _parent(after: Json, call: Json) -> str | None:
-    """A sub-agent's call names its parent in `_meta`, under whatever its vendor calls itself (row
-    M3)."""
-    for space in loose.mapping(call, "_meta").values():
-        known = after["_tools"].get(loose.text(space, "parentToolUseId"))
-        if known:
-            return str(known[0])
-    return None
 
 
 def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
@@ -185,6 +159,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     block["parent"] = after["_tools"][key_of(call)][0] if call else None
     if danger := loose.text(update, "danger"):
         block["danger"] = danger[:LONGEST_TITLE]
+    if ruled := loose.text(update, "ruled"):  # its answer is the next event
+        block |= {"ruled": ruled[:LONGEST_TITLE], "actions": []}
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:
@@ -194,7 +170,18 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
-    return parts.whole(_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20])
+    found = [_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]]
+    return parts.whole([*found, *_always(ask)])
+
+
+def _always(ask: Json) -> list[Json]:
+    """Beside the agent's own: a rule of ours that allows just this from now on (row P5)."""
+    words = loose.text(ask, "always")
+    if not words:
+        return []
+    command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    label = f"Always allow this, by a rule: {words[:200]}"
+    return [{"label": label, "kind": "rule", "command": command | {"always": True}}]
 
 
 def _action(ask: Json, option: Json) -> Json:
@@ -222,9 +209,11 @@ def _outcome(update: Json, by: str | None) -> Json:
     words = (
         loose.text(update, "name") or loose.text(update, "reason") or loose.text(outcome, "outcome")
     )
+    ruled = loose.text(update, "ruled")[:LONGEST_TITLE]  # which says by what, too
+    more = ruled or (by or "")[:100]
     return {
         "status": "cancelled" if cancelled else "answered",
-        "text": words[:LONGEST_TITLE] + (f" · {by[:100]}" if by else ""),
+        "text": words[:LONGEST_TITLE] + (f" · {more}" if more else ""),
         "actions": [],
     }
 
@@ -247,24 +236,27 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     for name, _, _ in terminals.running(before["_terminals"]).values():
         if in_turn(before, name):
             ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
-    if reason in ("", "end_turn"):
+    told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
+    if reason in ("", "end_turn") or told:
         return ops
     return ops + put(end_block(after, event, reason))
 
 
-def _agent(_before: Json, after: Json, event: Event) -> list[Op]:
+def _agent(before: Json, after: Json, event: Event) -> list[Op]:
     update, name = event.update, block_id(after, event)
     who = loose.text(update, "name") or after["agent"]
     match update.get("state"):
         case "switched":
             title = f"Switched from {loose.text(update, 'from')} to {loose.text(update, 'to')}"
-            return put(make_block(name, "divider", title=title[:LONGEST_TITLE]))
+            actions = _recap(before, event)
+            return put(make_block(name, "divider", title=title[:LONGEST_TITLE], actions=actions))
         case "parked":
             text = "\n".join(loose.texts(update, "stderr")[-20:])
             remedy = loose.text(update, "remedy")
             title = f"{who} does not start. {remedy}".strip()[:LONGEST_TITLE]
             retry = {"label": "Retry", "command": {"do": "restart"}}
-            return put(make_block(name, "error", title=title, text=text, actions=[retry]))
+            actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
+            return put(make_block(name, "error", title=title, text=text, actions=actions))
         case "exited" if update.get("status") not in (0, None):
             title = f"{who} ended with status {dumps(update['status'])}"[:LONGEST_TITLE]
             text = "\n".join(loose.texts(update, "stderr")[-20:])
@@ -272,34 +264,49 @@ def _agent(_before: Json, after: Json, event: Event) -> list[Op]:
     return []
 
 
-def _context(_before: Json, after: Json, event: Event) -> list[Op]:
+ANOTHER: Json = {"label": "Continue in another agent", "choose": "agent"}
+"""Whoever shows it lets a person choose among the agents that are there, and puts the name into
+the command."""
+
+
+def _recap(before: Json, event: Event) -> list[Json]:
+    """Of what the agent does not know any more, where something was said: for the composer (row
+    S2)."""
+    ended = before["turn"] - (before["state"] != "idle")
+    return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
+
+
+def _context(before: Json, after: Json, event: Event) -> list[Op]:
     words = {
         "reset": "Conversation context was reset",
         "cleared": "Cleared",
         "compacted": "Context was compacted",
     }
-    title = words.get(loose.text(event.update, "state"), "Context changed")
-    text = loose.text(event.update, "reason")
-    return put(make_block(block_id(after, event), "divider", title=title, text=text))
+    state = loose.text(event.update, "state")
+    block = make_block(block_id(after, event), "divider", title=words.get(state, "Context changed"))
+    block["text"] = loose.text(event.update, "reason")
+    if state in ("reset", "cleared"):
+        block["actions"] = _recap(before, event)
+    if state == "cleared":
+        block["folds"] = after["turn"]
+    return put(block)
 
 
 def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     resets = loose.text(event.update, "resetsAt") or loose.integer(event.update, "resetsAt")
     known = f"It resets at {resets}." if resets else "The agent did not say until when."
-    text = (loose.text(event.update, "message") + "\n" + known).strip()
+    helps = remedy_for("rate_limited", {}, after["agent"])
+    text = "\n".join([loose.text(event.update, "message"), known, helps]).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
+    other = {**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}
+    actions = [other]
     if prompt := list(loose.mappings(event.update, "prompt")):
-        again = {"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}
-        block["actions"] = parts.whole([again])
-    return put({**block, "status": "warn"})
+        actions = [{"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}, other]
+    return put({**block, "status": "rate_limited", "actions": parts.whole(actions)})
 
 
 def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
-    score = loose.number(event.update, "score")
-    title = "Critic" if score is None else f"Critic {score:.2f}"
-    issues = list(loose.mappings(event.update, "issues"))
-    shown = parts.fit([{"type": "json", "value": issues}]) if issues else []
-    return put(make_block(block_id(after, event), "notice", title=title, parts=shown))
+    return put(verdict_block(after, event))
 
 
 def _notice(_before: Json, after: Json, event: Event) -> list[Op]:

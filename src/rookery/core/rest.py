@@ -18,8 +18,14 @@ class Rest(NamedTuple):
 
 
 def is_idle(header: Json) -> bool:
-    """No turn, nothing queued, nothing asked."""
-    return header["state"] == "idle" and not header["queue"] and not header["asks"]
+    """No turn, nothing queued, nothing asked, nothing judged."""
+    judged = header["critic"]["state"] == ""
+    return header["state"] == "idle" and not header["queue"] and not header["asks"] and judged
+
+
+def is_put_away(header: Json) -> bool:
+    """Archived, and no turn runs: what is queued waits in the log (row W4)."""
+    return bool(header["archived"] and header["state"] == "idle" and not header["asks"])
 
 
 def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:

@@ -10,19 +10,23 @@ A2, A4, A5).
 Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
-from rookery.core import loose, options, parking, restoring
+from rookery.core import clearing as clears
+from rookery.core import confirming, loose, options, parking, restoring
 from rookery.core.agent_signals import (
     Agent,
     Applied,
     Call,
+    ClearWanted,
     Effect,
     End,
     EndWanted,
     Exited,
     Initialized,
     Input,
+    Leave,
     Opened,
     Past,
+    Replaced,
     Setting,
     Spawn,
     Spawned,
@@ -34,20 +38,23 @@ from rookery.core.agent_signals import (
 )
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
-from rookery.core.signals import AgentLost, AgentReady, Append
+from rookery.core.signals import AgentLost, AgentReady, Append, WantAgent
 
 __all__ = [
     "Agent",
     "Applied",
     "Call",
+    "ClearWanted",
     "Effect",
     "End",
     "EndWanted",
     "Exited",
     "Initialized",
     "Input",
+    "Leave",
     "Opened",
     "Past",
+    "Replaced",
     "Setting",
     "Spawn",
     "SpawnFailed",
@@ -72,6 +79,28 @@ def step(
     agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     match given:
+        case Replaced():
+            after, effects = _replaced(agent, given, policy)
+        case ClearWanted():
+            after, effects = _clear(agent, given.clearing, now, wish, policy)
+        case _:
+            after, effects = _step(agent, given, now, wish, policy)
+    if agent.clearing is not None and after.clearing is None and not _tells(effects, agent):
+        # Whatever ended it, whoever wanted it hears of that.
+        return after, [Append(clears.refused(agent.clearing, "the agent ended")), *effects]
+    return after, effects
+
+
+def _tells(effects: list[Effect], agent: Agent) -> bool:
+    assert agent.clearing is not None
+    outcomes = [effect.draft.cause for effect in effects if isinstance(effect, Append)]
+    return agent.clearing.cause in outcomes
+
+
+def _step(
+    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    match given:
         case Wanted():
             return _wanted(agent, now, wish)
         case Spawned() if agent.phase == "spawning":
@@ -80,6 +109,8 @@ def step(
         case SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
             past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            if agent.heir is not None:
+                return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
         case Initialized() if agent.phase == "initializing":
             return _initialized(agent, given, now, wish, policy)
@@ -110,6 +141,35 @@ def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
         case "ending":
             return agent._replace(wanted_again=True), []
     return agent, []
+
+
+def _replaced(agent: Agent, given: Replaced, policy: Policy) -> tuple[Agent, list[Effect]]:
+    """The log says that another has taken over once nothing of the old one can speak any more."""
+    if agent.phase == "absent":
+        start: list[Effect] = [WantAgent()] if given.start else []
+        return Agent(), [Append(given.heir, full=True), *start]
+    ending = agent._replace(heir=given.heir, wanted_again=agent.wanted_again or given.start)
+    if agent.phase == "ending":
+        return ending, []
+    past, again = agent.past, ending.wanted_again
+    ended = Agent("ending", born=agent.born, past=past, heir=given.heir, wanted_again=again)
+    return ended, [End(policy.switch_grace)]
+
+
+def _succeeded(agent: Agent, effects: list[Effect]) -> tuple[Agent, list[Effect]]:
+    """Nothing of the old one's past counts against the new one."""
+    assert agent.heir is not None
+    start: list[Effect] = [WantAgent()] if agent.wanted_again else []
+    return Agent(), [*effects, Append(agent.heir, full=True), *start]
+
+
+def _clear(
+    agent: Agent, clearing: clears.Clearing, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if agent.phase != "ready":
+        return agent, [Append(clears.refused(clearing, "the agent is not ready"))]
+    leaving = clearing._replace(session=agent.session)
+    return _open(agent._replace(session="", clearing=leaving), "session/new", now, wish, policy)
 
 
 def _initialize(wish: Wish) -> Call:
@@ -184,6 +244,11 @@ def _opened(
     agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     fresh = agent.method == "session/new"
+    if given.error is not None and agent.clearing is not None:
+        said = loose.text(given.error, "message") or "no reason given"
+        why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
+        kept = agent._replace(phase="ready", until=None, session=agent.clearing.session)
+        return kept._replace(clearing=None), [why, Tell(AgentReady())]
     if given.error is not None:
         return _not_opened(agent, given.error, now, wish, policy)
     session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
@@ -202,11 +267,34 @@ def _opened(
     )
     if agent.method == "session/load":
         update["replayed"] = given.replayed
-    settings, past = _settings(session, offers, wish.chosen), restoring.restored(agent.past)
-    opened = agent._replace(session=session, settings=settings, reset="", past=past)
+    clearing = agent.clearing
+    before: list[Effect] = [_reset(agent.reset)] if agent.reset else []
+    if clearing is not None:
+        wish = wish._replace(chosen={**(wish.chosen or {}), **(clearing.current or {})})
+        before = [Append(clears.cleared("new", clearing.cause, clearing.by, session), full=True)]
+        before += _leave(agent, clearing.session)
+    settings, past = _settings(session, offers, wish), restoring.restored(agent.past)
+    opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     applying, effects = _apply(opened, now, policy)
-    reset = [_reset(agent.reset)] if agent.reset else []
-    return applying, [*reset, Append(Draft(update)), *effects]
+    return applying, [*before, Append(Draft(update)), *_unoffered(offers, wish), *effects]
+
+
+def _unoffered(offers: Json, wish: Wish) -> list[Effect]:
+    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
+    mode = options.find(options.offered(offers), "mode")
+    wanted = loose.text(wish.chosen, confirming.OPTION)
+    text = confirming.unoffered(wish.name, wish.profile, mode, wanted)
+    return [Append(Draft(_warning(text)))] if text and not loose.text(wish.chosen, "mode") else []
+
+
+def _warning(text: str) -> Json:
+    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
+
+
+def _leave(agent: Agent, session: str) -> list[Effect]:
+    """Some keep a whole process for each session: where it can be closed, it is."""
+    abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
+    return [Leave(session)] if isinstance(abilities.get("close"), dict) else []
 
 
 def _not_opened(
@@ -245,12 +333,15 @@ def _offers(result: object, wish: Wish) -> Json:
     return offers
 
 
-def _settings(session: str, offers: Json, chosen: Json | None) -> tuple[Setting, ...]:
+def _settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
     """What differs from what the agent starts with; a value that it does not know is left alone."""
     found: list[Setting] = []
+    confirm = loose.text(wish.chosen, confirming.OPTION)
     for name in ("model", "mode", "effort"):
         option = options.find(options.offered(offers), name)
-        wanted = loose.text(chosen, name)
+        wanted = loose.text(wish.chosen, name)
+        if name == "mode" and not wanted and confirm:
+            wanted = confirming.mode_for(wish.profile, option, confirm) or ""
         value = options.choice_of(option, wanted) if option and wanted else None
         if option and value and value != option["value"]:
             found.append(Setting(name, value, *options.setting(session, option, value)))
@@ -274,7 +365,9 @@ def _applied(
     else:
         said = loose.text(given.error, "message") or "no reason given"
         text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
-        update = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+        if setting.name == "mode" and (setting.value == dict(wish.profile.confirms).get("all")):
+            text += confirming.hint(wish.profile, confirming.ALL)
+        update = _warning(text)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
     return rest, [Append(Draft(update)), *effects]
 
@@ -308,6 +401,8 @@ def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent,
     past, update = parking.gone(agent, given, now, wish)
     agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
+    if agent.heir is not None:
+        return _succeeded(agent, effects)
     if agent.phase == "ending" and agent.wanted_again:
         again, more = _wanted(Agent(past=past), now, wish)
         return again, [*effects, *more]

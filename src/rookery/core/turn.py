@@ -12,7 +12,7 @@ other end.
 
 from typing import NamedTuple
 
-from rookery.core import limits, loose
+from rookery.core import clearing, limits, loose
 from rookery.core import queue as queues
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -104,6 +104,8 @@ class Turn(NamedTuple):
     """The last turn did not end well: the queue waits for a person (row T3)."""
     resumed: int = 0
     """How often in a row a prompt that met a rate limit was sent again by itself (row T11)."""
+    clears: bool = False
+    """It only clears the conversation: what waits goes on waiting (row S4)."""
 
 
 def deadline(turn: Turn) -> float | None:
@@ -154,7 +156,7 @@ def _of_agent(
             return _settled(turn)._replace(owes=None), []
         case AgentLost():
             reason = given.reason if given.error is None else _reason_of(given.error)
-            lost = turn._replace(owes=None)
+            lost = _settled(turn)._replace(owes=None)
             return _end(lost, reason, policy, error=given.error, detail=given.detail)
 
 
@@ -265,7 +267,7 @@ def _begin(
     resumed = turn.resumed + 1 if origin == limits.ORIGIN else 0
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
-    begun = begun._replace(resumed=resumed)
+    begun = begun._replace(resumed=resumed, clears=origin == clearing.ORIGIN)
     effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
     return begun, effects if turn.owes is not None else [*effects, WantAgent()]
 
@@ -352,7 +354,7 @@ def _end(
         limit = limits.limit_of(error or {}, turn.prompt, turn.resumed)
         effects.append(Append(Draft(limit)))
     effects.append(Append(Draft(update), full=True))
-    held = (hold or reason != "end_turn") and bool(turn.queue)
+    held = (hold or turn.clears or reason != "end_turn") and bool(turn.queue)
     ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held)
     if not ended.held and ended.queue:
         drained, more = _drain(ended, policy)

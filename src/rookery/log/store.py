@@ -49,6 +49,14 @@ KEEP_TURN = (
     "INSERT INTO turn (n, first_seq, last_seq, header) VALUES (?, ?, ?, ?)"
     " ON CONFLICT (n) DO UPDATE SET last_seq = excluded.last_seq, header = excluded.header"
 )
+DROP = (
+    "DELETE FROM event WHERE seq > ? AND seq <= ? AND turn < ? AND cause IS NULL AND kind IN ({})"
+)
+BULK = (
+    *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
+    *("tool_call", "tool_call_update", "_terminal", "_raw"),
+)
+"""What an agent said and did: most of a log, and no part of a later header."""
 KEEP_BLOB = "INSERT OR IGNORE INTO blob (hash, data) VALUES (?, ?)"
 
 
@@ -77,6 +85,8 @@ class Writer:
         self._connection = connection
         self._clock = clock
         self._state = _state_of(connection)
+        self._pruned = 0
+        """Up to here nothing is left that could be dropped."""
 
     @classmethod
     def open(
@@ -161,6 +171,19 @@ class Writer:
                     self._connection.execute("PRAGMA synchronous=NORMAL")
         self._state = plan.state
         return plan.events
+
+    def prune(self, keep: int) -> int:
+        """Of all but the last `keep` events, drop what only a look at an earlier turn shows; how
+        many went. The file gets no smaller; its room is used again."""
+        upto = self._state.seq - keep
+        if upto <= self._pruned:
+            return 0
+        bounds = (self._pruned, upto, self._state.header["turn"])
+        with failures(self.path), schema.transaction(self._connection):
+            drop = DROP.format(",".join("?" * len(BULK)))
+            gone = self._connection.execute(drop, (*bounds, *BULK)).rowcount
+        self._pruned = min(upto, self._state.first_seq - 1)
+        return gone
 
     def put_blob(self, data: bytes) -> str:
         """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 from rookery.core.events import dumps, loads
+from rookery.wire.ceilings import Ceilings, envelope, is_crowded, is_id
 from rookery.wire.failures import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -54,15 +55,6 @@ HIGH_WATER = 256 * 1024
 CANCEL_REQUEST = "$/cancel_request"
 
 type Id = int | str | None
-
-
-class Ceilings(NamedTuple):
-    line: int = 64 * 1024 * 1024
-    """Bytes; a longer line is skipped without being kept."""
-    sent: int = 32 * 1024 * 1024
-    """Bytes; a longer line is refused to the caller: the clients of the field would hang up."""
-    open: int = 10_000
-    """Unanswered requests of the other side; more are refused."""
 
 
 class Answer(NamedTuple):
@@ -111,7 +103,8 @@ class Peer:
     """One connection. All callbacks are synchronous, and called in the order of the wire.
 
     on_noise(kind, what): "malformed" (the line's bytes), "not a message" (the value), "unknown
-    answer" and "odd answer" (the message), "too long" (the line's size), "write failed" (OSError).
+    answer" and "odd answer" (the message), "too long" (the line's size), "too many values" (the
+    line's bytes), "write failed" (OSError).
     on_batch_end(): every message of what was just read has been dispatched.
     on_closed(): once, when nothing more will come; open requests of ours have been answered with
     ConnectionClosed before. Writing still works until close().
@@ -298,6 +291,9 @@ class Peer:
         if isinstance(line, TooLong):
             self._refuse("too long", line.size, INVALID_REQUEST, "The line is too long")
             return
+        if is_crowded(line, self._ceilings.values):
+            self._refuse_crowd(line)
+            return
         try:
             message = loads(line)
         except (ValueError, RecursionError):
@@ -328,7 +324,7 @@ class Peer:
 
     def _take_request(self, message: dict[str, Any], method: str) -> None:
         id = message["id"]
-        if not _is_id(id):
+        if not is_id(id):
             self._refuse_message(message)
             return
         incoming = Incoming(self, id, method, message.get("params"))
@@ -343,7 +339,7 @@ class Peer:
 
     def _take_back(self, params: Any) -> None:
         id = params.get("requestId") if isinstance(params, dict) else None
-        if _is_id(id):
+        if is_id(id):
             for incoming in list(self._serving.get(id, ())):
                 if incoming.cancelled is not None:
                     incoming.cancelled()
@@ -376,9 +372,18 @@ class Peer:
         if self._answer_noise:
             self._send({"jsonrpc": "2.0", "id": id, "error": error_to_json(code, message)})
 
+    def _refuse_crowd(self, line: bytes) -> None:
+        """Nothing in it is read but who waits for an answer: that is an error, on either side."""
+        self._noise("too many values", line)
+        stub, why = envelope(line), f"More than {self._ceilings.values} values in one message"
+        if "method" in stub and "id" in stub:
+            Incoming(self, stub["id"], "", None).fail(INVALID_REQUEST, why)
+        elif "method" not in stub and stub.get("id") in self._waiting:
+            self._take_answer({"id": stub["id"], "error": {"code": INTERNAL_ERROR, "message": why}})
+
     def _refuse_message(self, message: dict[str, Any]) -> None:
         id = message.get("id")
-        known = id if _is_id(id) else None
+        known = id if is_id(id) else None
         self._refuse("not a message", message, INVALID_REQUEST, "Invalid request", known)
 
     def _end(self) -> None:
@@ -390,7 +395,3 @@ class Peer:
             on_answer(Answer(None, ConnectionClosed()))
         if self.on_closed is not None:
             self.on_closed()
-
-
-def _is_id(value: Any) -> bool:
-    return value is None or type(value) is int or isinstance(value, str)

@@ -19,6 +19,7 @@ MOST_NOISE = 20
 (acp-C7)."""
 
 NOISE_KEPT = 2000
+CROWD_KEPT = 64 * 1024
 
 UNREAD = 32 * 1024 * 1024
 """Bytes of ours that an agent may leave unread before it is no longer heard."""
@@ -125,11 +126,22 @@ class AgentLink:
         self._noise += 1
         if self._noise > MOST_NOISE:
             return
-        shown = what[:NOISE_KEPT].decode("utf-8", "replace") if isinstance(what, bytes) else what
+        kept = NOISE_KEPT
+        if kind == "too many values" and isinstance(what, bytes):
+            self._ears.noise(_unread(len(what)))
+            kept = CROWD_KEPT
+        shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
             shown = repr(shown)[:NOISE_KEPT]
         more = " (more of it is not kept)" if self._noise == MOST_NOISE else ""
         self._ears.noise(ingest.raw("line", shown, f"stdout: {kind}{more}"))
+
+
+def _unread(size: int) -> Json:
+    """A message that was legal, and too much."""
+    text = f"It has {size} bytes, and more values than are read. Its beginning is kept."
+    notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    return notice | {"title": "A message of the agent's was not read"}
 
 
 def _error(error: RpcError) -> Json:

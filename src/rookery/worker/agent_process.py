@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
+from rookery.client.turnover import BEFORE, LOG_BYTES
 from rookery.processes import tree as processes
 from rookery.processes.child import Child
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.pipes import PipeReader
-
-LOG_BYTES = 5 * 1024 * 1024
-"""The stderr log is turned over at this size; one older file is kept."""
 
 TAIL_LINES = 40
 LONGEST_LINE = 2000
@@ -55,7 +53,7 @@ class StderrLog:
 
     def _keep(self, data: bytes) -> None:
         if self._file.tell() + len(data) > LOG_BYTES:
-            os.replace(self._path, self._path + ".1")
+            os.replace(self._path, self._path + BEFORE)
             full, self._file = self._file, open(self._path, "ab", buffering=0)  # noqa: SIM115
             full.close()
         self._file.write(data[-LOG_BYTES:])

@@ -3,12 +3,14 @@
 import os
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 
 import rookery
 from rookery import registry
-from rookery.config import Config
+from rookery.client.rulebook import Rulebook
+from rookery.config import Config, ConfigError, load
 from rookery.core import asks as ask_rules
-from rookery.core import content, danger, ingest, loose, profiles, supervision
+from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.header import key_of
@@ -18,12 +20,15 @@ from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
+from rookery.worker.judge import Judge
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
 from rookery.worker.terminals import Terminals
 
 STEERING = "_session/steering"
+WORKS = ("terminal/create", "fs/write_text_file")
+"""What changes something, in the eyes of the critic."""
 CALLS_KEPT = 500
 """Tool calls of a turn whose words are at hand when their permission is asked."""
 
@@ -38,16 +43,20 @@ class AgentSide:
         clients: Clients,
         directory: str,
         settle: Callable[[], None],
+        acted: Callable[[], None],
     ) -> None:
         self._engine = engine
         self._records = records
         self._config = config
         self._clients = clients
         self._settle = settle
+        self._acted = acted
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
-        self._profile: tuple[str, profiles.Profile] | None = None
+        self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
+        self._environment = surroundings.environment
+        self._home = os.path.dirname(os.path.dirname(directory))
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -59,8 +68,16 @@ class AgentSide:
             self._terminal_said,
         )
         self._servers = Servers(directory, surroundings, config.node_path)
+        home = os.path.dirname(os.path.dirname(directory))
+        self.judge = Judge(engine, Rulebook(home, config), home, self.profile)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
+
+    def configure(self, config: Config) -> None:
+        """Files and programs of the next start, and the numbers of what is started from now on."""
+        self._config, self._profile = config, None
+        policy = config.policy
+        self._terminals.configure(policy.terminal_keep, policy.chunk_window)
 
     # --- what every start is given ---------------------------------------------------------------
 
@@ -76,7 +93,8 @@ class AgentSide:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"],
+            chosen=header["wanted"] | {"confirm": header["_confirm"][0]},
+            profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
@@ -84,10 +102,18 @@ class AgentSide:
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
-        name = self._engine.header["agent"]
-        if self._profile is None or self._profile[0] != name:
-            self._profile = (name, profiles.profile_of(name, self.argv()))
+        header = self._engine.header
+        key = (header["agent"], header["argv"])
+        if self._profile is None or self._profile[0] != key:
+            self._profile = (key, profiles.profile_of(header["agent"], self.argv()))
         return self._profile[1]
+
+    def check_successor(self, command: Json) -> ask_rules.Refusal | None:
+        """Why an agent cannot take over here; by today's configuration, where that is sound."""
+        with suppress(ConfigError):
+            self._config = self._config._replace(agents=load(self._home).agents)
+        names = self._config.agents, self._environment, self._config.node_path
+        return registry.check_successor(self._engine.header, command, *names)
 
     def calls_open(self) -> bool:
         """Whether the agent waits for something that it asked of us."""
@@ -127,8 +153,10 @@ class AgentSide:
                 self._replayed = 0
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
-            case supervision.End():
-                self.link.end(self._config.policy.stop_grace)
+            case supervision.End(grace):
+                self.link.end(self._config.policy.stop_grace if grace is None else grace)
+            case supervision.Leave(left):
+                self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json]) -> None:
         self._calls.clear()
@@ -184,6 +212,7 @@ class AgentSide:
     def _spawn(self) -> None:
         for notice in self._servers.read():
             self._engine.append(notice)
+        self.judge.settle_default()
         cwd = self._engine.header["cwd"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:
@@ -192,7 +221,8 @@ class AgentSide:
             words = spawn_words(self._engine.header["agent"], argv, cwd, error)
             self._engine.feed_agent(supervision.SpawnFailed(words))
             return
-        self._records.note(agentPid=process.pid, agentStart=process.start, argv=argv)
+        name = self._engine.header["agent"]
+        self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
         self._engine.feed_agent(supervision.Spawned(process.pid))
 
     def _exited(self, status: int, stderr: list[str]) -> None:
@@ -224,7 +254,9 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._remember(update)
+                known = self._remember(update)
+                if critic.changes(known | {"status": update.get("status")}):
+                    self._acted()
             self._engine.said(update)
 
     def _remember(self, call: Json) -> Json:
@@ -238,6 +270,8 @@ class AgentSide:
         return known
 
     def _requested(self, incoming: Incoming) -> None:
+        if incoming.method in WORKS:
+            self._acted()
         if incoming.method.startswith("terminal/") and self.profile().terminals:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:
@@ -250,20 +284,24 @@ class AgentSide:
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:
-        asked = self._asks.take(incoming, self._danger(incoming.params))
-        if asked is not None:
-            name, update = asked
-            incoming.cancelled = lambda: self._withdrawn(name)
+        given = loose.mapping(incoming.params, "toolCall")
+        call = self.judge.look_at(self._remember(given)) if given else None
+        guarded = call is not None and self._config.policy.confirm_destructive
+        asked = self._asks.take(incoming, call.danger if call and guarded else "")
+        if asked is None:
+            return
+        name, update = asked
+        incoming.cancelled = lambda: self._withdrawn(name)
+        if call is None:
             self._engine.append(Draft(update))
-
-    def _danger(self, params: object) -> str:
-        call = loose.mapping(params, "toolCall")
-        if not call or not self._config.policy.confirm_destructive:
-            return ""
-        header = self._engine.header
-        given = [header["cwd"], *header["roots"]]
-        roots = [*(os.path.realpath(root) for root in given), *given]
-        return danger.danger_of(self._remember(call), roots, os.path.expanduser("~"))
+            return
+        answer = self.judge.answer(update, call)
+        if answer is None:
+            self._engine.append(Draft(self.judge.note(update, call)))
+        else:  # clients need not ask anybody: the answer comes in the same breath
+            self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
+            self._engine.append(answer.draft, full=True)
+            self._engine.do(asks.Reply(name, answer.reply))
 
     def _withdrawn(self, name: str) -> None:
         self._engine.perform_due()  # it may have come in the same breath as the ask

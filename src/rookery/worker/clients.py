@@ -4,32 +4,20 @@ W3)."""
 import asyncio
 import os
 import socket
-import struct
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from rookery import paths
 from rookery.core import loose
 from rookery.core.events import Event, Json, loads
-from rookery.processes.lineage import LINUX
 from rookery.wire import frames
+from rookery.wire.credentials import peer_of
 from rookery.wire.lines import LineSplitter
 
 BACKLOG = 64
 RESUME_BELOW = 64 * 1024
-LOCAL_PEERCRED = 1  # macOS
 CALL_SECONDS = 5.0
 """A client that was called and does not answer: then the disk (law 4)."""
-
-
-def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """The uid and the pid (0: not told) at the other end, as the kernel knows them."""
-    if LINUX:
-        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        pid, user, _ = struct.unpack("3i", data)
-        return int(user), int(pid)
-    data = connection.getsockopt(0, LOCAL_PEERCRED, 76)
-    return int(struct.unpack_from("=II", data)[1]), 0
 
 
 class Connection(asyncio.Protocol):

@@ -7,14 +7,17 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, loose, options, rest, supervision
+from rookery.core import commands, confirming, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
+from rookery.core.standing import CHOICES
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from rookery.worker import asks
 from rookery.worker.agent_side import AgentSide
+from rookery.worker.confirm_option import ConfirmOption
 from rookery.worker.engine import Engine
+from rookery.worker.memory import Memory
 
 PINS = ("mode", "model", "effort")
 
@@ -26,16 +29,19 @@ class Desk:
         side: AgentSide,
         directory: str,
         settle: Callable[[], None],
-        stop: Callable[[str, str, str], None],
+        stop: Callable[[str, str | None, str | None], None],
     ) -> None:
         self._engine = engine
         self._side = side
         self._directory = directory
         self._settle = settle
         self._stop = stop
+        home = os.path.dirname(os.path.dirname(directory))
+        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
+        self.memory = Memory(engine, side, settle, stop, self._asked)
 
     def execute(self, command: Json, by: str, pid: int) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
@@ -63,7 +69,7 @@ class Desk:
             case "answer":
                 self._answer(command, by, pid)
             case "set":
-                self._set(command, by)
+                self._set(command, by, pid)
             case "rename":
                 update = {"sessionUpdate": "_session", "title": command["title"][:200]}
                 self._engine.append(Draft(update, name, by))
@@ -73,6 +79,12 @@ class Desk:
                 self._engine.feed_agent(supervision.Wanted())
             case "restart":
                 self._restart(name, by)
+            case "archive" | "unarchive":
+                self._archive(command, by)
+            case "switch" | "clear" | "delete":
+                refusal = self.memory.carry_out(command, by)
+                if refusal is not None:
+                    self._reject(command, refusal, by)
             case "stop" if command.get("idle") is True:
                 self._stop_idle(name, by)
             case "stop":
@@ -158,28 +170,56 @@ class Desk:
         if ask is None:  # a second answer is quietly told that the first one counted (row P2)
             self._done(command["id"], "answer", by, detail="answered already")
             return
-        if pid and os.getpid() in tree.ancestors(pid, tree.table()):
+        if self._is_agents(pid):
             words = "An agent cannot answer its own ask; this answer came from its processes."
             self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
             return
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
             return
+        always = command.get("always") is True
+        if always:
+            command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, ask_rules.Refusal):
             self._reject(command, answer, by)
             return
+        notice = None
+        if always:
+            rule = self._side.judge.allow_always(ask)
+            if isinstance(rule, ask_rules.Refusal):
+                self._reject(command, rule, by)
+                return
+            answer, notice = confirming.with_rule(answer, rule)
         self._engine.append(answer.draft, full=True)
+        if notice is not None:
+            self._engine.append(notice)
         self._engine.do(asks.Reply(command["ask"], answer.reply))
         said = loose.text(command, "reason").strip()
         if said and not self._side.profile().takes_reasons:
             prompt: list[Json] = [{"type": "text", "text": said}]
             self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
 
+    @staticmethod
+    def _is_agents(pid: int) -> bool:
+        """Whether a client descends from this worker: the agent, or what it started."""
+        return bool(pid) and os.getpid() in tree.ancestors(pid, tree.table())
+
     # --- options ---------------------------------------------------------------------------------
 
-    def _set(self, command: Json, by: str) -> None:
+    def _set(self, command: Json, by: str, pid: int) -> None:
         name, value = command["option"], command["value"]
+        if name == confirming.OPTION:
+            if self._is_agents(pid):
+                words = "An agent cannot choose how much it asks; this came from its processes."
+                self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
+                return
+            if not self._confirm.choose(command, by):
+                self._asked.add(command["id"])
+            return
+        if name in CHOICES:  # the worker's own, whatever the agent has
+            self._engine.append(Draft(commands.offline(command) or {}, command["id"], by))
+            return
         agent, header = self._engine.agent, self._engine.header
         option = options.find(header["options"], name)
         if agent.phase != "ready":
@@ -240,6 +280,12 @@ class Desk:
         self._engine.append(Draft(update, cause, by))
         self._engine.feed_agent(supervision.EndWanted())
         self._engine.feed_agent(supervision.Wanted())
+
+    def _archive(self, command: Json, by: str) -> None:
+        """A reversible stop, once no turn runs (row W4): the host's upkeep sees to the rest."""
+        self._engine.append(Draft(commands.archiving(command), command["id"], by), full=True)
+        if command["do"] == "archive" and self._engine.turn.phase == "idle":
+            self._stop("archived", None, by)
 
     def _stop_idle(self, cause: str, by: str) -> None:
         """For a worker of another build (row W7): a turn is never ended by it."""

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import asks_clock, limits, loose, supervision, watchdogs
+from rookery.core import asks_clock, critic, limits, loose, supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -26,7 +26,8 @@ LOOK = 60.0
 
 OPEN = ("pending", "in_progress")
 
-type Effect = turns.Effect | supervision.Effect | Reply
+type Effect = turns.Effect | supervision.Effect | critic.Effect | Reply
+type Overhear = Callable[[turns.Input, list[turns.Effect]], list[Effect]]
 
 
 def now() -> float:
@@ -51,6 +52,8 @@ class Engine:
         self.policy = policy
         self.turn = _turn_of(journal.header)
         self.agent = supervision.Agent(past=_past_of(journal.header))
+        self.overhear: Overhear = lambda _given, effects: list(effects)
+        """Who hears what the turn machine wants done, and adds to it: the critic."""
         self._wish = wish
         self._profile = profile
         self._calls = calls
@@ -66,10 +69,15 @@ class Engine:
     def header(self) -> Json:
         return self.journal.header
 
+    def configure(self, policy: Policy) -> None:
+        """Numbers that hold from now on; the clock is set by them at the next settling."""
+        self.policy = policy
+        self.journal.widen(policy.chunk_window)
+
     def feed_turn(self, given: turns.Input) -> None:
         before = self.turn
         self.turn, effects = turns.step(before, given, now(), self.policy)
-        self._effects.extend(effects)
+        self._effects.extend(self.overhear(given, effects))
         if self.turn.phase == "running" and before.phase != "running":
             self._watch = watchdogs.began(now())
         elif self.turn.phase != "running":
@@ -110,6 +118,8 @@ class Engine:
                 self._effects.popleft()
                 self._perform(effect)
             else:
+                return False
+            if not self._effects and not self.journal.commit():  # which may make more due
                 return False
         return self.journal.commit()
 

@@ -6,27 +6,33 @@ commands in the order of their arrival, time-outs.
 """
 
 import asyncio
+import os
 import sys
 from collections import deque
 from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.client.turnover import turn_over
 from rookery.config import Config
-from rookery.core import rest, supervision
+from rookery.core import critic, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, Json
+from rookery.core.events import Draft, Event, Json, kind_of
 from rookery.core.profiles import Profile
+from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.wire import frames
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.clients import Clients
+from rookery.worker.critic import Critic
 from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
+from rookery.worker.neighbours import Neighbours
 from rookery.worker.records import Records, about_worker, wall_clock
+from rookery.worker.settings_watch import SettingsWatch, Source, notice
 from rookery.worker.surroundings import Surroundings
 
 UPKEEP = 2.0
@@ -35,7 +41,12 @@ UPKEEP = 2.0
 
 class Host:
     def __init__(
-        self, directory: str, writer: Writer, config: Config, surroundings: Surroundings
+        self,
+        directory: str,
+        writer: Writer,
+        source: Source,
+        config: Config,
+        surroundings: Surroundings,
     ) -> None:
         self._policy = config.policy
         self._stopped = asyncio.Event()
@@ -58,6 +69,9 @@ class Host:
             self._perform,
             self._settle,
         )
+        self._log = os.path.join(directory, paths.WORKER_LOG)
+        self._was_archived = bool(writer.header["archived"])
+        self._neighbours = Neighbours(directory, writer.header)
         self._side = AgentSide(
             self._engine,
             self._records,
@@ -66,8 +80,12 @@ class Host:
             self._clients,
             directory,
             self._settle,
+            self._acted,
         )
+        self._critic = Critic(self._engine, surroundings, config.critic, self._settle)
+        self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
+        self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -82,6 +100,7 @@ class Host:
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
+        self._look_around()
         self._engine.set_clock()  # for what a worker before this one waited for
         try:
             await self._stopped.wait()
@@ -91,6 +110,7 @@ class Host:
             await self._side.link.close(self._policy.stop_grace)
             self._journal.commit()
             self._clients.close()
+            self._neighbours.leave()
             self._records.note(ended=wall_clock())
 
     def stop(self, reason: str) -> None:
@@ -101,6 +121,7 @@ class Host:
 
     def _begin_stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
         self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason="interrupted"))
+        self._critic.feed(critic.Stopped())
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
         self._engine.append(Draft(update, cause, by), full=True)
@@ -113,11 +134,16 @@ class Host:
         while True:
             await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
             self._adopted.reap()
+            self._look_around()
+            if self._settings.look_again(now()):
+                self._settle()
             waits = self._engine.resumes_at() is not None
             idle = rest.is_idle(self._journal.header) and not waits
             due = rest.deadline(self._rest, self._policy, idle=idle)
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
+            elif self._put_away():
+                self.stop("archived")
             elif not self._journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 self._stopped.set()
@@ -126,12 +152,32 @@ class Host:
                 with suppress(OSError, paths.PathError):
                     await self._clients.listen()
 
+    def _put_away(self) -> bool:
+        """Archived while this worker lives: one that was woken for an archived session stays."""
+        header = self._journal.header
+        self._was_archived = self._was_archived and header["archived"]
+        idle = self._engine.turn.phase == "idle"
+        return idle and rest.is_put_away(header) and not self._was_archived
+
+    def _look_around(self) -> None:
+        """Who else works in this directory; and whether our own words have grown too many."""
+        if not self._journal.writer.stands():
+            return  # the session was deleted: nothing is made in its place
+        for told in self._neighbours.look():
+            self._engine.append(told)
+            self._settle()
+        with suppress(OSError):
+            turn_over(self._log)
+
     # --- what happens ----------------------------------------------------------------------------
 
     def _settle(self) -> None:
         """Perform what is due and commit it, command after command; then set the clock."""
-        while self._engine.perform_due() and self._commands and not self._stopped.is_set():
-            self._desk.execute(*self._commands.popleft())
+        while self._engine.perform_due() and not self._stopped.is_set():
+            if not self._desk.memory.conclude():
+                if not self._commands:
+                    break
+                self._desk.execute(*self._commands.popleft())
         trouble = self._journal.trouble
         self._side.link.hold(held=trouble is not None)
         if trouble is not None:  # said with every try, so that who comes later hears it too
@@ -150,6 +196,9 @@ class Host:
     def _calls_open(self) -> bool:
         return self._side.calls_open()
 
+    def _acted(self) -> None:
+        self._critic.acted()
+
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
@@ -159,13 +208,24 @@ class Host:
             case supervision.Tell(given):
                 self._engine.feed_turn(given)
                 self._desk.agent_told(given)
+            case critic.RunCommand() | critic.EndCommand() | critic.Refine():
+                self._critic.perform(effect)
             case _:
                 self._side.perform(effect)
 
     def _committed(self, events: list[Event]) -> None:
         self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
+        self._critic.committed(events)
+        self._prune(events)
         self._records.show(self._journal.header, events[-1].seq, events[-1].at)
+
+    def _prune(self, events: list[Event]) -> None:
+        """At a turn's end, where a person wants it."""
+        keep = self._policy.keep_events
+        if keep and any(kind_of(event.update) == "_turn" for event in events):
+            with suppress(StoreError):  # a full disk: the next turn's end tries again
+                self._journal.writer.prune(keep)
 
     # --- clients ---------------------------------------------------------------------------------
 
@@ -183,7 +243,20 @@ class Host:
         if not self._stopped.is_set():
             self._engine.set_clock()
 
+    # --- settings --------------------------------------------------------------------------------
+
+    def _configure(self, config: Config) -> None:
+        """A changed config.toml: its numbers hold from here on."""
+        self._policy = config.policy
+        self._engine.configure(config.policy)
+        self._side.configure(config)
+        self._critic.policy = config.critic
+
+    def _misconfigured(self, why: str) -> None:
+        self._engine.append(notice(why))
+
     def _command(self, command: Json, by: str, pid: int) -> None:
+        self._settings.look(now())
         self._commands.append((command, by, pid))
         if not self._stopped.is_set():
             self._settle()

@@ -33,6 +33,9 @@ class Journal:
     def header(self) -> Json:
         return self.writer.header
 
+    def widen(self, window: float) -> None:
+        self._chunks.window = window
+
     def deadline(self) -> float | None:
         return self._chunks.deadline
 

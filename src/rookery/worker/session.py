@@ -20,6 +20,7 @@ from rookery.processes import tree as processes
 from rookery.processes.lineage import MARK
 from rookery.worker import surroundings, warden
 from rookery.worker.host import Host
+from rookery.worker.settings_watch import Source
 
 TRIES = 20
 """To take the lock, in one second."""
@@ -28,11 +29,10 @@ TRIES = 20
 def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
     """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
     directory = paths.session_dir(home, session)
+    source = Source(home, policy)
     try:
         check_home(home)
-        settings = config.load(home)
-        if policy is not None:
-            settings = settings._replace(policy=policy)
+        settings = source.load()
         writer = _open(directory)
     except Busy as error:
         return _refuse(ready, "busy", str(error))
@@ -44,7 +44,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
         if slot is None:
             return _refuse(ready, "too_many", _too_many(home, session, settings.policy))
         _bury(directory, session, writer)
-        asyncio.run(_awake(directory, writer, settings, ready))
+        asyncio.run(_awake(directory, writer, source, settings, ready))
     except slots.Unusable as error:
         return _refuse(ready, "slots", f"The worker finds no place: {error}.")
     finally:
@@ -104,8 +104,10 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
         writer.append(drafts, full=True)
 
 
-async def _awake(directory: str, writer: Writer, settings: config.Config, ready: int) -> None:
-    host = Host(directory, writer, settings, surroundings.of_session(directory))
+async def _awake(
+    directory: str, writer: Writer, source: Source, settings: config.Config, ready: int
+) -> None:
+    host = Host(directory, writer, source, settings, surroundings.of_session(directory))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, host.stop, "signal")

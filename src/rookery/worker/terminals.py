@@ -163,6 +163,10 @@ class Terminals:
         self._log = log
         self._open: dict[str, Terminal] = {}
 
+    def configure(self, keep: int, window: float) -> None:
+        """For terminals that are started from now on."""
+        self._keep, self._window = keep, window
+
     def take(self, incoming: Incoming) -> None:
         """Answer a `terminal/*` request, at once or when its command has ended."""
         params = incoming.params if isinstance(incoming.params, dict) else {}
@@ -184,10 +188,10 @@ class Terminals:
             case "terminal/wait_for_exit":
                 terminal.waiting.append(incoming)
             case "terminal/kill":
-                self._kill(terminal)
+                end_terminal(terminal)
                 incoming.reply({})
             case "terminal/release":
-                self._kill(terminal)
+                end_terminal(terminal)
                 del self._open[terminal.name]
                 incoming.reply({})
             case _:
@@ -242,18 +246,19 @@ class Terminals:
     def kill_all(self) -> None:
         """A cancelled turn runs nothing on (row T5)."""
         for terminal in self._open.values():
-            self._kill(terminal)
+            end_terminal(terminal)
 
     def release_all(self) -> None:
         """The agent is gone: nobody holds them any more."""
         self.kill_all()
         self._open.clear()
 
-    def _kill(self, terminal: Terminal) -> None:
-        """TERM to the group; KILL where that was not enough."""
-        terminal.kill()
-        loop = asyncio.get_running_loop()
-        loop.call_later(2.0, terminal.kill, signal.SIGKILL)
+
+def end_terminal(terminal: Terminal) -> None:
+    """TERM to the group; KILL where that was not enough."""
+    terminal.kill()
+    loop = asyncio.get_running_loop()
+    loop.call_later(2.0, terminal.kill, signal.SIGKILL)
 
 
 def _from_a_character(data: bytearray) -> bytearray:

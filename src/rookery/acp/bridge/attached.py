@@ -16,6 +16,7 @@ from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.sharing import Sharing
+from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
 from rookery.core import loose
@@ -136,6 +137,8 @@ class Attached:
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         told = self.sharing.take(event, live=live, echo=echo)
         self.seq = event.seq
+        if self.header["news"] == event.seq:
+            mark(self.client.directory, event.seq)
         if not live:
             self._prompts.settle(event, self.header["agent"])
         elif self._screens_due is None and kind_of(event.update) == "_terminal":
@@ -277,6 +280,8 @@ class Attached:
     # --- asks and files --------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
+        if ask.get("ruled"):  # it is answered in the same breath (row P5)
+            return
         if self.questions.takes(ask):
             call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
             self.questions.ask(ask, call)

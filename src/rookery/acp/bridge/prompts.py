@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from rookery.acp.bridge import endings
 from rookery.core import loose
-from rookery.core.events import Event, kind_of
+from rookery.core.events import Event, Json, kind_of
+from rookery.core.standing import ORIGIN
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
 
@@ -17,6 +18,8 @@ class Prompt:
         self.admitted = False
         self.cancelled = False
         self.removed = False
+        self.end: Json | None = None
+        """How its turn ended, while the critic's last word on that is awaited."""
 
     @property
     def waits(self) -> bool:
@@ -70,9 +73,15 @@ class Prompts:
         update = event.update
         match kind_of(update):
             case "_prompt":
+                self._refined(update)
                 for name in _names(event):
                     if name in self._open:
                         self._open[name].turn = loose.integer(update, "turn")
+            case "_turn" if update.get("state") == "idle" and update.get("critic") is True:
+                for judged in self._of(loose.integer(update, "turn")):
+                    judged.end = update
+            case "_critic" if not (update.get("more") is True or update.get("again") is True):
+                self._judged(update, agent)
             case "_queue" if update.get("op") == "remove":
                 prompt = self._open.get(loose.text(update, "id"))
                 if prompt is not None:
@@ -82,6 +91,26 @@ class Prompts:
                 for prompt in self._take(loose.integer(update, "turn")):
                     endings.answer(prompt.request, update, agent, cancelled=prompt.cancelled)
                 self._answer_removed()
+
+    def _of(self, turn: int | None) -> list[Prompt]:
+        found = self._open.values()
+        return [prompt for prompt in found if turn is not None and prompt.turn == turn]
+
+    def _refined(self, update: Json) -> None:
+        """The critic's own prompt goes on with what it judged."""
+        if loose.text(update, "origin") == ORIGIN:
+            for prompt in self._open.values():
+                if prompt.end is not None:
+                    prompt.turn, prompt.end = loose.integer(update, "turn"), None
+
+    def _judged(self, update: Json, agent: str) -> None:
+        """No refinement follows: the turn is over for its editor, too."""
+        stopped: Json = {"reason": "cancelled"} if update.get("state") == "cancelled" else {}
+        for name, prompt in list(self._open.items()):
+            if prompt.end is not None:
+                del self._open[name]
+                end = {**prompt.end, **stopped}
+                endings.answer(prompt.request, end, agent, cancelled=prompt.cancelled)
 
     def _take(self, turn: int | None) -> Iterator[Prompt]:
         for name, prompt in list(self._open.items()):

@@ -281,16 +281,19 @@ class Sessions:
         await attached.command({"do": "set", "option": option, "value": value})
 
     async def _choose_agent(self, attached: Attached, value: object) -> None:
-        """Before the first prompt: nothing is lost with the agent that is left."""
+        """Before the first prompt one that does not start is not chosen; later, it takes over the
+        conversation, which it does not know (row S1)."""
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header
         if value == header["agent"]:
             return
-        if header["turn"]:
-            words = "The conversation has begun: use `rookery switch` to continue in another agent"
-            raise invalid(words)
         agent = self._agent(self._settings(), header["cwd"], value)
+        if header["turn"]:
+            await attached.command({"do": "switch", "agent": agent.name})
+            await self._start(attached)
+            await attached.reached(attached.client.log.last_seq())
+            return
         before, argv = header["agent"], header["argv"]
         try:
             await self._switch(attached, before, agent.name, [])

@@ -12,6 +12,7 @@ from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
 from rookery.core import loose
+from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of
 from rookery.wire.params import offers
@@ -72,12 +73,21 @@ class Sharing:
                 return self.screens.take(event) + self._ended_screens(update)
             case "_turn" if update.get("state") == "idle":
                 return self._idle(before, update)
+            case "_critic":
+                return self._aside(event, verdict_block(self.header, event)["title"])
             case "_context":
-                return self._aside(event, _context_words(update))
+                return self._aside(event, _context_words(update, self._recap(before)))
             case "_agent" if update.get("state") == "switched" and before["turn"]:
-                to = loose.text(update, "to")
-                return self._aside(event, f"{to} goes on from here; it does not know what was said")
+                words = (
+                    f"{loose.text(update, 'to')} goes on from here; it does not know what was said"
+                )
+                return self._aside(event, words + self._recap(before))
         return []
+
+    def _recap(self, before: Json) -> str:
+        """How to tell it: an editor has no composer that we could fill."""
+        said = before["turn"] - (before["state"] != "idle") > 0
+        return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if said else ""
 
     def _prompt(self, event: Event, *, echo: bool) -> list[Json]:
         if event.update.get("steered") is not True:
@@ -196,12 +206,12 @@ def _titled(header: Json) -> Json:
     return {"sessionUpdate": "session_info_update", "title": header["title"]}
 
 
-def _context_words(update: Json) -> str:
+def _context_words(update: Json, recap: str = "") -> str:
     reason = loose.text(update, "reason")
     words = {"reset": "The agent has lost its memory of this conversation"}
     words["cleared"] = "The conversation was cleared"
     said = words.get(loose.text(update, "state"), "")
-    return f"{said}: {reason}" if said and reason else said
+    return (f"{said}: {reason}" if reason else said) + recap if said else ""
 
 
 _SEVERITY = {"warn": "warning", "error": "error"}

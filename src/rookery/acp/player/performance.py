@@ -35,9 +35,12 @@ type Verbs = Mapping[str, Verb]
 class TurnOver(Exception):
     """The turn ends here: with a stop reason, or with an error."""
 
-    def __init__(self, stop: str = "end_turn", error: RpcError | None = None) -> None:
+    def __init__(
+        self, stop: str = "end_turn", error: RpcError | None = None, meta: object = None
+    ) -> None:
         super().__init__(stop)
         self.stop = stop
+        self.meta = meta
         self.error = error
 
 
@@ -93,7 +96,8 @@ class Performance:
             if over.error is not None:
                 self.request.fail(over.error.code, over.error.message, over.error.data)
             else:
-                self.request.reply({"stopReason": over.stop})
+                meta = {} if over.meta is None else {"_meta": over.meta}
+                self.request.reply({"stopReason": over.stop, **meta})
         await self.perform(self.late, "late")
 
     def _remember(self, prompt: list[Json]) -> None:

@@ -135,7 +135,7 @@ async def until(turn: Performance, a: Json) -> None:
 
 
 async def stop(turn: Performance, a: Json) -> None:  # noqa: ARG001
-    raise TurnOver(a["stopReason"])
+    raise TurnOver(a["stopReason"], meta=a.get("_meta"))
 
 
 async def error(turn: Performance, a: Json) -> None:  # noqa: ARG001

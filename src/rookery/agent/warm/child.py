@@ -11,7 +11,6 @@ import os
 import random
 import signal
 import socket
-import struct
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from rookery.agent.warm import key
 from rookery.processes import tree
+from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
 """Bytes of an environment with its arguments: more than any system takes."""
@@ -45,34 +45,21 @@ def read_wish(connection: socket.socket) -> Wish | None:
     descriptors: list[int] = []
     try:
         connection.settimeout(key.PATIENCE)
-        if _peer(connection) != os.geteuid():
+        if peer_of(connection)[0] != os.geteuid():
             return None
         size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
         length = int.from_bytes(size)
-        if len(size) != 4 or len(descriptors) != 3 or length > MOST:
-            raise ValueError
-        said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - same user and build
-        if said["key"] != key.items():
-            raise ValueError
-        connection.settimeout(None)
-        return Wish(
-            said["arguments"],
-            said["directory"],
-            said["environment"],
-            said["umask"],
-            descriptors,
-        )
+        if len(size) == 4 and len(descriptors) == 3 and length <= MOST:
+            said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - of this user
+            if said["key"] == key.items():
+                connection.settimeout(None)
+                names = ("arguments", "directory", "environment", "umask")
+                return Wish(*(said[name] for name in names), descriptors)
     except (OSError, ValueError, EOFError, TypeError, KeyError):
-        for number in descriptors:
-            os.close(number)
-        return None
-
-
-def _peer(connection: socket.socket) -> int:
-    if sys.platform == "linux":
-        said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        return int(struct.unpack("3i", said)[1])
-    return os.geteuid()  # the socket is 0600 in a directory of ours
+        pass
+    for number in descriptors:
+        os.close(number)
+    return None
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:
@@ -129,7 +116,6 @@ def _settle(connection: socket.socket, wish: Wish) -> None:
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     _retarget_logging()
     random.seed()
     gc.enable()

@@ -144,5 +144,5 @@ def _forget() -> None:
 
     import litellm
 
-    litellm.in_memory_llm_clients_cache.flush_cache()
+    litellm.in_memory_llm_clients_cache.flush_cache()  # type: ignore[no-untyped-call]
     gc.collect()

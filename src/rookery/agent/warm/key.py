@@ -55,7 +55,7 @@ def is_wanted(home: str) -> bool:
     from rookery import config
 
     try:
-        return bool(getattr(config.parse(data, ""), "agent_warm", True))
+        return config.parse(data, "").warm
     except config.ConfigError:
         return True
 

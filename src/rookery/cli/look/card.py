@@ -36,11 +36,13 @@ def is_over(block: Block) -> bool:
     return block["status"] not in ("pending", "running")
 
 
-def headline(block: Block, terminals: list[Block], paint: Paint, cwd: str) -> str:
+def headline(
+    block: Block, terminals: list[Block], paint: Paint, cwd: str, *, durations: bool = True
+) -> str:
     """`edit src/app.py +12 −3`, `run pytest -q · 4.2 s · exit 0`, with the mark of its state."""
     status = block["status"]
     name = MARKS.get(status, "pending")
-    extras = [words for words in _extras(block, terminals) if words]
+    extras = [words for words in _extras(block, terminals, durations=durations) if words]
     dot = f" {paint.sign('dot')} "
     rest = dot + paint.faint(dot.join(extras)) if extras else ""
     return f"{paint.mark(name)} {title(block, cwd)}{_changes(block, paint)}{rest}"
@@ -93,9 +95,10 @@ def _changes(block: Block, paint: Paint) -> str:
     return f" {added} {taken}"
 
 
-def _extras(block: Block, terminals: list[Block]) -> list[str]:
+def _extras(block: Block, terminals: list[Block], *, durations: bool) -> list[str]:
     status = block["status"]
-    said = [duration(block["seconds"]) if block.get("seconds", 0) >= 0.05 else ""]
+    told = durations and block.get("seconds", 0) >= 0.05
+    said = [duration(block["seconds"]) if told else ""]
     code = _exit_code(block, terminals)
     said.append(f"exit {code}" if code is not None else "")
     if status == "done" and block.get("kind") in QUIET:

@@ -8,6 +8,7 @@ SIGNS = {
     "needs-you": ("◆", "?"),
     "stopped": ("■", "#"),
     "idle": ("○", "-"),
+    "unread": ("●", "*"),
     "asleep": ("·", "."),
     "thought": ("∴", "~"),
     "note": ("•", "*"),

@@ -20,16 +20,24 @@ DEEPEST = 8
 
 
 class Transcript:
-    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing."""
+    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
+    `durations`: say how long each call took."""
 
     def __init__(
-        self, screen: Screen, *, prompts: bool = True, asks: bool = True, full: bool = False
+        self,
+        screen: Screen,
+        *,
+        prompts: bool = True,
+        asks: bool = True,
+        full: bool = False,
+        durations: bool = True,
     ) -> None:
         self.screen = screen
         self.paint = screen.paint
         self._prompts = prompts
         self._asks = asks
         self._full = full
+        self._durations = durations
         self._last = ""  # the role that was written last
         self._open = ""  # the id of the message that is being written
         self._held = ""  # newlines at its end, written when more of it comes
@@ -62,7 +70,8 @@ class Transcript:
     def status(self, document: Document, now: int) -> None:
         """What goes on, for the last line of a terminal. A session that waits shows no work."""
         header = document.header
-        if not self.screen.live or self._open or header["state"] == "idle" or header["asks"]:
+        idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
+        if not self.screen.live or self._open or idle or header["asks"]:
             return
         words, since = _doing(document)
         seconds = (now - since) / 1000
@@ -82,6 +91,8 @@ class Transcript:
             case "prompt":
                 if self._prompts:
                     self._once(block, words.of_prompt(block, self.paint))
+                elif block["title"]:  # no person's: that it came is news
+                    self._once(block, words.of_prompt(block, self.paint)[:1])
             case "tool" | "terminal":
                 self._call(document, block, final)
             case "plan":
@@ -89,11 +100,18 @@ class Transcript:
             case "ask":
                 self._ask(document, block)
             case "divider":
-                self._once(block, self._folded(words.of_divider(block, self.paint)))
+                found = words.of_divider(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
             case "raw":
                 self._once(block, [words.of_raw(block, self.paint)])
             case _:
-                self._once(block, self._folded(words.of_notice(block, self.paint)))
+                found = words.of_notice(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
+
+    def _hints(self, document: Document, block: Block) -> list[str]:
+        """In a transcript that is followed: what can be done about it now."""
+        session = clean_line(document.header["id"])
+        return words.of_actions(block, session, self.paint) if session else []
 
     # ------------------------------------------------------------ lines
 
@@ -174,7 +192,8 @@ class Transcript:
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
         told = [each for each in terminals if each is block or each["id"] not in self._written]
         self._written.update(each["id"] for each in terminals)
-        found = [card.headline(block, terminals, self.paint, document.header["cwd"])]
+        cwd, timed = document.header["cwd"], self._durations
+        found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if self._asked.get(block["id"]) != block["parts"] or not block["parts"]:
             opened = card.details(block, told, self.paint, full=self._full)
             found += [f"    {line}" for line in opened]
@@ -196,7 +215,7 @@ class Transcript:
     def _ask(self, document: Document, block: Block) -> None:
         name = block["id"]
         if block["status"] == "asked":
-            if self._asks and name not in self._written:
+            if self._asks and name not in self._written and not block.get("ruled"):
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
                 self._once(block, words.of_ask(block, self.paint, document.header["agent"]))
@@ -224,7 +243,9 @@ def _doing(document: Document) -> tuple[str, int]:
     agent = clean_line(header["agent"]) or "the agent"
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"
-    if running:
+    if header["critic"]["state"] == "judging":
+        words = "the critic judges"
+    elif running:
         words = f"{len(running)} tools at work"
     elif header["process"]["state"] == "starting":
         words = f"starting {agent}"

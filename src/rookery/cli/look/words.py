@@ -16,10 +16,11 @@ _PID = re.compile(r":\d+$")
 def of_prompt(block: Block, paint: Paint) -> list[str]:
     """A person's words, with a rule at their left."""
     rule = paint.mark("rule")
+    head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
     body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
     for part in block["parts"]:
         body += lines.of_part(part, paint)
-    return [f"{rule} {line}".rstrip() for line in body]
+    return [f"{rule} {line}".rstrip() for line in [*head, *body]]
 
 
 def of_thought(length: int, paint: Paint) -> str:
@@ -28,7 +29,8 @@ def of_thought(length: int, paint: Paint) -> str:
 
 def of_notice(block: Block, paint: Paint) -> list[str]:
     """What happened, then why and what helps."""
-    name = {"error": "failed", "warn": "warn", "info": "note"}.get(block["status"], "stopped")
+    marks = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note"}
+    name = marks.get(block["status"], "stopped")
     if block["role"] == "error":
         name = "failed"
     elif block["status"] == "":
@@ -39,6 +41,23 @@ def of_notice(block: Block, paint: Paint) -> list[str]:
         body += lines.of_part(part, paint)
     mark = paint.mark(name)
     return [f"{mark} {paint.in_(name, head)}", *(f"  {line}" for line in body)]
+
+
+def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
+    """The command line behind what a person can do about a block, where there is one."""
+    found = []
+    for action in block["actions"]:
+        match action:
+            case {"choose": "agent", "command": {"do": "switch"}}:
+                found.append(f"rookery switch-agent {session} AGENT")
+            case {"compose": {"recap": int(seq)}}:
+                found.append(f"rookery recap {session} --before {seq}")
+            case {"command": {"do": "restart"}}:
+                found.append(f"rookery restart {session}")
+            case _:
+                continue
+        found[-1] = f"  {clean_line(action['label'])}: {found[-1]}"
+    return [paint.faint(line) for line in found]
 
 
 def of_divider(block: Block, paint: Paint) -> list[str]:

@@ -1,0 +1,51 @@
+"""Sizes and ages as people write them on a command line, and read them in a table."""
+
+import re
+from typing import Any, override
+
+import click
+
+UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])", re.IGNORECASE)
+
+
+class Size(click.ParamType[float]):
+    """Bytes: 500K, 100M, 2G."""
+
+    name = "size"
+
+    @override
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = _SIZE.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is no size, such as 500K, 100M or 2G.", param, ctx)
+        return float(found[1]) * UNITS[found[2].upper()]
+
+
+class Age(click.ParamType[float]):
+    """Seconds: 12h, 30d, 8w."""
+
+    name = "age"
+
+    @override
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = _AGE.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is no age, such as 12h, 30d or 8w.", param, ctx)
+        return float(found[1]) * SECONDS[found[2].lower()]
+
+
+def size_words(size: float) -> str:
+    """1.5 MiB; whole where it is small, or large enough."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"

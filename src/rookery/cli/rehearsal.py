@@ -1,0 +1,132 @@
+"""What the rules would have said to the asks of a log, beside what was said then (row P5)."""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.core import danger, loose, rules
+from rookery.core.events import Event, Json, kind_of
+from rookery.core.header import key_of
+from rookery.log.reader import Reader
+
+BATCH = 1000
+
+
+class Rehearsed(NamedTuple):
+    session: str
+    seq: int
+    turn: int
+    what: str
+    said: str
+    """allow, deny, cancelled, or "" while it is open."""
+    by: str
+    verdict: rules.Verdict
+
+    @property
+    def by_person(self) -> bool:
+        return bool(self.by) and not self.by.startswith(
+            ("rule:", "confirm:", "watchdog:", "headless:")
+        )
+
+    @property
+    def differs(self) -> bool:
+        """A person said something, and the rules would have said something else."""
+        if self.verdict.do not in ("allow", "deny") or not self.by_person:
+            return False
+        return self.verdict.do != self.said
+
+    def as_json(self) -> Json:
+        return {
+            "session": self.session,
+            "seq": self.seq,
+            "turn": self.turn,
+            "what": self.what,
+            "said": self.said,
+            "by": self.by,
+            "rules": self.verdict.do,
+            "rule": self.verdict.names,
+            "why": self.verdict.why,
+            "differs": self.differs,
+        }
+
+
+def rehearse(session: str, known: tuple[rules.Rule, ...]) -> list[Rehearsed]:
+    """Every permission that a session's agents asked for, in order."""
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        return _Play(session, known).play(_events(log))
+
+
+def _events(log: Reader) -> Iterator[Event]:
+    after = 0
+    while batch := log.read(after, BATCH):
+        yield from batch
+        after = batch[-1].seq
+
+
+class _Play:
+    """Walks over a log as the worker did: what is known of a call when its permission is asked."""
+
+    def __init__(self, session: str, known: tuple[rules.Rule, ...]) -> None:
+        self._session = session
+        self._rules = known
+        self._calls: dict[str, Json] = {}
+        self._open: dict[str, tuple[int, Json]] = {}
+        self._found: list[Rehearsed] = []
+        self._agent, self._turn = "", 0
+        self._roots: list[str] = []
+
+    def play(self, events: Iterator[Event]) -> list[Rehearsed]:
+        for event in events:
+            self._take(event)
+        return self._found
+
+    def _take(self, event: Event) -> None:
+        update = event.update
+        match kind_of(update):
+            case "_session":
+                self._agent = loose.text(update, "agent") or self._agent
+                if cwd := loose.text(update, "cwd"):
+                    self._roots = [cwd, *loose.texts(update, "roots")]
+            case "_agent" if update.get("state") == "switched":
+                self._agent = loose.text(update, "to") or self._agent
+            case "_prompt" if update.get("steered") is not True:
+                self._turn += 1
+            case "tool_call" | "tool_call_update":
+                self._remember(update)
+            case "_ask":
+                self._ask(event)
+
+    def _remember(self, call: Json) -> Json:
+        known = self._calls.get(key_of(call), {}) | danger.gist(call)
+        self._calls[key_of(call)] = known
+        return known
+
+    def _ask(self, event: Event) -> None:
+        update, name = event.update, loose.text(event.update, "id")
+        if update.get("state") != "asked":
+            if name in self._open:
+                place, ask = self._open.pop(name)
+                said = _said(ask, loose.mapping(update, "outcome"))
+                self._found[place] = self._found[place]._replace(said=said, by=event.by or "")
+            return
+        given = loose.mapping(update, "toolCall")
+        if not given:
+            return
+        call = rules.call_of(
+            self._agent, self._remember(given), self._roots, os.path.expanduser("~")
+        )
+        what = next((each.whole for each in call.commands if each.whole), "")
+        what = what or ", ".join(call.paths[:3]) or loose.text(given, "title")
+        verdict = rules.decide(self._rules, call)
+        self._open[name] = (len(self._found), update)
+        self._found.append(Rehearsed(self._session, event.seq, self._turn, what, "", "", verdict))
+
+
+def _said(ask: Json, outcome: Json) -> str:
+    if outcome.get("outcome") == "cancelled":
+        return "cancelled"
+    for option in loose.mappings(ask, "options"):
+        if option.get("optionId") == outcome.get("optionId"):
+            return "allow" if loose.text(option, "kind").startswith("allow") else "deny"
+    return "cancelled"

@@ -1,0 +1,61 @@
+"""The agent is told that a session is deleted for good, so that it forgets it, too (row S3). Best
+effort: a deletion waits a moment for it and never fails by it.
+
+One that is awake is told whatever it can do. One that sleeps is started for it only where it said
+that it can delete: nothing is started in vain.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from rookery import paths
+from rookery.client.session import Refused, Rejected, SessionClient, Trouble
+from rookery.client.start import StartError, connectable
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+
+START = 20.0
+"""Seconds for an agent that sleeps to come awake."""
+
+ANSWER = 5.0
+"""Seconds for a worker that is awake: more than its agent has."""
+
+
+def say_farewell(home: str, session: str) -> str:
+    """What came of it, for whoever looks for a fault; "" where no agent knows the session."""
+    directory = paths.session_dir(home, session)
+    with Reader.open(directory) as log:
+        header = log.header_before(log.turns() + 1)
+    if header["agentSession"] is None:
+        return ""
+    awake = connectable(paths.socket_path(directory))
+    if not awake and not can_delete(header):
+        return f"{header['agent']} sleeps, and is not known to delete sessions"
+    telling = _told(home, session, header, awake=awake)
+    try:
+        with ThreadPoolExecutor(1) as thread:  # whoever calls this may have a loop of their own
+            return thread.submit(asyncio.run, telling).result()
+    except TimeoutError:
+        return f"{header['agent']} was not told in time"
+    except (Rejected, Refused, Trouble, StartError, LogError, OSError) as error:
+        return f"{header['agent']} could not be told: {error}"
+
+
+def can_delete(header: Json) -> bool:
+    abilities = loose.mapping(header["capabilities"], "sessionCapabilities")
+    return isinstance(abilities.get("delete"), dict)
+
+
+async def _told(home: str, session: str, header: Json, *, awake: bool) -> str:
+    client = SessionClient(home, session)
+    try:
+        if not awake or (can_delete(header) and header["process"]["state"] != "ready"):
+            async with asyncio.timeout(START):
+                await client.send({"do": "start"})
+        async with asyncio.timeout(ANSWER):
+            outcome = await client.send({"do": "delete"})
+        return loose.text(outcome.update, "detail")
+    finally:
+        client.close()

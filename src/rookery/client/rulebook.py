@@ -1,0 +1,177 @@
+"""The rules of config.toml: read anew when the file changes, added and removed without touching
+anything else in it (row P5).
+
+Every change is tried on the text first: unless the file then says exactly what was meant, it is
+left alone.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rookery import config, paths
+from rookery.core.rules import GROUNDS, Rule
+
+LOCK = "config.lock"
+
+
+class NotEdited(Exception):
+    """The file was left as it is; the message says what to do."""
+
+
+class Rulebook:
+    """What a running worker goes by."""
+
+    def __init__(self, home: str, first: config.Config) -> None:
+        self._home = home
+        self._path = os.path.join(home, config.FILE)
+        self._seen: tuple[int, ...] | None = None  # it may have changed since `first` was read
+        self.config = first
+
+    def _mark(self) -> tuple[int, ...]:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def refresh(self) -> str:
+        """Read the file again if it changed. What is wrong with it, said once; "" when all is well:
+        the last good rules stay."""
+        mark = self._mark()
+        if mark == self._seen:
+            return ""
+        self._seen = mark
+        try:
+            self.config = config.load(self._home)
+        except config.ConfigError as error:
+            return f"{error} The rules that were read before stay in force."
+        return ""
+
+
+# --- changing the file -------------------------------------------------------------------------
+
+
+def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:
+    """Write a rule behind all others, or before them. `make` is told the rules that there are.
+    Raises ConfigError, NotEdited."""
+    with _editing(home) as (path, text):
+        known = config.parse(text.encode(), path).rules
+        rule = make(known)
+        wanted = (rule, *known) if first else (*known, rule)
+        lines = _lines(text)
+        place = config.rule_line(lines, 1) if first and known else 0
+        at = _before_comments(lines, place - 1) if place else len(lines)
+        above = [*lines[:at], *([""] if at and lines[at - 1].strip() else [])]
+        below = [*([""] if at < len(lines) else []), *lines[at:]]
+        _save(path, [*above, *written(rule), *below], wanted)
+    return rule
+
+
+def remove(home: str, name: str) -> Rule:
+    """Take a rule out by its name or its place. Raises KeyError, ConfigError, NotEdited."""
+    with _editing(home) as (path, text):
+        known = config.parse(text.encode(), path).rules
+        place = find(known, name)
+        wanted = (*known[:place], *known[place + 1 :])
+        lines = _lines(text)
+        start = config.rule_line(lines, place + 1)
+        if not start:
+            raise NotEdited(f"{path} has its rules in one list: take it out there by hand.")
+        ends = (n for n in range(start, len(lines)) if lines[n].lstrip().startswith("["))
+        end = next(ends, len(lines))
+        if end < len(lines):
+            end = _before_comments(lines, end)
+        _save(path, [*lines[: start - 1], *lines[end:]], wanted)
+    return known[place]
+
+
+def find(rules: Sequence[Rule], name: str) -> int:
+    """The place of a rule, from 0. Raises KeyError."""
+    for place, rule in enumerate(rules):
+        if rule.name == name or str(place + 1) == name:
+            return place
+    raise KeyError(name)
+
+
+def free_name(rules: Sequence[Rule], wanted: str) -> str:
+    taken = {rule.name for rule in rules}
+    names = (f"{wanted}-{number}" if number > 1 else wanted for number in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+def written(rule: Rule) -> list[str]:
+    """A rule as lines of TOML."""
+    lines = ["[[policy.rules]]"]
+    if not rule.name.isdecimal():
+        lines.append(f"name = {_quoted(rule.name)}")
+    lines.append(f"do = {_quoted(rule.do)}")
+    for key in GROUNDS:
+        texts = [_quoted(text) for text in getattr(rule, key)]
+        if texts:
+            lines.append(f"{key} = {texts[0] if len(texts) == 1 else f'[{", ".join(texts)}]'}")
+    if rule.destructive:
+        lines.append("destructive = true")
+    if rule.reason:
+        lines.append(f"reason = {_quoted(rule.reason)}")
+    return lines
+
+
+def _quoted(text: str) -> str:
+    plain = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+    return '"' + "".join(plain.get(s, s if s.isprintable() else _code(s)) for s in text) + '"'
+
+
+def _code(sign: str) -> str:
+    return f"\\U{ord(sign):08X}"
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _before_comments(lines: Sequence[str], place: int) -> int:
+    """Comments that stand right before a table belong to it."""
+    at = place
+    while at and lines[at - 1].lstrip().startswith("#"):
+        at -= 1
+    return at
+
+
+@contextmanager
+def _editing(home: str) -> Iterator[tuple[str, str]]:
+    """The file's path, links followed, and its text; nobody else of ours changes it meanwhile."""
+    paths.ensure_home(home)
+    lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        path = os.path.realpath(os.path.join(home, config.FILE))
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            data = b""
+        config.parse(data, path)  # one that is broken is mended by hand first
+        yield path, data.decode()
+    finally:
+        os.close(lock)
+
+
+def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
+    data = ("\n".join(lines).rstrip("\n") + "\n").encode() if any(lines) else b""
+    try:
+        found = config.parse(data, path).rules
+    except config.ConfigError as error:
+        raise NotEdited(f"{path} was left as it is: {error} Change it by hand.") from None
+    if [_nameless(rule) for rule in found] != [_nameless(rule) for rule in wanted]:
+        raise NotEdited(
+            f"{path} was left as it is: it is written in a way that only a hand can do."
+        )
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
+    paths.write_atomic(path, data, mode, sync=True)
+
+
+def _nameless(rule: Rule) -> Rule:
+    """A rule that is named by its place is another's name after a change."""
+    return rule._replace(name="") if rule.name.isdecimal() else rule

@@ -1,0 +1,107 @@
+"""Patterns that people write and no text can make slow: `*`, for paths also `**` and `?` (row P5).
+
+`[*]` stands for the sign itself.
+"""
+
+LONGEST = 1000
+"""Characters of a pattern."""
+
+_ANY = "\0any"
+
+
+def escaped(text: str) -> str:
+    """The pattern that matches this text alone."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
+
+
+def matches_text(pattern: str, text: str) -> bool:
+    """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
+    pieces = _pieces(pattern)
+    if len(pieces) == 1:
+        return pieces[0] == text
+    first, *middle, last = pieces
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for piece in middle:
+        found = text.find(piece, place, end)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return True
+
+
+def _pieces(pattern: str) -> list[str]:
+    """The literal texts between the stars."""
+    pieces, place = [""], 0
+    while place < len(pattern):
+        sign = pattern[place]
+        if sign == "[" and pattern[place + 2 : place + 3] == "]":
+            pieces[-1] += pattern[place + 1]
+            place += 3
+            continue
+        if sign == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += sign
+        place += 1
+    return pieces
+
+
+def matches_path(pattern: str, path: str) -> bool:
+    """`*` and `?` stay inside one name, `**` spans any number of them."""
+    wanted = [part for part in pattern.split("/") if part]
+    names = [part for part in path.split("/") if part]
+    reached = {0}  # how many of the pattern's parts are used up
+    for name in names:
+        reached = _closure(reached, wanted)
+        after = {place for place in reached if place < len(wanted) and wanted[place] == "**"}
+        for place in reached:
+            if place < len(wanted) and wanted[place] != "**" and _matches_name(wanted[place], name):
+                after.add(place + 1)
+        reached = after
+    return len(wanted) in _closure(reached, wanted)
+
+
+def _closure(reached: set[int], wanted: list[str]) -> set[int]:
+    """`**` may also stand for no name at all."""
+    found = set(reached)
+    for start in reached:
+        place = start
+        while place < len(wanted) and wanted[place] == "**":
+            place += 1
+            found.add(place)
+    return found
+
+
+def _matches_name(pattern: str, name: str) -> bool:
+    signs = _signs(pattern)
+    place = at = 0
+    star, resume = -1, 0
+    while at < len(name):
+        sign = signs[place] if place < len(signs) else ""
+        if sign == _ANY:
+            star, resume = place, at
+            place += 1
+        elif sign and sign in ("?", "=" + name[at]):
+            place, at = place + 1, at + 1
+        elif star >= 0:
+            resume += 1
+            place, at = star + 1, resume
+        else:
+            return False
+    return all(sign == _ANY for sign in signs[place:])
+
+
+def _signs(pattern: str) -> list[str]:
+    """Any number, any one (`?`), or `=x` for the sign x itself."""
+    found, place = list[str](), 0
+    while place < len(pattern):
+        sign = pattern[place]
+        if sign == "[" and pattern[place + 2 : place + 3] == "]":
+            found.append("=" + pattern[place + 1])
+            place += 3
+            continue
+        found.append(_ANY if sign == "*" else "?" if sign == "?" else "=" + sign)
+        place += 1
+    return found

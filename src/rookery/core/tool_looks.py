@@ -1,0 +1,92 @@
+"""How a tool call looks: what it states itself, and what its agent's profile knows of its tools
+(row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
+
+from rookery.core import loose, parts
+from rookery.core.events import Json
+from rookery.core.profiles import Profile
+
+LONGEST_TITLE = 500
+
+STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "failed": "failed"}
+
+
+def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
+    """The fields that a call or an update of it states; what it does not state stays as it was.
+    `fresh`: it is the first news of the call."""
+    found: Json = {}
+    if title := loose.text(call, "title") or loose.text(call, "name"):
+        found["title"] = _title(title, profile)[:LONGEST_TITLE]
+    if kind := _kind(call, profile, fresh=fresh):
+        found["kind"] = kind[:40]
+    if status := loose.text(call, "status"):
+        found["status"] = STATUS.get(status, status[:40])
+    if isinstance(call.get("content"), list):
+        found["parts"] = parts.from_tool_content(call["content"])
+    if isinstance(call.get("locations"), list):
+        paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
+        found["locations"] = [path[:250] for path in paths[:20] if path]
+    for key, field in (("rawInput", "input"), ("rawOutput", "output")):
+        if call.get(key) not in (None, {}, ""):
+            found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
+    return found | _special(call, profile)
+
+
+def tool_name(call: Json, profile: Profile) -> str:
+    """What the agent calls the tool, which is not always what it shows."""
+    space, key = profile.tool_name
+    named = loose.text(loose.mapping(loose.mapping(call, "_meta"), space), key) if space else ""
+    return named or loose.text(call, "name") or loose.text(call, "title")
+
+
+def parent(tools: Json, call: Json, profile: Profile) -> str | None:
+    """The block of the call that a sub-agent's call belongs to: named in `_meta` where the profile
+    says, or for an agent without one under whatever its vendor calls itself."""
+    meta = loose.mapping(call, "_meta")
+    space, key = profile.parent
+    named = [(each, "parentToolUseId") for each in meta.values()]
+    places = [(meta.get(space), key)] if space else named
+    for place, name in places:
+        known = tools.get(loose.text(place, name))
+        if known:
+            return str(known[0])
+    return None
+
+
+def _title(title: str, profile: Profile) -> str:
+    """`mcp__server__tool` as people say it."""
+    for prefix in profile.mcp:
+        server, apart, tool = title.removeprefix(prefix).partition("__")
+        if title.startswith(prefix) and server and apart and tool:
+            return f"{server}: {tool}"
+    return title
+
+
+def _kind(call: Json, profile: Profile, *, fresh: bool) -> str:
+    kind = loose.text(call, "kind")
+    if kind == "other" or (fresh and not kind):
+        return dict(profile.aliases).get(tool_name(call, profile), kind)
+    return kind
+
+
+def _special(call: Json, profile: Profile) -> Json:
+    """Tools with a look of their own; each only where the profile's gate is open."""
+    given, name = loose.mapping(call, "rawInput"), tool_name(call, profile)
+    match name:
+        case "ExitPlanMode" if profile.plan_mode and loose.text(given, "plan"):
+            plan = {"type": "markdown", "text": loose.text(given, "plan")}
+            return {"title": "The plan is ready", "parts": parts.fit([plan])}
+        case "TodoWrite" if profile.todos and loose.sequence(given, "todos"):
+            items = [
+                {
+                    "text": loose.text(todo, "content"),
+                    "status": loose.text(todo, "status", "pending"),
+                }
+                for todo in list(loose.mappings(given, "todos"))[:200]
+            ]
+            return {"title": "To do", "parts": parts.fit([{"type": "checklist", "items": items}])}
+        case "Skill" if profile.skills and loose.text(given, "skill"):
+            return {"title": f"Skill: {loose.text(given, 'skill')}"[:LONGEST_TITLE]}
+        case "ScheduleWakeup" if profile.wake_ups:
+            seconds = loose.number(given, "delaySeconds")
+            return {} if seconds is None else {"title": f"Sleeps for {seconds:g} s"}
+    return {}

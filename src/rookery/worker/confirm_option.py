@@ -1,0 +1,71 @@
+"""`set confirm`: how much is asked, in the agent's own mode where it has one (row P6)."""
+
+from collections.abc import Callable
+
+from rookery.client import choices
+from rookery.core import commands, confirming, loose, options
+from rookery.core.asks import Refusal
+from rookery.core.events import Draft, Json
+from rookery.worker.agent_side import AgentSide
+from rookery.worker.engine import Engine
+
+type Reject = Callable[[Json, Refusal, str], None]
+
+
+class ConfirmOption:
+    """The agent's word is the truth: what it refuses is not chosen."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        side: AgentSide,
+        home: str,
+        reject: Reject,
+        settle: Callable[[], None],
+    ) -> None:
+        self._engine = engine
+        self._side = side
+        self._home = home
+        self._reject = reject
+        self._settle = settle
+
+    def choose(self, command: Json, by: str) -> bool:
+        """False: its outcome waits for the agent's answer."""
+        wanted = confirming.value_of(str(command["value"])) or confirming.EVERY
+        agent, header, profile = self._engine.agent, self._engine.header, self._side.profile()
+        mode = options.find(header["options"], "mode")
+        if agent.phase == "ready":
+            lacking = confirming.unoffered(header["agent"], profile, mode, wanted)
+            if lacking:
+                self._reject(command, Refusal("refused_by_agent", lacking), by)
+                return True
+            value = confirming.mode_for(profile, mode, wanted)
+            if mode is not None and value is not None and value != mode["value"]:
+                self._set_mode(command, by, wanted, mode, value)
+                return False
+        self._keep(command, by, wanted, command["id"])
+        return True
+
+    def _keep(self, command: Json, by: str, wanted: str, cause: str | None) -> None:
+        update = commands.offline({**command, "value": wanted})
+        assert update is not None
+        self._engine.append(Draft(update, cause, by))
+        choices.remember_confirm(self._home, wanted)
+
+    def _set_mode(self, command: Json, by: str, wanted: str, mode: Json, value: str) -> None:
+        header, profile = self._engine.header, self._side.profile()
+        method, params = options.setting(self._engine.agent.session, mode, value)
+
+        def answered(result: object, error: Json | None) -> None:
+            if error is not None:
+                said = loose.text(error, "message") or "no reason given"
+                hint = confirming.hint(profile, wanted)
+                words = f"{header['agent']} did not take the mode {value}: {said}.{hint}"
+                self._reject(command, Refusal("refused_by_agent", words), by)
+            else:
+                update = options.confirmation("mode", value, result)
+                self._engine.append(Draft(update, None, by))
+                self._keep(command, by, wanted, command["id"])
+            self._settle()
+
+        self._side.link.call(method, params, answered)

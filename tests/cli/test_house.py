@@ -1,0 +1,219 @@
+"""H1, H4, H5, H6 and archive (W4), as a person sees them: real sessions and workers."""
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery import mcp, paths
+from rookery.client.turnover import LOG_BYTES
+from tests.cli.driving import Running, Terminal, made, play, rookery
+
+HELLO = {"text": "hello"}
+WAITS = {"until": "cancel"}
+
+
+def listed(*more: str) -> dict[str, dict[str, Any]]:
+    lines = rookery("ps", "--json", *more).out.splitlines()
+    return {head["id"]: head for head in map(json.loads, lines)}
+
+
+def worker(home: Path, session: str) -> int:
+    record = json.loads((home / "sessions" / session / paths.WORKER).read_text())
+    return int(record["pid"])
+
+
+# ---------------------------------------------------------------- unread
+
+
+def detached(*steps: dict[str, Any]) -> str:
+    """A session whose turn nobody follows; its id."""
+    session = rookery("new", "--agent", "demo").out.strip()
+    assert rookery("prompt", session, play(*steps)).code == 0
+    return session
+
+
+def until_unread(session: str) -> None:
+    while not listed()[session]["unread"]:
+        assert listed()[session]["state"] in ("idle", "running")
+
+
+def test_H4_unread_until_somebody_looks(home: Path) -> None:
+    session = detached(HELLO)
+    until_unread(session)
+    assert "● " in rookery("ps").out
+    assert "● " in rookery().out
+    assert rookery("show", session).code == 0
+    assert not listed()[session]["unread"]
+    assert "● " not in rookery("ps").out
+    followed = made(HELLO)
+    assert not listed()[followed]["unread"], "who follows a turn has seen its end"
+
+
+def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
+    session = detached(HELLO)
+    until_unread(session)
+    assert rookery("stop", session).code == 0
+    assert listed()[session]["unread"], "a sleeping session keeps its mark"
+    with Running("tail", session) as tail:
+        tail.read_until("hello")
+        while listed()[session]["unread"]:
+            assert tail.process.poll() is None
+    head = listed()[session]
+    assert (head["awake"], head["unread"]) == (False, False)
+
+
+# ---------------------------------------------------------------- hung
+
+
+def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
+    session, fine = made(HELLO, title="stuck"), made(HELLO)
+    os.kill(worker(home, session), signal.SIGSTOP)
+    shown = rookery("ps")
+    [line] = [line for line in shown.out.splitlines() if session in line]
+    assert "hung" in line
+    assert f"rookery kill {session} ends it" in shown.err
+    heads = listed()
+    assert (heads[session]["hung"], heads[fine]["hung"]) == (True, False)
+    assert rookery("kill", session).code == 0
+    assert not listed()[session]["awake"]
+    assert rookery("prompt", "--wait", session, play(HELLO)).code == 0
+    assert not listed()[session]["hung"]
+
+
+# ---------------------------------------------------------------- archive and prune
+
+
+def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
+    session = made(HELLO)
+    done = rookery("archive", session)
+    assert (done.code, f"Archived {session}." in done.err) == (0, True)
+    assert session not in listed()
+    head = listed("--all")[session]
+    assert (head["archived"], head["awake"]) == (True, False)
+    assert "(archived)" in rookery("ps", "--all").out
+    assert "already" in rookery("archive", session).err
+    assert rookery("unarchive", session).code == 0
+    assert (listed()[session]["archived"], listed()[session]["awake"]) == (False, False)
+    assert rookery("archive", session).code == 0
+    assert rookery("prompt", "--wait", session, play(HELLO)).code == 0
+    assert not listed()[session]["archived"]
+
+
+def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
+    session = rookery("new", "--agent", "demo").out.strip()
+    with Running("prompt", "--wait", session, play({"text": "begun"}, WAITS)) as turn:
+        turn.read_until("begun")
+        done = rookery("archive", session)
+        assert "when its turn has ended" in done.err
+        assert listed("--all")[session]["state"] == "running"
+        rookery("cancel", session)
+        assert turn.end().code == 130
+    while listed("--all")[session]["awake"]:
+        assert listed("--all")[session]["archived"]
+    events = rookery("show", session, "--all", "--events").events
+    [stopped] = [e["update"] for e in events if e["update"].get("state") == "stopped"]
+    assert stopped["reason"] == "archived"
+
+
+def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
+    old, awake = made(HELLO, title="old one"), made(HELLO)
+    rookery("archive", old)
+    shown = rookery("prune", "--archived")
+    assert shown.code == 0
+    assert "old one" in shown.out
+    assert "1 session, " in shown.out
+    assert "Nothing was deleted" in shown.err
+    assert old in listed("--all")
+    every = rookery("prune", "--older-than", "0s", "--json")
+    assert [json.loads(line)["id"] for line in every.out.splitlines()] == [old]
+    assert "1 session left out: awake" in every.err
+    assert rookery("prune", "--older-than", "1h").out == ""
+    assert rookery("prune", "--larger-than", "1G").out == ""
+    done = rookery("prune", "--older-than", "0s", "--larger-than", "1K", "--yes")
+    assert "Deleted 1 session" in done.err
+    assert list(listed("--all")) == [awake]
+
+
+def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
+    session = made(HELLO)
+    rookery("archive", session)
+    for key, left in (("n", True), ("y", False)):
+        with Terminal("prune", "--archived") as terminal:
+            terminal.read_until("for ever?")
+            terminal.type(f"{key}\n")
+            assert terminal.end().code == 0
+        assert (session in listed("--all")) == left
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--older-than", "soon"], ["--larger-than", "big"], ["--older-than", "-1d"]]
+)
+def test_H1_prune_must_be_told_which(home: Path, arguments: list[str]) -> None:
+    done = rookery("prune", *arguments)
+    assert done.code == 2
+    assert "30d" in done.err or "100M" in done.err
+
+
+def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
+    session = made(HELLO)
+    log = home / "sessions" / session / paths.WORKER_LOG
+    with log.open("ab") as file:
+        file.write(b"first\n" + b"x" * LOG_BYTES + b"\nlast\n")
+    while log.stat().st_size:
+        assert listed()[session]["awake"]
+    before = log.with_name(paths.WORKER_LOG + ".1")
+    assert before.stat().st_size == LOG_BYTES
+    assert rookery("logs", session, "--worker").out.endswith("\nlast\n")
+
+
+# ---------------------------------------------------------------- uninstall
+
+
+def test_H6_uninstall_says_and_removes_only_when_told(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = tmp_path / "user"
+    user.mkdir()
+    (user / ".bashrc").write_text('# mine\neval "$(rookery completions bash)"\n')
+    monkeypatch.setenv("HOME", str(user))
+    session = made(HELLO)
+    mcp.add(str(home), "a", {"command": "x"})
+    (home / "diary.txt").write_text("mine")
+    said = rookery("uninstall")
+    assert said.code == 0
+    for words in (str(home), "1 session", session, "mcp.json", "~/.bashrc, line 2", "diary.txt"):
+        assert words in said.out, words
+    assert "Nothing was removed" in said.err
+    assert "to remove it: " in said.out
+    told = json.loads(rookery("uninstall", "--json").out)
+    assert (told["sessions"], told["awake"], told["leaves"]) == (1, [session], ["diary.txt"])
+    pid = worker(home, session)
+    kept = rookery("uninstall", "--keep-sessions", "--yes")
+    assert "The sessions are kept" in kept.err
+    assert not Path(f"/proc/{pid}").exists()
+    assert {file.name for file in home.iterdir()} == {"sessions", "diary.txt"}
+    assert "hello" in rookery("show", session).out
+    assert rookery("uninstall", "--yes").code == 0
+    assert [file.name for file in home.iterdir()] == ["diary.txt"]
+    assert (user / ".bashrc").read_text().startswith("# mine")
+
+
+def test_H6_a_hung_worker_and_a_running_turn_do_not_hold_it_up(home: Path) -> None:
+    stuck = made(HELLO)
+    busy = detached({"text": "begun"}, WAITS)
+    os.kill(worker(home, stuck), signal.SIGSTOP)
+    pids = [worker(home, stuck), worker(home, busy)]
+    assert rookery("uninstall", "--yes").code == 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert not home.exists()
+    home.mkdir()  # for the fixture, which takes it away
+
+
+def test_H6_nothing_there_is_no_error(home: Path) -> None:
+    done = rookery("uninstall", "--yes")
+    assert done.code == 0
+    assert "There is no data to remove" in done.err

@@ -1,0 +1,136 @@
+"""`switch-agent`, `recap`, `clear`, `rm` on the command line (rows S1-S4, T11)."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.driving import made, play, rookery
+
+
+@pytest.fixture
+def jay(home: Path) -> str:
+    """An agent with a name of its own."""
+    script = home / "jay.json"
+    script.write_text(json.dumps({"otherwise": [{"text": "jay heard: $prompt"}]}))
+    argv = [sys.executable, "-P", "-m", "rookery.acp.player", str(script)]
+    argv += ["--state", str(home / "jay")]
+    (home / "config.toml").write_text(f"[agents.jay]\ncommand = {json.dumps(argv)}\n")
+    return "jay"
+
+
+def header(session: str) -> dict[str, object]:
+    return dict(json.loads(rookery("show", session, "--json").out)["header"])
+
+
+def test_S1_switch_recap_and_go_on(jay: str) -> None:
+    session = made({"text": "The owl is grey."})
+    done = rookery("switch-agent", session, jay)
+    assert done.code == 0
+    assert "demo → jay." in done.err
+    assert f"rookery recap {session}" in done.err
+    told = rookery("recap", session)
+    assert told.code == 0
+    assert "**Agent:** The owl is grey." in told.out
+    assert header(session)["queue"] == [], "nothing is sent by itself"
+    again = rookery("prompt", session, "--wait", "-", "Go on.", text=told.out)
+    assert "jay heard: What was said so far" in again.out
+    assert again.out.rstrip().endswith("Go on.")
+    shown = rookery("show", session, "--turn", "1").out
+    assert "Switched from demo to jay" in shown
+    assert f"rookery recap {session} --before" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo"], "demo is this session's agent already. Others: jay, claude"),
+        (["owl"], "There is no agent 'owl'. There are: jay, claude"),
+        ([], "Say which agent takes over: one of jay, demo"),
+        (["jay", "--cmd", "x"], "Say which agent"),
+        (["jay", "--model", " "], "a model has a name"),
+        (["--cmd", ""], "the command is empty"),
+    ],
+)
+def test_S1_a_slip_is_told_and_leaves_nothing(jay: str, arguments: list[str], words: str) -> None:
+    session = made({"text": "hi"})
+    before = rookery("show", session, "--all", "--events").out
+    done = rookery("switch-agent", session, *arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert rookery("show", session, "--all", "--events").out == before
+    assert header(session)["agent"] == "demo"
+    assert jay == "jay"
+
+
+def test_S1_one_that_is_not_installed(jay: str) -> None:
+    session = made({"text": "hi"})
+    done = rookery("switch-agent", session, "--cmd", "nowhere-to-be-found --acp")
+    assert (done.code, "is not installed" in done.err) == (1, True)
+    assert header(session)["agent"] == "demo"
+    assert jay == "jay"
+
+
+def test_S1_set_points_at_it() -> None:
+    session = made({"text": "hi"})
+    done = rookery("set", session, "agent", "claude")
+    assert done.code == 2
+    assert f"rookery switch-agent {session} claude" in done.err
+
+
+def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
+    session = made({"text": "hi"})
+    limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
+    assert limit.code == 4
+    assert f"Continue in another agent: rookery switch-agent {session} AGENT" in limit.out
+    assert rookery("switch-agent", session, jay).code == 0
+    told = rookery("recap", session).out
+    assert "This prompt was not processed yet:" in told
+    assert told.rstrip().endswith(play({"rate_limit": "2099-01-01T00:00:00Z"}))
+    assert "failed" not in rookery("ps").out
+
+
+def test_S2_recap_before_an_event_and_of_nothing() -> None:
+    session = rookery("new").out.strip()
+    assert "Nothing was said" in rookery("recap", session).err
+    session = made({"text": "one"})
+    assert "one" in rookery("recap", session).out
+    assert rookery("recap", session, "--before", "1").out == ""
+    assert rookery("recap", session, "--before", "0").code == 2
+    assert rookery("recap", "nobody").code == 2
+
+
+def test_S4_clear_folds_and_show_says_so() -> None:
+    session = made({"text": "The owl is grey."})
+    done = rookery("clear", session)
+    assert (done.code, "Cleared. 1 turn is folded away." in done.err) == (0, True)
+    shown = rookery("show", session)
+    assert "Cleared" in shown.out
+    assert "owl" not in shown.out
+    assert "1 earlier turn folded away; --all" in shown.err
+    assert "The owl is grey." in rookery("show", session, "--all").out
+    assert "The owl is grey." in rookery("show", session, "--turn", "1").out
+    assert "The owl is grey." in rookery("recap", session).out
+    rookery("prompt", session, "--wait", play({"text": "anew"}))
+    shown = rookery("show", session)
+    assert ("anew" in shown.out, "1 earlier turn folded away" in shown.err) == (True, True)
+
+
+def test_S3_rm_tells_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROOKERY_DEBUG", "1")
+    session = made({"text": "hi"})
+    rookery("stop", session)
+    assert list((home / "player").glob("play-*.jsonl"))
+    done = rookery("rm", "--yes", session)
+    assert done.code == 0
+    assert "demo has forgotten the session" in done.err
+    assert not list((home / "player").glob("play-*.jsonl"))
+    assert rookery("show", session).code == 2
+
+
+@pytest.mark.parametrize("name", ["switch-agent", "recap", "clear"])
+def test_help_has_an_example(name: str) -> None:
+    done = rookery(name, "--help")
+    assert done.code == 0
+    assert f"rookery {name} 3f2a" in done.out

@@ -1,0 +1,28 @@
+"""show_tool_durations: whether a card says how long its call took."""
+
+from pathlib import Path
+
+import pytest
+
+from rookery.cli.look.card import headline
+from rookery.cli.look.paint import Paint
+from rookery.cli.taste import shows_durations
+from rookery.core.document import make_block
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("", True), ("show_tool_durations = false", False), ("broken", True)]
+)
+def test_the_setting_is_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, shown: bool
+) -> None:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text(text)
+    assert shows_durations() is shown
+
+
+@pytest.mark.parametrize("durations", [True, False])
+def test_a_card_says_how_long_its_call_took_or_not(durations: bool) -> None:
+    block = make_block("1.1", "tool", status="done", title="Read", kind="read", seconds=4.2)
+    line = headline(block, [], Paint(colour=False, signs=True), "/", durations=durations)
+    assert ("4.2 s" in line) is durations

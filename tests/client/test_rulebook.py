@@ -1,0 +1,185 @@
+"""P5: rules are added to and taken from a file that stays a person's own."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rookery.client import choices, rulebook
+from rookery.config import ConfigError, load, parse
+from rookery.core.rules import Rule
+
+MINE = """\
+# my settings, by hand
+default_agent = "codex"   # the best one
+
+[worker]
+cancel_grace = 3
+
+# why I trust it
+[[policy.rules]]
+name = "status"
+do = "allow"            # always
+command = [
+  "git status*",
+  "git diff*",
+]
+
+# agents of mine
+[agents.mine]
+command = ["my-agent"]
+"""
+
+LS = Rule("ls", "allow", command=("ls*",))
+RM = Rule("no-rm", "deny", command=("rm *",), reason='never "ever"\n')
+
+
+def write(home: Path, text: str) -> Path:
+    file = home / "config.toml"
+    file.write_text(text)
+    return file
+
+
+def test_P5_a_rule_is_added_behind_the_others_and_nothing_else_changes(tmp_path: Path) -> None:
+    file = write(tmp_path, MINE)
+    assert rulebook.add(str(tmp_path), lambda known: LS) == LS
+    assert file.read_text().startswith(MINE)
+    assert [rule.name for rule in load(str(tmp_path)).rules] == ["status", "ls"]
+
+
+def test_P5_or_before_them(tmp_path: Path) -> None:
+    file = write(tmp_path, MINE)
+    rulebook.add(str(tmp_path), lambda known: RM, first=True)
+    assert load(str(tmp_path)).rules[0] == RM
+    text = file.read_text()
+    assert text.index("no-rm") < text.index("# why I trust it") < text.index('"status"')
+
+
+def test_P5_what_was_added_is_removed_without_a_trace(tmp_path: Path) -> None:
+    file = write(tmp_path, MINE)
+    rulebook.add(str(tmp_path), lambda known: LS)
+    rulebook.add(str(tmp_path), lambda known: RM)
+    assert rulebook.remove(str(tmp_path), "ls") == LS
+    assert rulebook.remove(str(tmp_path), "2") == RM
+    assert file.read_text() == MINE
+
+
+def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> None:
+    file = write(tmp_path, MINE)
+    rulebook.remove(str(tmp_path), "status")
+    text = file.read_text()
+    assert tomllib.loads(text) == {k: v for k, v in tomllib.loads(MINE).items() if k != "policy"}
+    for comment in ("# my settings, by hand", "# the best one", "# agents of mine"):
+        assert comment in text
+
+
+def test_P5_an_empty_home_gets_a_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    rulebook.add(str(home), lambda known: LS)
+    assert load(str(home)).rules == (LS,)
+    assert (home / "config.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_P5_a_link_to_a_persons_own_file_stays_one(tmp_path: Path) -> None:
+    home, dotfiles = tmp_path / "home", tmp_path / "dotfiles.toml"
+    home.mkdir()
+    dotfiles.write_text("")
+    (home / "config.toml").symlink_to(dotfiles)
+    rulebook.add(str(home), lambda known: LS)
+    assert (home / "config.toml").is_symlink()
+    assert "ls*" in dotfiles.read_text()
+
+
+def test_P5_what_is_written_otherwise_is_left_to_a_hand(tmp_path: Path) -> None:
+    inline = 'policy = { rules = [{ do = "allow", command = "x" }] }\n'
+    file = write(tmp_path, inline)
+    with pytest.raises(rulebook.NotEdited):
+        rulebook.add(str(tmp_path), lambda known: LS)
+    with pytest.raises(rulebook.NotEdited):
+        rulebook.remove(str(tmp_path), "1")
+    assert file.read_text() == inline
+    tricky = '[[policy.rules]]\ndo = "allow"\nexact = """\n[x]\ndo = 1"""\n'
+    file = write(tmp_path, tricky)
+    with pytest.raises(rulebook.NotEdited):
+        rulebook.remove(str(tmp_path), "1")
+    assert file.read_text() == tricky
+
+
+def test_P5_a_broken_file_is_not_touched(tmp_path: Path) -> None:
+    file = write(tmp_path, "[worker\n")
+    with pytest.raises(ConfigError):
+        rulebook.add(str(tmp_path), lambda known: LS)
+    assert file.read_text() == "[worker\n"
+
+
+def test_P5_who_is_not_there_cannot_be_removed(tmp_path: Path) -> None:
+    with pytest.raises(KeyError):
+        rulebook.remove(str(tmp_path), "ghost")
+
+
+TEXTS = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(TEXTS, min_size=1, max_size=3))
+def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None:
+    clean = tuple(text.encode("utf-8", "replace").decode() for text in texts)
+    rule = Rule("x", "deny", exact=clean, reason=clean[0])
+    lines = rulebook.written(rule)
+    assert parse(("\n".join(lines) + "\n").encode(), "f").rules == (rule,)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('[[policy.rules]]\ndo = "allow"\ncolour = 1\n', 3, "policy.rules 1.colour is not a"),
+        (
+            '[[policy.rules]]\ndo = "ask"\nkind = "read"\n\n[[policy.rules]]\nkind = "read"\n',
+            5,
+            "policy.rules 2 needs do",
+        ),
+        ('[[policy.rules]]\nkind = "exec"\ndo = "allow"\n', 2, "There are: read"),
+        (
+            '[[policy.rules]]\nname = "a"\ndo = "ask"\nkind = "read"\n'
+            '[[policy.rules]]\nname = "a"\ndo = "ask"\nkind = "read"\n',
+            6,
+            "another rule's name",
+        ),
+        ('\n[policy]\nrules = "x"\n', 3, "must be tables"),
+        ("[policy]\nrule = []\n", 2, "policy.rule is not a setting"),
+        ("policy = 1\n", 1, "must be a table"),
+        ("[session]\napprove_all = 1\n", 2, "must be true or false"),
+        ("[session]\napprove = true\n", 2, "session.approve is not a setting"),
+    ],
+)
+def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) -> None:
+    with pytest.raises(ConfigError) as told:
+        parse(text.encode(), "config.toml")
+    assert f"line {line}:" in str(told.value)
+    assert words in str(told.value)
+
+
+def test_P5_a_change_is_seen_and_a_broken_one_told_once(tmp_path: Path) -> None:
+    book = rulebook.Rulebook(str(tmp_path), load(str(tmp_path)))
+    assert book.refresh() == ""
+    rulebook.add(str(tmp_path), lambda known: LS)
+    assert book.refresh() == ""
+    assert book.config.rules == (LS,)
+    write(tmp_path, "[worker\n# longer, so that its size differs\n")
+    assert "stay in force" in book.refresh()
+    assert book.refresh() == ""
+    assert book.config.rules == (LS,)
+
+
+def test_P6_the_last_choice_is_a_file_that_may_be_deleted(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    assert choices.last_confirm(home) == ""
+    choices.remember_confirm(home, "risky")
+    assert choices.last_confirm(home) == "risky"
+    (tmp_path / choices.FILE).write_text('{"confirm": "bogus"}')
+    assert choices.last_confirm(home) == ""
+    (tmp_path / choices.FILE).write_text("{")
+    choices.remember_confirm(home, "all")
+    assert choices.last_confirm(home) == "all"

@@ -1,0 +1,96 @@
+"""A vendor's agent takes over from another and hands on (rows S1, S2), begins anew (S4), and
+forgets (S3): under a real worker, against a scripted model."""
+
+import asyncio
+
+from rookery.client import fleet
+from rookery.client.farewell import can_delete
+from rookery.client.recap import recap
+from rookery.core.events import Event
+from rookery.log.reader import Reader
+from tests.vendors.install import install
+from tests.vendors.perch import Perch
+from tests.vendors.roster import surroundings
+from tests.vendors.trials import FACT
+from tests.worker.aviary import Bird, is_agent, text_of
+
+LIMIT = [{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]
+OF_THE_VENDOR = ("capabilities", "info", "commands", "options", "agentSession", "usage")
+
+
+async def _hatch(perch: Perch) -> Bird:
+    """A session of the demo's, where the vendor's agent is installed."""
+    programs = await asyncio.to_thread(install, perch.vendor)
+    environment = surroundings(perch.vendor, programs, perch.aviary.root / "person", perch.llm.url)
+    environment["ROOKERY_HOME"] = perch.aviary.home
+    return perch.aviary.hatch(argv=[], environment=environment, agent="demo")
+
+
+async def _switch(bird: Bird, name: str, reason: str) -> None:
+    event = await bird.send("switch", agent=name)
+    assert event.update["reason"] == reason
+
+    def over(event: Event) -> bool:
+        return is_agent(event, "ready") or is_agent(event, "exited")
+
+    ready = await bird.until(over, event.seq)
+    assert is_agent(ready, "ready"), ready.update
+
+
+def _recap(bird: Bird) -> str:
+    with Reader.open(str(bird.directory)) as log:
+        return recap(log).text()
+
+
+async def switch(perch: Perch) -> None:
+    """Demo, vendor, demo in one session, each in mid-limit where it has one."""
+    bird, name = await _hatch(perch), perch.vendor.name
+    await bird.turn([{"text": FACT}])
+    await bird.turn(LIMIT)
+    demo = bird.header()
+    await _switch(bird, name, "rate_limited")
+    header = bird.header()
+    assert (header["agent"], header["process"]["name"]) == (name, name)
+    assert (header["rateLimit"], header["reason"]) == (None, "")
+    assert header["info"] != demo["info"]
+    assert header["agentSession"]["id"] != demo["agentSession"]["id"]
+
+    told = _recap(bird)
+    assert f"**Agent:** {FACT}" in told
+    assert "This prompt was not processed yet:" in told
+    turn = await bird.turn(f"{told}\n\n[[say the vendor is here]]")
+    assert text_of(turn).endswith("the vendor is here")
+    assert perch.llm.main()[-1].heard(FACT, "user"), "the model was told"
+    limited = perch.vendor.limited == "rate_limited"
+    if limited:
+        assert await bird.reason("[[fail 429]]") == "rate_limited"
+
+    before = bird.header()
+    await _switch(bird, "demo", "rate_limited" if limited else "manual")
+    header = bird.header()
+    for key in OF_THE_VENDOR:
+        assert not header[key] or header[key] != before[key], f"{key} is the vendor's"
+    assert header["info"] == demo["info"]
+    told = _recap(bird)
+    assert "**Agent:** the vendor is here" in told
+    assert told.endswith("[[fail 429]]") is limited
+    assert text_of(await bird.turn([{"text": "the demo again"}])) == "the demo again"
+
+
+async def forget(perch: Perch) -> None:
+    """S4: after a clear the model hears nothing of before. S3: a deletion is told."""
+    await perch.say(FACT)
+    before = perch.bird.header()
+    cleared = await perch.bird.send("clear")
+    assert cleared.update["state"] == "cleared"
+    turn = await perch.say("anew")
+    assert text_of(turn).endswith("anew")
+    assert not perch.llm.main()[-1].heard(FACT), "it was not forgotten"
+    after = perch.bird.header()
+    names = [option["id"] for option in before["options"]]
+    assert [option["id"] for option in after["options"]] == names
+    assert after["mode"] == before["mode"]
+    assert after["fold"]["turn"] >= 1
+    said = await asyncio.to_thread(fleet.remove, perch.aviary.home, perch.bird.id)
+    assert not perch.bird.directory.exists()
+    assert ("has forgotten" in said) == can_delete(after), said

@@ -1,0 +1,63 @@
+"""H2: awake sessions in one directory are told of each other, each once."""
+
+import os
+import signal
+from pathlib import Path
+
+from rookery.core.events import Event, kind_of
+from rookery.worker.neighbours import PLACES
+from tests.worker.aviary import Aviary, Bird
+
+
+def told(bird: Bird) -> list[str]:
+    notices = [event.update for event in bird.events() if is_told(event)]
+    return [session for update in notices for session in update["sessions"]]
+
+
+def is_told(event: Event) -> bool:
+    return kind_of(event.update) == "_notice" and "sessions" in event.update
+
+
+async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> None:
+    link = aviary.root / "link"
+    link.symlink_to(aviary.work)
+    one, two = aviary.hatch(title="first"), aviary.hatch()
+    three = aviary.hatch(cwd=str(link))
+    elsewhere = aviary.hatch(cwd=str(aviary.root))
+    for bird in (one, two, three, elsewhere):
+        assert await bird.reason("hello") == "end_turn"
+    for bird in (one, two, three):
+        for other in {one, two, three} - {bird}:
+            notice = await bird.until(lambda event, name=other.id: is_about(event, name))
+            assert other.id in notice.update["text"]
+    assert "first" in (await two.until(lambda event: is_about(event, one.id))).update["text"]
+    # Another goes to sleep and comes back: nobody who stayed awake is told again.
+    worker = two.worker
+    await two.send("stop")
+    await two.gone(worker)
+    assert await two.reason("again") == "end_turn"
+    await two.until(lambda event: is_about(event, three.id), two.header()["news"] - 8)
+    assert sorted(told(one)) == sorted([two.id, three.id])
+    assert sorted(told(three)) == sorted([one.id, two.id])
+    assert told(elsewhere) == []
+
+
+def is_about(event: Event, session: str) -> bool:
+    return is_told(event) and session in event.update["sessions"]
+
+
+async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
+    one, two, three = aviary.hatch(), aviary.hatch(), aviary.hatch()
+    assert await one.reason("hello") == "end_turn"
+    worker = one.worker
+    await one.send("stop")
+    await one.gone(worker)
+    assert list(Path(aviary.home, PLACES).iterdir()) == []
+    assert await two.reason("hello") == "end_turn"
+    os.kill(two.worker.pid, signal.SIGKILL)
+    await two.gone(two.worker, two.warden)
+    [place] = Path(aviary.home, PLACES).iterdir()
+    assert [file.name for file in place.iterdir()] == [two.id]
+    assert await three.reason("hello") == "end_turn"
+    assert [told(bird) for bird in (one, two, three)] == [[], [], []]
+    assert [file.name for file in place.iterdir()] == [three.id]

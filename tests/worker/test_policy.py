@@ -1,0 +1,317 @@
+"""P5, P6: rules and confirmation modes in a real worker, before a real agent."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.client import choices
+from rookery.client.session import Rejected
+from rookery.config import load
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from tests.worker.aviary import Aviary, Bird, Steps, is_agent, text_of
+
+type Json = dict[str, Any]
+
+
+def run(line: str, **fields: Any) -> Json:
+    return {
+        "ask": line,
+        "kind": "execute",
+        "rawInput": {"command": line},
+        "allowed": [{"text": f"<ran {line}>"}],
+        "rejected": [{"text": "<refused $reason>"}],
+        **fields,
+    }
+
+
+def write_rules(aviary: Aviary, *rules: str, more: str = "") -> None:
+    tables = "".join(f"[[policy.rules]]\n{rule}\n" for rule in rules)
+    path = Path(aviary.home, "config.toml")
+    path.with_suffix(".new").write_text(more + tables)
+    path.with_suffix(".new").replace(path)  # another file: its times may be the same
+
+
+STATUS = 'name = "status"\ndo = "allow"\ncommand = "git status*"'
+NO_PUSH = 'name = "no-push"\ndo = "deny"\ncommand = "git push*"\nreason = "ask me first"'
+
+
+def closings(bird: Bird) -> list[Event]:
+    events = bird.events()
+    return [e for e in events if kind_of(e.update) == "_ask" and e.update["state"] == "closed"]
+
+
+def notices(bird: Bird) -> list[str]:
+    return [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
+
+
+async def test_P5_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
+    """P2: which rule did; P8: the reason reaches the agent."""
+    write_rules(aviary, STATUS, NO_PUSH)
+    bird = aviary.hatch()
+    await bird.turn([run("git status -s"), run("git push")])
+    first, second = closings(bird)
+    assert (first.by, second.by) == ("rule:status", "rule:no-push")
+    assert first.update["outcome"]["optionId"] == "allow"
+    assert text_of(bird.events()) == "<ran git status -s><refused ask me first>"
+    shown = [b["text"] for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
+    assert shown == ["Allow · allowed by rule status", "Reject · denied by rule no-push"]
+
+
+async def test_P5_what_hides_behind_a_command_waits_for_a_person(aviary: Aviary) -> None:
+    write_rules(aviary, STATUS)
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("git status; make")])
+    ask = await bird.ask(begun)
+    assert "ruled" not in ask
+    await bird.answer(ask, "reject")
+    await bird.ended(begun)
+    [closed] = closings(bird)
+    assert closed.by.startswith("test:")
+
+
+async def test_P4_P5_what_cannot_be_undone_waits_for_a_person(aviary: Aviary) -> None:
+    """Also where the second confirmation is turned off: a rule is no person."""
+    write_rules(
+        aviary,
+        'do = "allow"\ncommand = "rm *"',
+        more="[worker]\nconfirm_destructive = false\n",
+    )
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("rm -rf build")])
+    ask = await bird.ask(begun)
+    assert "ruled" not in ask
+    await bird.answer(ask, "reject")
+    await bird.ended(begun)
+    write_rules(aviary, 'do = "allow"\ncommand = "rm *"\ndestructive = true')
+    await bird.turn([run("rm -rf build")])
+    assert closings(bird)[-1].by == "rule:1"
+    assert "<ran rm -rf build>" in text_of(bird.events())
+
+
+async def test_P5_rules_take_effect_on_a_worker_that_runs(aviary: Aviary) -> None:
+    """A broken file leaves the last good rules in force, and says so once."""
+    bird = aviary.hatch()
+    await bird.turn("hello")
+    worker = bird.worker
+    write_rules(aviary, STATUS)
+    await bird.turn([run("git status")])
+    Path(aviary.home, "config.toml").write_text("[[policy.rules]]\ndo = 'permit'\n")
+    await bird.turn([run("git status"), run("git status")])
+    assert [e.by for e in closings(bird)] == ["rule:status"] * 3
+    [notice] = notices(bird)
+    assert "line 2" in notice
+    assert "stay in force" in notice
+    write_rules(aviary, NO_PUSH)
+    await bird.turn([run("git push")])
+    assert closings(bird)[-1].by == "rule:no-push"
+    assert bird.worker == worker
+
+
+async def test_P5_a_link_out_of_the_directory_is_followed(aviary: Aviary) -> None:
+    write_rules(aviary, 'do = "allow"\npath = "**"')
+    (aviary.root / "secret").mkdir()
+    os.symlink(aviary.root / "secret", aviary.work / "link")
+    bird = aviary.hatch()
+    await bird.turn([{"diff": "plain.txt", "new": "x", "ask": True}])
+    assert closings(bird)[-1].by == "rule:1"
+    begun = await bird.prompt([{"diff": "link/x", "new": "x", "ask": True}])
+    ask = await bird.ask(begun)
+    assert "ruled" not in ask
+    await bird.answer(ask, "reject")
+
+
+async def test_P5_always_allow_makes_a_narrow_rule(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("make && echo $HOME")])
+    await bird.ask(begun)
+    [block] = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
+    outcome = await bird.send(**block["actions"][-1]["command"])
+    await bird.ended(begun)
+    [rule] = load(aviary.home).rules
+    assert outcome.update["rule"] == rule.name
+    assert outcome.update["outcome"]["optionId"] == "allow"
+    grounds = (("player",), ("execute",), ("make && echo $HOME",))
+    assert (rule.agent, rule.kind, rule.exact) == grounds
+    [notice] = notices(bird)
+    assert f"rookery policy remove {rule.name}" in notice
+    await bird.turn([run("make && echo $HOME")])
+    assert closings(bird)[-1].by == f"rule:{rule.name}"
+    begun = await bird.prompt([run("make && echo $HOME; true")])
+    await bird.answer(await bird.ask(begun), "reject")
+
+
+async def test_P5_always_allow_is_refused_where_there_is_no_way_back(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("rm -rf build")])
+    ask = await bird.ask(begun)
+    assert "always" not in ask
+    command = {"ask": ask["id"], "nonce": ask["nonce"], "always": True, "confirm": True}
+    with pytest.raises(Rejected) as told:
+        await bird.send("answer", **command)
+    assert told.value.reason == "always_disabled"
+    assert load(aviary.home).rules == ()
+    with pytest.raises(Rejected) as told:
+        await bird.send("answer", **command | {"nonce": "guess"})
+    assert told.value.reason == "wrong_nonce"
+    await bird.answer(ask, "reject")
+
+
+async def test_P5_always_allow_writes_nothing_into_a_broken_file(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("make")])
+    ask = await bird.ask(begun)
+    broken = "[worker\n"
+    Path(aviary.home, "config.toml").write_text(broken)
+    with pytest.raises(Rejected) as told:
+        await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], always=True)
+    assert told.value.reason == "not_written"
+    assert Path(aviary.home, "config.toml").read_text() == broken
+    await bird.answer(ask, "allow")
+    await bird.ended(begun)
+
+
+# --- P6 ----------------------------------------------------------------------------------------
+
+ODD: Json = {"ask": "odd", "kind": "other", "allowed": [{"text": "<odd>"}]}
+MODES: Json = {
+    "agent": {
+        "modes": [
+            {"id": "always-ask", "name": "Ask"},
+            {"id": "risk-based", "name": "Risk"},
+            {"id": "always-approve", "name": "Approve"},
+        ]
+    }
+}
+
+
+async def waits(bird: Bird, steps: Steps) -> None:
+    begun = await bird.prompt(steps)
+    ask = await bird.ask(begun)
+    assert "ruled" not in ask
+    await bird.answer(ask, "reject")
+    await bird.ended(begun)
+
+
+async def test_P6_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await waits(bird, [run("ls")])
+    done = await bird.send("set", option="confirm", value="risky")
+    assert done.update["confirm"] == "risky"
+    assert bird.header()["confirm"] == "risky"
+    await bird.turn([run("ls")])
+    assert closings(bird)[-1].by == "confirm:risky"
+    await waits(bird, [ODD])
+    await waits(bird, [run("rm -rf x")])
+    await bird.send("set", option="confirm", value="all")
+    await bird.turn([ODD])
+    assert closings(bird)[-1].by == "confirm:all"
+    await waits(bird, [run("rm -rf x")])  # P4
+    await bird.send("set", option="confirm", value="every")
+    await waits(bird, [run("ls")])
+
+
+async def test_P6_a_new_session_starts_as_was_last_chosen(aviary: Aviary) -> None:
+    first = aviary.hatch()
+    assert first.header()["confirm"] == "every"
+    await first.send("set", option="confirm", value="risky")  # asleep: no worker is needed
+    assert not (first.directory / "worker.json").exists()
+    assert choices.last_confirm(aviary.home) == "risky"
+    second = aviary.hatch()
+    assert second.header()["confirm"] == "risky"
+    await second.turn([run("ls")])
+    assert closings(second)[-1].by == "confirm:risky"
+    await second.send("set", option="confirm", value="every")
+    assert aviary.hatch().header()["confirm"] == "every"
+    assert first.header()["confirm"] == "risky"
+
+
+async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) -> None:
+    bird = aviary.hatch(MODES, agent="rookery")
+    await bird.send("start")
+    await bird.send("set", option="confirm", value="risky")
+    assert (bird.header()["mode"], bird.header()["confirm"]) == ("risk-based", "risky")
+    await waits(bird, [run("ls")])  # the agent judged, and asks: one owner
+    await bird.turn([{"mode": "always-approve"}])
+    assert bird.header()["confirm"] == "all"
+    await bird.send("set", option="confirm", value="risky")
+    ready = (await bird.until(lambda event: is_agent(event, "ready"))).seq
+    await bird.send("restart")
+    await bird.until(lambda event: is_agent(event, "ready"), ready)
+    await bird.send("start")
+    assert bird.header()["mode"] == "risk-based"  # applied after every opening
+
+
+async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> None:
+    script = {"agent": {"modes": [{"id": "default", "name": "Manual"}]}}
+    bird = aviary.hatch(script, agent="claude")
+    await bird.send("start")
+    with pytest.raises(Rejected) as told:
+        await bird.send("set", option="confirm", value="all")
+    assert told.value.reason == "refused_by_agent"
+    assert "ALLOW_BYPASS=1" in told.value.message
+    assert bird.header()["confirm"] == "every"
+    assert choices.last_confirm(aviary.home) == ""
+
+
+async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
+    """And a refusal is an amber notice, not a failure."""
+    write_rules(aviary, more="[session]\napprove_all = true\n")
+    bird, other = aviary.hatch(), aviary.hatch()
+    await other.send("set", option="confirm", value="every")  # chosen for this one: it stays
+    await bird.turn([ODD])
+    assert closings(bird)[-1].by == "confirm:all"
+    await waits(other, [ODD])
+    script = {"agent": {"modes": [{"id": "default", "name": "Manual"}]}}
+    claude = aviary.hatch(script, agent="claude")
+    await claude.turn("hello")
+    [notice] = notices(claude)
+    assert "ALLOW_BYPASS=1" in notice
+    write_rules(aviary, more="[session]\napprove_all = false\n")
+    await bird.send("stop")
+    await bird.gone(bird.worker)
+    await waits(bird, [ODD])
+    assert bird.header()["confirm"] == "every"
+
+
+async def test_P6_an_unknown_value_is_refused(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await bird.send("start")
+    with pytest.raises(Rejected) as told:
+        await bird.send("set", option="confirm", value="sometimes")
+    assert told.value.reason == "unknown_value"
+
+
+SLY = """
+import asyncio, sys
+from rookery.client.session import Rejected, SessionClient
+async def main():
+    client = SessionClient(sys.argv[1], sys.argv[2], "sly")
+    try:
+        await client.send({"do": "set", "option": "confirm", "value": "all"})
+    except Rejected:
+        pass
+asyncio.run(main())
+"""
+
+
+async def test_P6_an_agents_own_processes_cannot_choose(aviary: Aviary) -> None:
+    """DESIGN 4, as with answers."""
+    bird = aviary.hatch()
+    argv = [sys.executable, "-c", SLY, bird.home, bird.id]
+    begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])
+    told = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
+    assert (told.update["reason"], told.by.partition(":")[0]) == ("from_the_agent", "sly")
+    assert bird.header()["confirm"] == "every"
+
+
+async def test_P5_an_agent_cannot_make_rules(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    words = ["policy", "add", "allow", "--agent", "*"]
+    steps = [{"command": [sys.executable, "-P", "-m", "rookery", *words]}, {"text": "<$output>"}]
+    await bird.turn(steps)
+    assert "cannot change the rules" in text_of(bird.events())
+    assert load(aviary.home).rules == ()

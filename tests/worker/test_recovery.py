@@ -1,0 +1,139 @@
+"""Park and recovery: parked once, one notice with the remedy, and the way back works, also after a
+kill -9 of the worker (rows A6, T11, W9)."""
+
+from typing import Any
+
+import pytest
+
+from rookery.client.start import StartError
+from rookery.core.document import Block
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from rookery.processes import tree
+from tests.worker.aviary import Aviary, Bird, blocks, is_agent, text_of
+from tests.worker.companions import introduce
+
+BROKEN = {"start": {"crash": 3, "stderr": "please log in first"}}
+LIMITED = {
+    "turns": [[{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]],
+    "otherwise": [{"text": "heard: $prompt"}],
+}
+
+
+def notices(bird: Bird, begins: str) -> list[Block]:
+    found = fold(None, bird.events()).blocks.values()
+    return [block for block in found if block["title"].startswith(begins)]
+
+
+def states(bird: Bird, state: str) -> list[Event]:
+    return [event for event in bird.events() if is_agent(event, state)]
+
+
+def command(block: Block, label: str) -> dict[str, Any]:
+    [found] = [action for action in block["actions"] if action["label"] == label]
+    return dict(found["command"])
+
+
+async def act(bird: Bird, given: dict[str, Any]) -> Event:
+    """What a client's button does: it sends the finished command."""
+    fields = {key: value for key, value in given.items() if key != "do"}
+    return await bird.send(given["do"], **fields)
+
+
+async def kill_worker(bird: Bird) -> None:
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker, bird.warden)
+
+
+async def parked(aviary: Aviary) -> Bird:
+    introduce(aviary, None, crow=BROKEN, jay={})
+    bird = aviary.hatch(agent="crow", argv=[])
+    for _ in range(4):
+        assert await bird.reason("count the owls") == "agent_exited"
+    return bird
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_A6_a_crash_loop_is_parked_once_and_retry_brings_it_back(
+    aviary: Aviary, killed: bool
+) -> None:
+    bird = await parked(aviary)
+    [notice] = notices(bird, "crow does not start.")
+    assert "Log in to crow" in notice["title"]
+    assert notice["text"] == "please log in first"
+    if killed:
+        await kill_worker(bird)
+        assert bird.header()["process"]["state"] == "parked"
+    introduce(aviary, None, crow={}, jay={})
+    begun = await act(bird, command(notice, "Retry"))
+    await bird.until(lambda event: is_agent(event, "ready"), begun.seq)
+    assert await bird.reason("count the owls") == "end_turn"
+    assert len(states(bird, "parked")) == 1
+    assert bird.header()["process"]["state"] == "ready"
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_A6_S1_another_agent_is_a_way_out_of_a_crash_loop(
+    aviary: Aviary, killed: bool
+) -> None:
+    bird = await parked(aviary)
+    if killed:
+        await kill_worker(bird)
+    [notice] = notices(bird, "crow does not start.")
+    await act(bird, {**command(notice, "Continue in another agent"), "agent": "jay"})
+    assert text_of(await bird.turn("hi")) == "You said: hi"
+    assert len(states(bird, "parked")) == 1
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
+    aviary: Aviary, killed: bool
+) -> None:
+    introduce(aviary, None, crow=LIMITED, jay={})
+    bird = aviary.hatch(agent="crow", argv=[])
+    assert await bird.reason("count the owls") == "rate_limited"
+    [notice] = notices(bird, "Rate limit reached")
+    assert "2099" in notice["text"]
+    if killed:
+        await kill_worker(bird)
+        assert bird.header()["rateLimit"]["prompt"] == blocks("count the owls")
+        assert not aviary.processes(), "nothing starts by itself"
+    again = await act(bird, command(notice, "Resume now"))
+    end = await bird.ended(again)
+    assert end.update["reason"] == "end_turn"
+    assert text_of(bird.events(again.seq, end.seq)) == "heard: count the owls"
+    limits = [event for event in bird.events() if kind_of(event.update) == "_rate_limit"]
+    assert len(limits) == 1
+    assert bird.header()["rateLimit"] is None
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, killed: bool) -> None:
+    introduce(aviary, None, crow=LIMITED, jay={})
+    bird = aviary.hatch(agent="crow", argv=[])
+    await bird.turn("count the owls")
+    if killed:
+        await kill_worker(bird)
+    [notice] = notices(bird, "Rate limit reached")
+    event = await act(bird, {**command(notice, "Continue in another agent"), "agent": "jay"})
+    assert event.update["reason"] == "rate_limited"
+    assert bird.header()["rateLimit"] is None
+    assert await bird.reason("count the owls") == "end_turn"
+
+
+async def test_W9_a_home_that_is_full_refuses_and_a_stop_makes_room(aviary: Aviary) -> None:
+    introduce(aviary, {"max_workers": 1}, crow={})
+    first, second = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
+    await first.turn("hi")
+    with pytest.raises(StartError) as refused:
+        await second.turn("hi")
+    assert first.id in refused.value.message
+    assert "rookery stop" in refused.value.message
+    await kill_worker(first)
+    assert await second.reason("hi") == "end_turn"
+    with pytest.raises(StartError):
+        await first.turn("again")
+    await second.send("stop")
+    await second.gone(second.worker)
+    assert await first.reason("again") == "end_turn"
