@@ -61,6 +61,9 @@ class Session(Seams):
         self._pace = Pace(self._loop, self._take_output)
         self._watcher = Watcher(self._on_child_event)
         self._children: dict[str, Translator] = {}
+        self._opened_waiting = False
+        """When it was opened, a call had no result: the SDK hides such a call from the model, and
+        would show it the result alone."""
         self._settling: set[asyncio.Future[Any]] = set()
 
     # --- making and ending -----------------------------------------------------------------------
@@ -90,6 +93,7 @@ class Session(Seams):
         self._applied = self.choices.wanted
         self.conversation = await asyncio.to_thread(make, wishes)
         self.conversation.seams = self
+        self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 
     async def replay(self) -> None:
@@ -272,8 +276,11 @@ class Session(Seams):
         self.keep(choices=self.choices.wanted._asdict())
 
     async def conform(self) -> None:
-        """Make the conversation what was chosen. Nothing of it may run meanwhile."""
+        """Make the conversation what was chosen. Nothing of it may run or wait meanwhile."""
         wanted, applied = self.choices.wanted, self._applied
+        if self._opened_waiting:
+            await asyncio.to_thread(self.running.state.rebuild_view)
+            self._opened_waiting = False
         if wanted == applied:
             return
         await asyncio.to_thread(self._conform, wanted, applied)
