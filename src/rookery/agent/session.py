@@ -341,6 +341,11 @@ class Session(Seams):
         waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
         return self.pending() if waits else []
 
+    def note_granted(self) -> None:
+        """From now on nothing waits: after a crash what was begun is not asked for again."""
+        with self.running.state as state:
+            state.execution_status = Status.RUNNING
+
     def repair(self, words: str = "") -> None:
         """Give every call without a result one, so that the history stays valid. Blocks."""
         conversation = self.running

@@ -307,6 +307,7 @@ class Turn:
                         raise Stopped
                     case permission.Unanswered():
                         raise Waits
+        await self._thread(self.session.note_granted)
 
     async def ask_for_child(self, actions: list[ActionEvent]) -> bool:
         """Whether an agent below may carry these out: all of them, or none."""
