@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rookery import programs
+from rookery.core.environment import overriding
 
 OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
@@ -130,10 +131,13 @@ def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
     return [*custom, *(name for name in AGENTS if name not in custom)]
 
 
-def default(home: str, chosen: str = "") -> str:
+def default(home: str, chosen: str, environment: Mapping[str, str]) -> str:
     """Who is meant where no agent is named: the one of config.toml, else Rookery's own where a
-    model is set up, else the demo."""
-    return chosen or (OWN if has_model(home) else DEMO)
+    model is set up or the environment names one, else the demo."""
+    if chosen:
+        return chosen
+    named = overriding(environment) and environment.get("LLM_MODEL")
+    return OWN if named or has_model(home) else DEMO
 
 
 def has_model(home: str) -> bool:

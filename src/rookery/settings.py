@@ -41,7 +41,8 @@ _DAY = 86400.0
 PLAIN = (
     Setting(
         "default_agent",
-        "who is meant where no agent is named; else the demo",
+        "who is meant where no agent is named",
+        more="Else Rookery's own where a model is set up (rookery setup), or the demo.",
         unit="the name of an agent",
         example='"claude"',
         effect="at once, for new sessions; others keep their agent",

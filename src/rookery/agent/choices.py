@@ -74,8 +74,7 @@ class Choices:
     def _streaming(self) -> Json:
         if self._booleans:
             about = "Show the answer while it is being written."
-            value = self.wanted.streaming
-            kind: Json = {"type": "boolean", "currentValue": value}
+            kind: Json = {"type": "boolean", "currentValue": self.wanted.streaming}
             return {"id": "streaming", "name": "Streaming", "description": about, **kind}
         values = [
             ("on", "On", "Show the answer while it is being written."),
@@ -83,6 +82,9 @@ class Choices:
         ]
         value = "on" if self.wanted.streaming else "off"
         return _select("streaming", "Streaming", None, value, values)
+
+    def model_names(self) -> list[str]:
+        return [name for name, _ in self._models]
 
     def set_mode(self, mode: str) -> list[Json]:
         """Returns the updates that tell it. Raises UnknownChoice."""
@@ -95,9 +97,9 @@ class Choices:
         ]
 
     def set_model(self, name: str) -> list[Json]:
-        names = [known for known, _ in self._models]
-        if name not in names:
-            raise UnknownChoice(f"there is no model {name!r}: there are {', '.join(names)}")
+        if name not in self.model_names():
+            known = ", ".join(self.model_names())
+            raise UnknownChoice(f"there is no model {name!r}: there are {known}")
         self.wanted = self.wanted._replace(model=name)
         return [self.options_update()]
 

@@ -1,5 +1,6 @@
 """A conversation of the SDK's, made from a session's choices, its directory and the settings."""
 
+import json
 import os
 import platform
 import uuid
@@ -7,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from openhands.sdk import LLM, AgentContext, Tool
-from openhands.sdk.context.condenser import LLMSummarizingCondenser
+from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser, NoOpCondenser
+from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.hooks.manager import HookManager
@@ -19,6 +21,7 @@ from openhands.sdk.security.confirmation_policy import (
     NeverConfirm,
 )
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
+from openhands.sdk.skills import Skill, load_available_skills
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.preset.default import register_builtins_agents
 from openhands.tools.task import TaskToolSet
@@ -26,17 +29,18 @@ from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 
+from rookery import paths
+from rookery.agent import store, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
-from rookery.agent.models import Model
+from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.steps import Conversation, RookeryAgent
 
 type Json = dict[str, Any]
 
 TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolSet.name)
 USAGE = "agent"
-CONDENSE_AT = 120
-"""Events: the client under the SDK walks every message of every request."""
-KEEP_FIRST = 4
+SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
+"""The SDK runs these where it may wait; the others it would run on the loop's thread."""
 
 POLICIES: Mapping[str, Callable[[], ConfirmationPolicyBase]] = {
     ALWAYS_ASK: AlwaysConfirm,
@@ -56,28 +60,34 @@ class Wishes(NamedTuple):
     directory: str
     """Where conversations are kept."""
     model: Model
+    summarizer: Model | None
+    """The model that shortens it, where that is another."""
+    condenser: Condenser
     wanted: Wanted
     servers: Mapping[str, Json]
+    hooks: Json
     on_event: Callable[[Any], None]
     on_token: Callable[[Any], None]
     on_retry: OnRetry
+    watcher: ConversationVisualizerBase
+    """Hears the agents that this one starts."""
 
 
-def make(wishes: Wishes, tools: Sequence[Tool] | None = None) -> Conversation:
-    """A new conversation, or the one of that id as it was left. Reads and writes files.
-
-    `tools`: those that it was created with; the defaults for a new one.
-    """
+def make(wishes: Wishes) -> Conversation:
+    """A new conversation, or the one of that id as it was left. Reads and writes files."""
+    terminal.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
+    kept = _kept(os.path.join(wishes.directory, wishes.id))
     agent = RookeryAgent(
         llm=llm,
-        tools=list(tools) if tools is not None else [Tool(name=name) for name in TOOLS],
         mcp_config={name: MCPServer(**server) for name, server in wishes.servers.items()},
         agent_context=context_of(wishes),
-        condenser=condenser_of(llm),
+        condenser=condenser_of(wishes, llm),
         system_prompt_kwargs={"cli_mode": True},
+        **kept,
     )
+    of_sdk = {kind: wishes.hooks[kind] for kind in SDK_HOOKS if kind in wishes.hooks}
     conversation = Conversation(
         agent=agent,
         workspace=wishes.cwd,
@@ -85,43 +95,77 @@ def make(wishes: Wishes, tools: Sequence[Tool] | None = None) -> Conversation:
         conversation_id=uuid.UUID(wishes.id),
         callbacks=[wishes.on_event],
         token_callbacks=[wishes.on_token],
-        visualizer=None,
+        hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
+        visualizer=wishes.watcher,
         delete_on_close=False,
         profile_store_dir=os.path.join(wishes.directory, wishes.id, "profiles"),
     )
     conversation.set_security_analyzer(LLMSecurityAnalyzer())
-    conversation.set_confirmation_policy(POLICIES[wishes.wanted.mode]())
+    conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
+    _attach_hooks(conversation, wishes.hooks)
     return conversation
 
 
-def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None) -> LLM:
+def _kept(folder: str) -> Json:
+    """The tools that a conversation was created with, which it keeps; the defaults for a new one.
+
+    One that another program of the SDK's wrote names that program's agent: it becomes ours.
+    """
+    path = os.path.join(folder, store.STATE)
+    state = paths.read_json(path)
+    agent = state.get("agent") if state else None
+    if state is None or not isinstance(agent, dict):
+        return {"tools": [Tool(name=name) for name in TOOLS]}
+    if agent.get("kind") != RookeryAgent.__name__:
+        agent["kind"] = RookeryAgent.__name__
+        paths.write_atomic(path, json.dumps(state).encode())
+    kept: Json = {"tools": [Tool.model_validate(tool) for tool in agent.get("tools", [])]}
+    if isinstance(agent.get("include_default_tools"), list):
+        kept["include_default_tools"] = agent["include_default_tools"]
+    return kept
+
+
+# ---------------------------------------------------------------- the model
+
+
+def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = USAGE) -> LLM:
     given: Json = {**model.extras}
     if model.timeout is not None:
-        given["timeout"] = model.timeout
+        given["timeout"] = int(model.timeout)
     if wanted.effort != "default":
         given["reasoning_effort"] = wanted.effort
-    return LLM(
-        **given,
-        model=model.model,
-        api_key=SecretStr(model.key) if model.key else None,
-        base_url=model.base_url or None,
-        usage_id=USAGE,
-        stream=wanted.streaming,
-        retry_listener=on_retry,
-    )
+    fixed: Json = {
+        "model": model.model,
+        "api_key": SecretStr(model.key.reveal()) if model.key else None,
+        "base_url": model.base_url or None,
+        "usage_id": usage,
+        "stream": wanted.streaming,
+        "retry_listener": on_retry,
+    }
+    return LLM(**(given | fixed))
 
 
-def condenser_of(llm: LLM) -> LLMSummarizingCondenser:
-    own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
-    return LLMSummarizingCondenser(llm=own, max_size=CONDENSE_AT, keep_first=KEEP_FIRST)
+def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
+    if not wishes.condenser.enabled:
+        return NoOpCondenser()
+    if wishes.summarizer is not None:
+        quiet = wishes.wanted._replace(streaming=False, effort="default")
+        own = llm_of(wishes.summarizer, quiet, wishes.on_retry, "condenser")
+    else:
+        own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
+    size, first = wishes.condenser.max_size, wishes.condenser.keep_first
+    return LLMSummarizingCondenser(llm=own, max_size=size, keep_first=first)
+
+
+# ---------------------------------------------------------------- its surroundings
 
 
 def context_of(wishes: Wishes) -> AgentContext:
-    """Skills and instructions of the session's directory, whatever the process's own is."""
+    """Skills and instructions of the session's directory, whatever the process's own is. None are
+    fetched: public ones would come from the network."""
+    skills = load_available_skills(wishes.cwd, include_user=True, include_project=True)
     return AgentContext(
-        load_user_skills=True,
-        load_project_skills=True,
-        load_public_skills=False,  # they would be fetched
+        skills=list(skills.values()),
         system_message_suffix=surroundings(wishes.cwd, wishes.roots),
     )
 
@@ -136,19 +180,29 @@ def surroundings(cwd: str, roots: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def skills_of(conversation: Conversation) -> list[Skill]:
+    """Those that a person can call by their name: not what is always told to the model."""
+    context = conversation.agent.agent_context
+    known = context.skills if context is not None else []
+    return [skill for skill in known if skill.is_agentskills_format or skill.trigger is not None]
+
+
 def policy_of(mode: str) -> ConfirmationPolicyBase:
     return POLICIES[mode]()
 
 
-def attach_hooks(conversation: Conversation, hooks: HookConfig) -> None:
+def _attach_hooks(conversation: Conversation, hooks: Json) -> None:
     """Those around tools and at the end; the SDK has the others."""
+    own = {kind: matchers for kind, matchers in hooks.items() if kind not in SDK_HOOKS}
+    if not own:
+        return
 
     def emit(event: Any) -> None:
         with conversation.state:
             conversation._base_callback(event)
 
     manager = HookManager(
-        config=hooks,
+        config=HookConfig.model_validate(own),
         working_dir=str(conversation.workspace.working_dir),
         session_id=str(conversation.id),
         llm_getter=lambda: conversation.agent.llm,

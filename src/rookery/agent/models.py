@@ -1,44 +1,41 @@
-"""Which models a session can have: the saved profiles, and what the environment lays over them."""
+"""Which models a session can have: the saved profiles, with the environment over the default one
+where that is wanted. Read anew each time, since a person may be setting one up just now."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
+from rookery.agent.settings import profiles
+from rookery.agent.settings.profiles import Missing, Model, Settings
+from rookery.core.environment import overriding
 
-class Model(NamedTuple):
-    profile: str
-    model: str
-    key: str
-    base_url: str = ""
-    timeout: int | None = None
-    extras: Mapping[str, Any] = {}
-
-
-class Missing(NamedTuple):
-    words: str
+__all__ = ["Missing", "Model", "Models"]
 
 
 class Models:
-    def __init__(self, environment: Mapping[str, str], *, override: bool) -> None:
+    def __init__(self, home: str, environment: Mapping[str, str], *, override: bool) -> None:
+        self.home = home
         self._environment = environment
-        self._override = override
+        self._override = override or overriding(environment)
+
+    def settings(self) -> Settings:
+        """Raises SettingsError."""
+        return profiles.load(self.home)
 
     def listed(self) -> list[tuple[str, str]]:
-        found = self.chosen("")
-        return [(found.profile, found.model)] if isinstance(found, Model) else []
+        """Each profile and its model, the default one first. Raises SettingsError."""
+        settings = self.settings()
+        first = self.chosen("")
+        known = [(first.profile, first.model)] if isinstance(first, Model) else []
+        names = [name for name, _ in known]
+        others = [each for each in settings.profiles.values() if each.name not in names]
+        return [*known, *((each.name, each.model) for each in others)]
 
     def chosen(self, profile: str) -> Model | Missing:
-        env = self._environment
-        if not env.get("LLM_MODEL"):
-            return Missing("No model is set up. Run: rookery setup")
-        extras = {}
-        if env.get("LLM_EXTRAS"):
-            import json
+        """The model of a profile ("" and a name that is gone: the default). Raises SettingsError.
 
-            extras = json.loads(env["LLM_EXTRAS"])
-        return Model(
-            "default",
-            env["LLM_MODEL"],
-            env.get("LLM_API_KEY", ""),
-            env.get("LLM_BASE_URL", ""),
-            extras=extras,
-        )
+        The environment goes over the default alone: who chooses another by its name means that.
+        """
+        settings = self.settings()
+        default = settings.chosen.name if settings.chosen else ""
+        if profile in settings.profiles and profile != default:
+            return profiles.effective(settings, self._environment, False, profile)
+        return profiles.effective(settings, self._environment, self._override)

@@ -3,6 +3,7 @@ first questions are answered already."""
 
 import asyncio
 import os
+import warnings
 
 ENVIRONMENT = {
     # litellm otherwise fetches a price list at import, and can fail there without a network.
@@ -23,6 +24,8 @@ def prepare() -> None:
 def load() -> None:
     """Import all of it that a first turn needs. Takes seconds."""
     prepare()
+    # Of a model without a known price, at every answer.
+    warnings.filterwarnings("ignore", message="Cost calculation failed")
     import rookery.agent.session
     import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
 

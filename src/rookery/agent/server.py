@@ -161,10 +161,9 @@ class Server:
     async def _known_sessions(self) -> "Sessions":
         """Loaded with the first request about one."""
         if self._sessions is None:
-            from rookery.agent.sessions import Client, Sessions
+            from rookery.agent.sessions import Sessions
 
-            client = Client(self.peer, self._client or {})
-            self._sessions = Sessions(client, self.sdk, self._arguments, self._group)
+            self._sessions = Sessions(self.peer, self._client or {}, self.sdk, self._arguments)
         return self._sessions
 
     # --- the end ---------------------------------------------------------------------------------

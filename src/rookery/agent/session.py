@@ -9,25 +9,30 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, override
 
-from rookery.agent import store
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+
+from rookery.agent import commands, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.failures import short
-from rookery.agent.making import Wishes, llm_of, make, policy_of
+from rookery.agent.making import Wishes, llm_of, make, policy_of, skills_of
 from rookery.agent.models import Missing, Model, Models
+from rookery.agent.settings import hooks
 from rookery.agent.steps import Conversation, Seams, pending
-from rookery.agent.thin import Translator
+from rookery.agent.translate import Translator
+from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.pace import Pace
 from rookery.wire.params import offers
 
 if TYPE_CHECKING:
-    from openhands.sdk.event import ActionEvent, Event
+    from openhands.sdk.event import Event
 
     from rookery.agent.sessions import Client
     from rookery.agent.turn import Turn
     from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
-
-ENDED = ("completed", "failed")
 
 
 class Session(Seams):
@@ -45,7 +50,7 @@ class Session(Seams):
         self.choices = choices
         self.models = models
         self.turn: Turn | None = None
-        self.translator = Translator(record.cwd)
+        self.translator = self._new_translator()
         self.conversation: Conversation | None = None
         self.warming: asyncio.Future[None] | None = None
         self._home = home
@@ -53,37 +58,60 @@ class Session(Seams):
         self._applied = choices.wanted
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._open_calls: set[str] = set()
+        self._pace = Pace(self._loop, self._take_output)
+        self._watcher = Watcher(self._on_child_event)
+        self._children: dict[str, Translator] = {}
         self._settling: set[asyncio.Future[Any]] = set()
 
     # --- making and ending -----------------------------------------------------------------------
 
-    async def open(self, servers: dict[str, Json], tools: Any = None) -> None:
-        """Make the SDK's conversation. Raises what it raises."""
+    async def open(self, servers: dict[str, Json]) -> None:
+        """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
         model = self.models.chosen(self.choices.wanted.model)
         assert isinstance(model, Model)
+        condenser = self.models.settings().condenser
+        other = self.models.chosen(condenser.profile) if condenser.profile else None
         wishes = Wishes(
             id=self.record.id,
             cwd=self.record.cwd,
             roots=self.record.roots,
             directory=self._home.directory,
             model=model,
+            summarizer=other if isinstance(other, Model) else None,
+            condenser=condenser,
             wanted=self.choices.wanted,
             servers=servers,
+            hooks=hooks.load(self.models.home, self.record.cwd).config,
             on_event=self._on_event,
             on_token=self._on_token,
             on_retry=self._on_retry,
+            watcher=self._watcher,
         )
         self._applied = self.choices.wanted
-        self.conversation = await asyncio.to_thread(make, wishes, tools)
+        self.conversation = await asyncio.to_thread(make, wishes)
         self.conversation.seams = self
+        terminal.on_output(self.conversation, self._pace.feed)
 
     async def replay(self) -> None:
         """Tell all of it again, the person's words too; nothing else happens."""
-        translator = Translator(self.record.cwd)
+        translator = self._new_translator()
         for event in await asyncio.to_thread(self.running.state.active_branch):
             self.tell(*translator.replay(event))
             await self.client.peer.drain()
+        if self.turn is None:
+            self.translator = translator
+            waiting = [action.tool_call_id for action in self.waiting()]
+            self.tell(*translator.settle("interrupted", waiting))
+
+    def _new_translator(self) -> Translator:
+        """One for the session's life; a replay begins with a new one."""
+        offered = self.client.capabilities
+        return Translator(
+            self.record.cwd,
+            terminals=offers(offered, "_meta", "terminal_output"),
+            notices=offers(offered, "session", "notices"),
+            compaction=offers(offered, "session", "compaction"),
+        )
 
     @property
     def running(self) -> Conversation:
@@ -91,10 +119,17 @@ class Session(Seams):
         return self.conversation
 
     def warm_up(self) -> None:
-        """Connect, read skills and start the shell while the person still types."""
-        ready = self.running._ensure_agent_ready
-        self.warming = self._loop.run_in_executor(None, ready)
+        """Connect, start the shell and tell of the commands while the person still types."""
+        self.warming = self._loop.run_in_executor(None, self.make_ready)
         self.warming.add_done_callback(_forget)
+
+    def make_ready(self) -> None:
+        """Blocks: in a thread."""
+        self.running._ensure_agent_ready()
+        subagents.ask_through(self.running, self._ask_for_child)
+
+    def tell_commands(self) -> None:
+        self.tell(commands.advertised(skills_of(self.running)))
 
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""
@@ -102,6 +137,7 @@ class Session(Seams):
             self.turn.cancel()
             await self.turn.over.wait()
         if self.conversation is not None:
+            terminal.on_output(self.conversation, None)
             await asyncio.to_thread(self.conversation.close)
         if not self.record.prompted:
             await asyncio.to_thread(self._home.delete, self.record.id)
@@ -116,6 +152,10 @@ class Session(Seams):
         self._settling.discard(work)
         _forget(work)
 
+    @property
+    def unsettled(self) -> bool:
+        return any(not work.done() for work in self._settling)
+
     async def settled(self) -> None:
         waiting = set(self._settling) | ({self.warming} if self.warming else set())
         if waiting:
@@ -125,41 +165,22 @@ class Session(Seams):
 
     def tell(self, *updates: Json) -> None:
         for update in updates:
-            self._note_call(update)
             self.client.tell(self.record.id, update)
 
-    def _note_call(self, update: Json) -> None:
-        call = update.get("toolCallId")
-        if isinstance(call, str) and update.get("sessionUpdate") in (
-            "tool_call",
-            "tool_call_update",
-        ):
-            if update.get("status") in ENDED:
-                self._open_calls.discard(call)
-            elif update["sessionUpdate"] == "tool_call":
-                self._open_calls.add(call)
-
     def end_calls(self, words: str) -> None:
-        """Every call that was announced comes to an end."""
-        for call in sorted(self._open_calls):
-            self.tell(*self.translator.ended(call, "failed", words))
+        """Every call that was announced comes to an end, but those that wait for an answer."""
+        waiting = [action.tool_call_id for action in self.waiting()]
+        self.tell(*self.translator.settle(words, waiting))
 
     def say(self, words: str) -> None:
         """Words of ours, in the place of the agent's."""
         content = {"type": "text", "text": words}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
-    def notice(self, title: str, about: str = "", **meta: Any) -> None:
+    def notice(self, words: str, **meta: Any) -> None:
         """Something beside the answer; for clients that know no notices, as a thought."""
-        extra = {"_meta": {"rookery": meta}} if meta else {}
-        if offers(self.client.capabilities, "session", "notices"):
-            words = {"description": about} if about else {}
-            told = {"sessionUpdate": "notice", "severity": "warning", "title": title, **words}
-            self.tell(told | extra)
-            return
-        text = f"{title} {about}".strip()
-        content = {"type": "text", "text": f"{text}\n"}
-        self.tell({"sessionUpdate": "agent_thought_chunk", "content": content} | extra)
+        for update in self.translator.notice(words, "warning"):
+            self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
 
     def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
         """Now, or from a thread as soon as the loop comes to it, in order."""
@@ -174,8 +195,21 @@ class Session(Seams):
         self.on_loop(self._take_event, event)
 
     def _take_event(self, event: "Event") -> None:
-        if self.turn is not None:
-            self.tell(*self.translator.live(event))
+        if self.turn is None or isinstance(event, ConversationErrorEvent):
+            return  # an error is the turn's to tell
+        if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            self._pace.ended(call)
+        self.tell(*self.translator.live(event))
+
+    def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        self.on_loop(self._take_child_event, call, conversation, event)
+
+    def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        if conversation not in self._children:
+            self._children[conversation] = self.translator.child(call, conversation)
+        self.tell(*self._children[conversation].live(event))
 
     def _on_token(self, chunk: Any) -> None:
         self.on_loop(self._take_token, chunk)
@@ -183,6 +217,10 @@ class Session(Seams):
     def _take_token(self, chunk: Any) -> None:
         if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.delta(chunk))
+
+    def _take_output(self, call: str, text: str) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.output(call, text))
 
     def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
         self.on_loop(self._take_retry, attempt, most, error)
@@ -195,15 +233,14 @@ class Session(Seams):
         wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
         about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
         retry = {"attempt": attempt + 1, "of": most, "in": wait}
-        self.notice(f"{short(error)}.", about, retry=retry)
+        self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     # --- the seams -------------------------------------------------------------------------------
 
     @override
-    async def between_steps(self) -> None:
+    async def between_steps(self) -> bool:
         await self.conform()
-        if self.turn is not None:
-            await self.turn.take_steering()
+        return self.turn is not None and await self.turn.take_steering()
 
     @override
     def before_verdict(self) -> None:
@@ -213,24 +250,24 @@ class Session(Seams):
             self._applied = self._applied._replace(mode=mode)
 
     @override
-    def started(self, action: "ActionEvent") -> None:
+    def started(self, action: ActionEvent) -> None:
         self.on_loop(self._take_start, action)
 
-    def _take_start(self, action: "ActionEvent") -> None:
-        if self.turn is not None and action.tool_call_id in self._open_calls:
+    def _take_start(self, action: ActionEvent) -> None:
+        if self.turn is not None and not self.turn.cancelled:
             self.tell(*self.translator.started(action))
 
     @override
     def mcp_failed(self, name: str, error: Exception) -> None:
         words = " ".join(str(error).split())[:300]
-        self.on_loop(self.notice, f"The MCP server {name} is left out.", words)
+        self.on_loop(self.notice, f"The MCP server {name} is left out.\n{words}\n")
 
     # --- choices ---------------------------------------------------------------------------------
 
     def choose(self, option: str, value: Any) -> None:
         """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
         if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
-            raise UnknownChoice(found.words)
+            raise UnknownChoice(found.sentence)
         self.tell(*self.choices.set_option(option, value))
         self.keep(choices=self.choices.wanted._asdict())
 
@@ -264,17 +301,76 @@ class Session(Seams):
             changes["title"] = title
         self.keep(**changes)
         if "title" in changes:
-            told = {"title": changes["title"], "updatedAt": changes["updated"]}
-            self.tell({"sessionUpdate": "session_info_update", **told})
+            self._tell_title()
+
+    def entitle(self, title: str) -> None:
+        self.keep(title=store.title_of(title), updated=store.now())
+        self._tell_title()
+
+    def _tell_title(self) -> None:
+        told = {"title": self.record.title, "updatedAt": self.record.updated}
+        self.tell({"sessionUpdate": "session_info_update", **told})
+
+    def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
+        """Another session with this one's past. Blocks: in a thread."""
+        import uuid
+
+        id = store.new_id()
+        self.running.fork(conversation_id=uuid.UUID(id)).close()
+        title = f"{self.record.title} (fork)" if self.record.title else ""
+        made = self.record._replace(
+            id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
+        )
+        self._home.write(made)
+        return made
 
     # --- the run ---------------------------------------------------------------------------------
 
-    def pending(self) -> "list[ActionEvent]":
+    def pending(self) -> list[ActionEvent]:
         return pending(self.running)
 
+    def waiting(self) -> list[ActionEvent]:
+        """What waits for a permission."""
+        waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        return self.pending() if waits else []
+
+    def repair(self, words: str = "") -> None:
+        """Give every call without a result one, so that the history stays valid. Blocks."""
+        conversation = self.running
+        if not self.pending():
+            return
+        if words:
+            conversation.reject_pending_actions(words)
+            return
+        with conversation.state:
+            conversation._emit_orphaned_action_errors()
+
+    def tell_usage(self) -> None:
+        """Tokens in the model's context, and what the session cost so far."""
+        llm = self.running.agent.llm
+        if not (usages := llm.metrics.token_usages):
+            return
+        used = usages[-1].prompt_tokens + usages[-1].completion_tokens
+        size = llm.max_input_tokens or usages[-1].context_window
+        if not size:
+            return  # of a model that nobody knows: nothing is made up
+        cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
+        self.tell(*self.translator.usage(used, size, cost or None))
+
     def interrupt(self) -> None:
-        """End what runs: the model's stream at once, and the command in the terminal."""
+        """End what runs: the model's stream, the command in the terminal, the agents below."""
+        terminal.interrupt(self.running)
         self.running.interrupt()
+        self._watcher.stop_children()
+        self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
+
+    def _ask_for_child(self, _task: str, actions: list[ActionEvent]) -> bool:
+        """In the thread of an agent's below: whether it may go on."""
+        turn = self.turn
+        if turn is None:
+            return False
+        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(actions), self._loop)
+        return asked.result()
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:

@@ -2,17 +2,28 @@
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rookery import mcp, paths
 from rookery.agent import store
 from rookery.agent.choices import Choices, UnknownChoice, Wanted, wanted_of
 from rookery.agent.content import parts_of
 from rookery.agent.models import Missing, Models
 from rookery.agent.sdk import Sdk
+from rookery.agent.settings.documents import SettingsError
 from rookery.agent.store import Record, Store
 from rookery.log.lock import Busy
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
-from rookery.wire.params import AUTH_REQUIRED, invalid, no_session, offers, place, session_id
+from rookery.wire.params import (
+    AUTH_REQUIRED,
+    NOT_FOUND,
+    invalid,
+    no_session,
+    offers,
+    place,
+    session_id,
+)
 
 if TYPE_CHECKING:
     from rookery.agent.server import Arguments
@@ -26,22 +37,22 @@ class Client(NamedTuple):
 
     peer: Peer
     capabilities: Json
+    fork: Callable[["Session"], Awaitable[str]]
+    """Make another session of one; says how it is found."""
 
     def tell(self, session: str, update: Json) -> None:
         self.peer.notify("session/update", {"sessionId": session, "update": update})
 
 
 class Sessions:
-    def __init__(
-        self, client: Client, sdk: Sdk, arguments: "Arguments", group: asyncio.TaskGroup
-    ) -> None:
-        self._client = client
+    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: "Arguments") -> None:
+        self._client = Client(peer, capabilities, self._fork_here)
         self._sdk = sdk
         self._arguments = arguments
-        self._group = group
+        self._first = True
         self._store = Store(store.directory_of(os.environ))
         self._open: dict[str, Session] = {}
-        self._models = Models(os.environ, override=arguments.override)
+        self._models = Models(paths.home(), os.environ, override=arguments.override)
         self._opening = asyncio.Lock()
 
     async def serve(self, request: Incoming, params: Json) -> None:
@@ -99,7 +110,7 @@ class Sessions:
     def _check_model(self) -> None:
         found = self._models.chosen("")
         if isinstance(found, Missing):
-            raise RpcError(AUTH_REQUIRED, found.words)
+            raise RpcError(AUTH_REQUIRED, found.sentence)
 
     # --- sessions --------------------------------------------------------------------------------
 
@@ -107,10 +118,32 @@ class Sessions:
         cwd, roots = _place(params)
         servers = servers_of(params, required=True)
         self._check_model()
-        record = Record(store.new_id(), cwd, roots, updated=store.now())
-        session = await self._enliven(record, servers, made=True)
-        request.reply({"sessionId": record.id, **session.choices.state()})
+        wished, self._first = self._first and self._wished(cwd), False
+        if wished:
+            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), servers)
+        else:
+            record = Record(store.new_id(), cwd, roots, updated=store.now())
+            session = await self._enliven(record, servers, made=True)
+        request.reply({"sessionId": session.record.id, **session.choices.state()})
+        if wished:
+            await session.replay()
+        session.tell_commands()
         session.warm_up()
+
+    def _wished(self, cwd: str) -> Record | None:
+        """The session that the command line names: the first thread of the client goes on in it."""
+        if self._arguments.last:
+            found = [each for each in self._store.all() if each.cwd == cwd]
+            if not found:
+                raise invalid(f"--last: no session was held in {cwd} yet")
+            return found[0]
+        if not self._arguments.resume:
+            return None
+        id = store.known_form(self._arguments.resume) or ""
+        record = self._store.read(id) if id else None
+        if record is None:
+            raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
+        return record
 
     async def _load(self, request: Incoming, params: Json) -> None:
         """session/load tells everything again before its answer; session/resume tells nothing."""
@@ -123,13 +156,19 @@ class Sessions:
         self._check_model()
         session = self._open.get(id)
         if session is None:
-            record = record._replace(cwd=cwd, roots=roots)
-            session = await self._enliven(record, servers, made=False)
+            session = await self._enliven(record._replace(cwd=cwd, roots=roots), servers)
         if request.method == "session/load":
             await session.replay()
-        request.reply(session.choices.state())
+            session.tell_commands()
+            request.reply(session.choices.state())
+        else:
+            request.reply(session.choices.state())
+            session.tell_commands()
 
-    async def _enliven(self, record: Record, servers: dict[str, Json], *, made: bool) -> "Session":
+    async def _enliven(
+        self, record: Record, servers: dict[str, Json], *, made: bool = False
+    ) -> "Session":
+        """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()
         from rookery.agent.session import Session
 
@@ -146,16 +185,48 @@ class Sessions:
                 words = "This session is open in another process: close it there first."
                 raise RpcError(INTERNAL_ERROR, words) from None
             session = Session(self._client, self._store, record, choices, self._models, lock)
+            opened = False
             try:
-                await session.open(servers)
-            except BaseException:
-                lock.release()
-                raise
+                await session.open(self._all_servers(servers))
+                opened = True
+            except SettingsError as error:
+                raise RpcError(INTERNAL_ERROR, str(error)) from None
+            finally:
+                if not opened:
+                    await session.end()
             self._open[record.id] = session
         return session
 
+    def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
+        """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
+        try:
+            found = mcp.for_agent(mcp.load(self._models.home), os.environ)
+        except mcp.McpError as error:
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        return servers_of({"mcpServers": found.servers}, required=True) | given
+
     async def _fork(self, request: Incoming, params: Json) -> None:
-        raise no_session()
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=False)
+        id = store.known_form(session_id(params)) or ""
+        source = self._open.get(id)
+        record = await asyncio.to_thread(self._store.read, id) if id else None
+        if record is None:
+            raise no_session()
+        self._check_model()
+        session = source or await self._enliven(record, {})
+        made = await asyncio.to_thread(session.fork, cwd, roots)
+        if source is None:
+            self._open.pop(id, None)
+            await session.end()
+        forked = await self._enliven(made, servers)
+        request.reply({"sessionId": made.id, **forked.choices.state()})
+        forked.tell_commands()
+
+    async def _fork_here(self, session: "Session") -> str:
+        record = session.record
+        made = await asyncio.to_thread(session.fork, record.cwd, record.roots)
+        return f"Made another session that goes on from here: {made.id} ({made.title})"
 
     async def _list(self, params: Json) -> Json:
         cursor, cwd = params.get("cursor"), params.get("cwd")
@@ -185,20 +256,27 @@ class Sessions:
     # --- prompts ---------------------------------------------------------------------------------
 
     async def _prompt(self, request: Incoming, params: Json) -> None:
+        from rookery.agent import commands
         from rookery.agent.turn import Turn
 
         session, parts = self._known(params), parts_of(params.get("prompt"))
         while (turn := session.turn) is not None:
+            if (said := commands.said_in(parts)) and not commands.skill_called(session, said):
+                turn.command(said)
+                request.reply({"stopReason": "end_turn"})
+                return
             if turn.steer(parts):
-                await turn.over.wait()
+                await turn.answered.wait()
                 request.reply({"stopReason": turn.stop_reason})
                 return
-            await turn.over.wait()
+            await turn.answered.wait()
         turn = session.turn = Turn(session)
         try:
             answer = await turn.play(parts)
         finally:
             session.turn = None
+            # In the next round of the loop: the first prompt is answered first.
+            asyncio.get_running_loop().call_soon(turn.answered.set)
         request.reply(answer)
 
     def _steer(self, params: Json) -> bool:

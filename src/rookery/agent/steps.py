@@ -8,15 +8,17 @@ ours happens at the seams below, at which the run itself waits for us.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, override
+from typing import TYPE_CHECKING, Any, override
 
 import openhands.sdk.agent
 from openhands.sdk import Agent, LocalConversation
 from openhands.sdk.event import ActionEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
+
+type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
 MCP_SECONDS = 30.0
@@ -25,8 +27,10 @@ MCP_SECONDS = 30.0
 class Seams:
     """What a session does at the seams of its conversation's run."""
 
-    async def between_steps(self) -> None:
-        """Nothing is pending and the conversation may be changed, in a thread."""
+    async def between_steps(self) -> bool:
+        """Nothing is pending and the conversation may be changed, in a thread. Says whether a
+        message came in."""
+        return False
 
     def before_verdict(self) -> None:
         """The actions of a step are known, and whether they wait for a person is decided next."""
@@ -47,11 +51,17 @@ class RookeryAgent(Agent):
         return PROMPTS
 
     @override
-    async def astep(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
+    async def astep(  # type: ignore[override]
+        self, conversation: Any, on_event: Any, on_token: Any = None
+    ) -> None:
         seams = seams_of(conversation)
         if seams is not None and not pending(conversation):
             async with conversation._released_state_lock_during_io():
-                await seams.between_steps()
+                came_in = await seams.between_steps()
+            if came_in:
+                # The run compares who spoke last before and after a step: a message within one
+                # would have its answer's actions rejected, or be answered twice.
+                return
         # A change of the model has put another agent in our place.
         await Agent.astep(conversation.agent, conversation, on_event, on_token)
 
@@ -106,17 +116,21 @@ class Conversation(LocalConversation):
     """The hooks that run around tools and at the end: in threads of ours, since the SDK would run
     them on the loop's."""
 
+    if TYPE_CHECKING:  # a decorator of the SDK's hides these types
+
+        async def arun(self) -> None: ...  # type: ignore[override]
+        def send_message(self, message: Any, sender: str | None = None) -> None: ...  # type: ignore[override]
+        def generate_title(self, llm: Any = None, max_length: int = 50) -> str: ...  # type: ignore[override]
+
     @override
-    def _runtime_mcp_tools(
-        self, mcp_config: dict[str, Any], **callbacks: Any
-    ) -> list[ToolDefinition]:
+    def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **callbacks: Any) -> list[Tool]:
         """Each server by itself: a broken one costs its own tools, and is told of."""
         if not mcp_config:
             return []
         connect = self._mcp_tool_provider
-        tools: list[ToolDefinition] = []
+        tools: list[Tool] = []
 
-        def one(name: str) -> Sequence[ToolDefinition]:
+        def one(name: str) -> Sequence[Tool]:
             client = connect.create_tools({name: mcp_config[name]}, MCP_SECONDS, **callbacks)
             return list(client.tools)
 

@@ -8,17 +8,17 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from openhands.sdk import Message, TextContent
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, UserRejectObservation
+from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
-from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 
-from rookery.agent import permission
+from rookery.agent import asking, commands, judging, permission
 from rookery.agent.content import message_of, words_of
 from rookery.agent.failures import failure_of
-from rookery.agent.making import policy_of
-from rookery.wire.jsonrpc import RpcFailure
+from rookery.agent.making import llm_of
+from rookery.agent.models import Model
 
 if TYPE_CHECKING:
     from rookery.agent.session import Session
@@ -28,12 +28,19 @@ type Parts = list[tuple[str, str]]
 
 GRACE = 0.3
 """Seconds that a cancelled run has to end; it is not waited for any longer."""
+JUDGING = 60.0
+"""Seconds for a critic."""
+STOPS_REFUSED = 10
+"""Times that a hook may keep the agent from stopping, in one turn."""
 WAITS = (
-    "\n\nThis action waits for your permission, which did not come. "
+    "\n\nAn action waits for your permission, which did not come. "
     "Send another prompt to be asked again.\n"
 )
+KEPT_BACK = "\n\nYour prompt was not given to the model, which waits for that permission.\n"
 STUCK = "\n\nI stopped: I was repeating myself without getting on. Tell me how to go on.\n"
 CANCELLED = "The person cancelled the turn."
+BUSY = "Wait until the turn has ended, or cancel it first."
+FEEDBACK = "[Stop hook feedback]"
 
 
 class Stopped(Exception):
@@ -48,11 +55,14 @@ class Turn:
     def __init__(self, session: "Session") -> None:
         self.session = session
         self.over = asyncio.Event()
+        """It is at its end, but for the answer."""
+        self.answered = asyncio.Event()
         self.stop_reason = "end_turn"
         """How it ended, once it is over."""
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._steering: list[Parts] = []
         self._ending = False
+        self._sent = False
 
     @property
     def cancelled(self) -> bool:
@@ -69,6 +79,12 @@ class Turn:
         self._steering.append(parts)
         return True
 
+    def command(self, said: commands.Said) -> None:
+        """A command that is sent while the turn runs."""
+        known = commands.BY_NAME.get(said.name)
+        answer = commands.answer(self.session, said) if not known or known.while_running else None
+        self.session.say(f"\n\n{answer or BUSY}\n\n")
+
     # --- the course of it ------------------------------------------------------------------------
 
     async def play(self, parts: Parts) -> Json:
@@ -80,40 +96,60 @@ class Turn:
             self.stop_reason = "cancelled"
             await self._clean_up()
         except Waits:
-            session.say(WAITS)
+            session.say(WAITS if self._sent else WAITS + KEPT_BACK)
         except ConversationRunError as error:
+            session.end_calls("The model failed.")
             raise failure_of(error) from error
         finally:
             self._ending = True
             self.over.set()
         if self.cancelled:
             session.end_calls(CANCELLED)
-        return {"stopReason": self.stop_reason}
+        session.tell_usage()
+        answer: Json = {"stopReason": self.stop_reason}
+        return answer | await self._verdict()
 
     async def _play(self, parts: Parts) -> str:
         session = self.session
         await self._first(asyncio.ensure_future(session.settled()))
+        said = commands.said_in(parts)
+        if said is not None:
+            skill = commands.skill_called(session, said)
+            if skill is None:
+                await self._command(said)
+                return "end_turn"
+            parts = commands.with_skill(skill, said)
         session.begin_prompt(words_of(parts))
+        await self._thread(session.make_ready)
         await self._first(asyncio.ensure_future(session.conform()))
-        if session.pending():
-            await self._ask_all()
-        await self._send(parts)
+        await self._resume()
+        if session.pending():  # what was granted is done first: a call is followed by its result
+            self._steering.insert(0, parts)
+        else:
+            await self._thread(session.running.send_message, message_of(parts))
+        self._sent = True
+        return await self._go_on()
+
+    async def _go_on(self) -> str:
+        """Step by step to an end."""
+        refused = 0
         while True:
             status = await self._run()
-            match status:
-                case Status.WAITING_FOR_CONFIRMATION:
-                    await self._ask_all()
-                case Status.FINISHED if not self._steering:
+            if status == Status.WAITING_FOR_CONFIRMATION:
+                await self._ask_all()
+            elif self._steering:
+                await self.take_steering()
+            elif status == Status.FINISHED:
+                if refused == STOPS_REFUSED or await self._may_stop():
                     return "end_turn"
-                case Status.STUCK if not self._steering:
-                    session.say(STUCK)
-                    return "end_turn"
-                case Status.ERROR:
-                    return self._limit()
-                case _ if self._steering:
-                    await self.take_steering()
-                case Status.PAUSED:
-                    raise Stopped
+                refused += 1
+            elif status == Status.STUCK:
+                self.session.say(STUCK)
+                return "end_turn"
+            elif status == Status.ERROR:
+                return self._limit()
+            elif status == Status.PAUSED:
+                raise Stopped
 
     async def _run(self) -> Status:
         """Until it is finished, or waits, or was cancelled."""
@@ -130,7 +166,8 @@ class Turn:
 
     async def _first[T](self, work: "asyncio.Future[T]") -> T:
         """Its result, unless the turn is cancelled before."""
-        await asyncio.wait({work, self._stopped}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {work, self._stopped}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if self.cancelled:
             self.session.settle(work)
             raise Stopped
@@ -141,13 +178,13 @@ class Turn:
         loop = asyncio.get_running_loop()
         return await self._first(loop.run_in_executor(None, function, *arguments))
 
-    async def _send(self, parts: Parts) -> None:
-        await self._thread(self.session.running.send_message, message_of(parts))
-
-    async def take_steering(self) -> None:
+    async def take_steering(self) -> bool:
+        """Give the model what was said meanwhile. Says whether there was anything."""
+        taken = bool(self._steering)
         while self._steering:
             parts = self._steering.pop(0)
             await asyncio.to_thread(self.session.running.send_message, message_of(parts))
+        return taken
 
     def _limit(self) -> str:
         """The run met a limit of ours: the last error says which."""
@@ -157,63 +194,124 @@ class Turn:
                 break
         return "max_turn_requests"
 
+    # --- what stands before and behind -----------------------------------------------------------
+
+    async def _resume(self) -> None:
+        """What was left open before: asked again where it waits, else given a result."""
+        session = self.session
+        if not session.pending():
+            return
+        if session.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION:
+            await self._ask_all()
+        else:
+            await self._thread(session.repair)
+
+    def _emit(self, event: Any) -> None:
+        conversation = self.session.running
+        with conversation.state:
+            conversation._on_event(event)
+
     async def _clean_up(self) -> None:
         """A history in which every call has its result: the next prompt goes on from it."""
+        if not self.session.unsettled:  # else its thread still holds it: the next turn does this
+            await asyncio.to_thread(self.session.repair, CANCELLED)
+
+    async def _may_stop(self) -> bool:
+        """Whether no hook objects; one that does tells the model why."""
+        hooks = self.session.running.tool_hooks
+        if hooks is None:
+            return True
+        stops, why = await self._thread(hooks.run_stop, "agent_finished")
+        if stops:
+            return True
+        words = TextContent(text=f"{FEEDBACK} {why or 'Go on.'}")
+        message = Message(role="user", content=[words])
+
+        def go_on() -> None:
+            self._emit(MessageEvent(source="environment", llm_message=message))
+            self.session.running.state.execution_status = Status.IDLE
+
+        await self._thread(go_on)
+        return False
+
+    async def _command(self, said: commands.Said) -> None:
         session = self.session
-        if session._settling:
-            return  # its thread still holds the conversation; the next turn cleans up
-        if session.pending():
-            reject = session.running.reject_pending_actions
-            await asyncio.to_thread(reject, CANCELLED)
+        if (answer := commands.answer(session, said)) is None:
+            await self._thread(session.make_ready)
+            if said.name == "fork":
+                answer = await session.client.fork(session)
+            else:
+                answer = await self._work(said)
+        session.say(answer)
+
+    async def _work(self, said: commands.Said) -> str:
+        session = self.session
+        if said.name != "title" and session.pending():
+            await self._thread(session.repair)
+        try:
+            answer: str = await self._thread(commands.work, session, said)
+        except ValueError as error:
+            return str(error).split("\n")[0]
+        if said.name == "title":
+            session.entitle(answer)
+            return f"The title is now: {answer}"
+        return answer
+
+    async def _verdict(self) -> Json:
+        """What a critic says of a turn that ended well, for the answer's `_meta`."""
+        session = self.session
+        if self.stop_reason != "end_turn" or not self._sent or session.pending():
+            return {}
+        work = asyncio.get_running_loop().run_in_executor(None, self._judge)
+        done, _ = await asyncio.wait({work}, timeout=JUDGING)
+        verdict = work.result() if done else None
+        return {"_meta": {"rookery": {"critic": verdict}}} if verdict else {}
+
+    def _judge(self) -> Json | None:
+        session = self.session
+        wished = session.models.settings().extras.get("critic")
+        wishes = wished if isinstance(wished, dict) else {}
+        model = session.models.chosen(session.choices.wanted.model)
+        if wishes.get("enabled") is False or not isinstance(model, Model):
+            return None
+        try:
+            if isinstance(name := wishes.get("judge"), str) and name:
+                judge = session.models.chosen(name)
+                if not isinstance(judge, Model):
+                    return None
+                quiet = session.choices.wanted._replace(streaming=False, effort="default")
+                return judging.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))
+            if judging.has_api_critic(model):
+                return judging.judge_by_api(session.running, model)
+        except Exception:  # noqa: BLE001 - a critic that cannot be had is none (see docs/agent.md)
+            return None
+        return None
 
     # --- permissions -----------------------------------------------------------------------------
 
     async def _ask_all(self) -> None:
         """One request per action that waits. Raises Stopped, Waits."""
         for action in self.session.pending():
-            if self._needs_permission(action):
-                await self._ask(action)
+            if asking.needs_permission(self.session, action):
+                match await asking.ask(self.session, action, self._first):
+                    case permission.Rejected(reason):
+                        await self._thread(asking.reject, self.session, action, reason)
+                    case permission.Cancelled():
+                        self.cancel()
+                        raise Stopped
+                    case permission.Unanswered():
+                        raise Waits
 
-    def _needs_permission(self, action: ActionEvent) -> bool:
-        state = self.session.running.state
-        if isinstance(action.action, FinishAction | ThinkAction):
-            return False
-        if action.id in state.blocked_actions:  # by a hook: it is not carried out anyway
-            return False
-        return policy_of(self.session.choices.wanted.mode).should_confirm(action.security_risk)
-
-    async def _ask(self, action: ActionEvent) -> None:
-        session = self.session
-        call = session.translator.permission(action)
-        params = {"sessionId": session.record.id, "toolCall": call, "options": permission.OPTIONS}
-        request = session.client.peer.request("session/request_permission", params)
-        asking = asyncio.ensure_future(request)
-        try:
-            answer = await self._first(asking)
-        except RpcFailure:
-            answer = None
-        except Stopped:
-            asking.cancel()
-            raise
-        match permission.verdict_of(answer):
-            case permission.Allowed(mode) if mode:
-                session.choose("mode", mode)
-            case permission.Rejected(reason):
-                await self._thread(self._reject, action, reason)
-            case permission.Cancelled():
-                self.cancel()
-                raise Stopped
-            case permission.Unanswered():
-                raise Waits
-
-    def _reject(self, action: ActionEvent, reason: str) -> None:
-        conversation = self.session.running
-        with conversation.state:
-            conversation._on_event(
-                UserRejectObservation(
-                    action_id=action.id,
-                    tool_name=action.tool_name,
-                    tool_call_id=action.tool_call_id,
-                    rejection_reason=reason,
-                )
-            )
+    async def ask_for_child(self, actions: list[ActionEvent]) -> bool:
+        """Whether an agent below may carry these out: all of them, or none."""
+        for action in actions:
+            if asking.needs_permission(self.session, action):
+                try:
+                    verdict = await asking.ask(self.session, action, self._first)
+                except Stopped:
+                    return False
+                if isinstance(verdict, permission.Cancelled):
+                    self.cancel()
+                if not isinstance(verdict, permission.Allowed):
+                    return False
+        return True

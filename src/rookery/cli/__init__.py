@@ -31,6 +31,10 @@ def _carry_out(arguments: list[str]) -> int:
         from rookery.agent.serving import main as agent  # likewise
 
         return agent(arguments[1:])
+    if arguments[:1] == ["model"] and not {"--help", "-h"}.intersection(arguments):
+        from rookery.agent.scripted.entry import main as model
+
+        return model(arguments[1:])
     from rookery.cli.app import run
 
     return run(arguments)

@@ -45,6 +45,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "rm": Entry("ending", "Delete sessions and all that is kept of them."),
     },
     "Set up": {
+        "setup": Entry("setup.command", "Choose the model of Rookery's own agent."),
         "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
         "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
         "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
@@ -53,6 +54,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
+        "model": Entry("modelling", "Be a model on loopback that plays a script."),
         "completions": Entry("completing", "Print the completion script of a shell."),
     },
 }

@@ -76,7 +76,11 @@ def _of_the_client(error: BaseException) -> tuple[str, int] | None:
 
     if isinstance(error, Rejected):
         return error.message, exits.FAILED
-    return (str(error), exits.FAILED) if isinstance(error, Refused | Trouble) else None
+    if isinstance(error, Refused | Trouble):
+        return str(error), exits.FAILED
+    from rookery.agent.settings.documents import SettingsError
+
+    return (str(error), exits.FAILED) if isinstance(error, SettingsError) else None
 
 
 def _unknown_session(name: str) -> str:

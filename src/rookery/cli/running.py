@@ -8,10 +8,12 @@ import click
 
 from rookery import config, paths, registry
 from rookery.cli import exits
+from rookery.cli.choosing import chosen_agent
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
 from rookery.cli.prompting import attach_option, confirm_option, message_of
+from rookery.core.environment import OVERRIDE
 
 
 class Wanted(NamedTuple):
@@ -38,6 +40,12 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Another directory that the agent may use. Repeatable.",
         ),
         click.option(
+            "--override-with-envs",
+            "override",
+            is_flag=True,
+            help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
+        ),
+        click.option(
             "--cwd", type=directory, default=".", metavar="DIR", help="Where it works; else here."
         ),
         click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio."),
@@ -59,17 +67,17 @@ def _wanted(
     cwd: str,
     roots: tuple[str, ...],
     title: str,
+    override: bool,
 ) -> Wanted:
     if agent and line:
         raise click.UsageError("--agent and --cmd exclude each other.")
     if agent == "help":
         raise AgentsAsked
+    if override:
+        os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = config.load(paths.home())
     if line is None:
-        name = agent or registry.default(paths.home(), settings.default_agent)
-        if not agent and not settings.default_agent:
-            _tell(screen, name)
-        found, argv = registry.resolve(name, settings.agents), []
+        found, argv = chosen_agent(screen, settings, agent), []
     else:
         try:
             found = registry.from_command(line)
@@ -78,14 +86,6 @@ def _wanted(
         argv = found.argv
     registry.check_installed(found, os.environ, cwd, settings.node_path)
     return Wanted(found, argv, cwd, roots, title)
-
-
-def _tell(screen: Screen, name: str) -> None:
-    """Who was chosen where nobody was named."""
-    if name == registry.OWN:
-        screen.note("Rookery's own agent, with the model that is set up (rookery setup --list).")
-    else:
-        screen.note("The demo agent, since no model is set up: rookery setup")
 
 
 class AgentsAsked(Exception):

@@ -18,3 +18,12 @@ def cleaned(environment: Mapping[str, str], denied: Iterable[str] = ()) -> dict[
         for key, value in environment.items()
         if key not in without and not key.startswith(LOADER)
     }
+
+
+OVERRIDE = "ROOKERY_OVERRIDE_WITH_ENVS"
+"""Says that LLM_MODEL, LLM_API_KEY and LLM_BASE_URL go over the model that is saved: what the flag
+--override-with-envs sets for all that is started."""
+
+
+def overriding(environment: Mapping[str, str]) -> bool:
+    return environment.get(OVERRIDE, "").strip().lower() in ("1", "true", "yes")

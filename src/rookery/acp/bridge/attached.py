@@ -16,7 +16,6 @@ from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.sharing import Sharing
-from rookery.wire.params import invalid, offers
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
 from rookery.core import loose
@@ -32,6 +31,7 @@ from rookery.wire.jsonrpc import (
     RpcError,
     TooLarge,
 )
+from rookery.wire.params import invalid, offers
 
 PAGE = 500
 SCREENS_EVERY = 0.1

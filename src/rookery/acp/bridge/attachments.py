@@ -4,10 +4,10 @@ parts laid beside the log for the worker to keep, and filled in again when a pro
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 
-from rookery.wire.params import invalid
 from rookery.client.attach import lay
 from rookery.core import loose
 from rookery.core.events import Json, dumps
+from rookery.wire.params import invalid
 
 type Load = Callable[[str], bytes | None]
 """A blob of the session's log by its name."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rookery
-from rookery.wire.params import invalid, version
+from rookery.core.environment import OVERRIDE
 from rookery.wire.jsonrpc import (
     INVALID_REQUEST,
     REQUEST_CANCELLED,
@@ -21,6 +21,7 @@ from rookery.wire.jsonrpc import (
     Peer,
     RpcError,
 )
+from rookery.wire.params import invalid, version
 
 if TYPE_CHECKING:
     from rookery.acp.bridge.sessions import Sessions
@@ -56,6 +57,7 @@ class Arguments(NamedTuple):
     command: str = ""
     resume: str = ""
     last: bool = False
+    override: bool = False
 
 
 class Bridge:
@@ -151,7 +153,7 @@ class Bridge:
             from rookery.acp.bridge.sessions import Choice, Sessions
 
             editor = Editor(self.peer, self._client or {}, paths.home(), self._group)
-            self._sessions = Sessions(editor, Choice(*self._arguments))
+            self._sessions = Sessions(editor, Choice(*self._arguments[:4]))
         return self._sessions
 
     # --- the end ---------------------------------------------------------------------------------
@@ -188,13 +190,17 @@ def main(argv: list[str]) -> int:
     if isinstance(arguments, str):
         print(f"rookery acp: {arguments}", file=sys.stderr)
         return 2
+    if arguments.override:
+        os.environ[OVERRIDE] = "1"  # each session is made in this environment
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
         # A thread that waits for a worker to start is not waited for: the worker comes up alone.
         os._exit(0)
 
 
-USAGE = 'usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last]'
+USAGE = (
+    'usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]'
+)
 
 
 def parse(argv: list[str]) -> Arguments | str:
@@ -205,6 +211,8 @@ def parse(argv: list[str]) -> Arguments | str:
         word, is_set, value = rest.pop(0).partition("=")
         if word == "--last" and not is_set:
             found["last"] = "yes"
+        elif word == "--override-with-envs" and not is_set:
+            found["override"] = "yes"
         elif word in ("--agent", "--cmd", "--resume"):
             if not is_set and not rest:
                 return f"{word} needs a value\n{USAGE}"
@@ -214,5 +222,9 @@ def parse(argv: list[str]) -> Arguments | str:
     if len(found.keys() & {"agent", "cmd"}) > 1 or len(found.keys() & {"resume", "last"}) > 1:
         return f"two of these exclude each other\n{USAGE}"
     return Arguments(
-        found.get("agent", ""), found.get("cmd", ""), found.get("resume", ""), "last" in found
+        agent=found.get("agent", ""),
+        command=found.get("cmd", ""),
+        resume=found.get("resume", ""),
+        last="last" in found,
+        override="override" in found,
     )

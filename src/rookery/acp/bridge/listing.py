@@ -5,10 +5,10 @@ import re
 from datetime import UTC, datetime
 
 from rookery import paths
-from rookery.wire.params import Json, invalid
 from rookery.client import fleet
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.wire.params import Json, invalid
 
 PAGE = 100
 CURSOR = re.compile(r"(\d{1,15})\.([\w-]{1,64})")

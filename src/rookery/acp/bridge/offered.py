@@ -1,9 +1,9 @@
 """Modes and options of a session as an editor is offered them: the agent's own, which stay in step
 with each other (acp-S20 to S23), and the choice of the agent itself."""
 
-from rookery.wire.params import offers
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.wire.params import offers
 
 AGENT = "agent"
 """The id of the option that chooses the agent."""

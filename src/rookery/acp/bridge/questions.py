@@ -3,10 +3,10 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 
 from collections.abc import Callable
 
-from rookery.wire.params import offers
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer
+from rookery.wire.params import offers
 
 OPTION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 

@@ -12,7 +12,6 @@ from rookery import config, paths, registry
 from rookery.acp.bridge import listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
-from rookery.wire.params import Json, invalid, no_session, place, session_id
 from rookery.client import asleep, fleet
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
@@ -22,6 +21,7 @@ from rookery.core.events import Draft
 from rookery.core.remedies import remedy_for
 from rookery.log.errors import LogError
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
+from rookery.wire.params import Json, invalid, no_session, place, session_id
 
 
 class Choice(NamedTuple):
@@ -165,7 +165,7 @@ class Sessions:
                 found = registry.from_command(choice.command)
             else:
                 chosen = choice.agent or settings.default_agent
-                named = name or registry.default(self._editor.home, chosen)
+                named = name or registry.default(self._editor.home, chosen, os.environ)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:

@@ -11,10 +11,10 @@ from rookery.acp.bridge import shapes
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
-from rookery.wire.params import offers
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of
+from rookery.wire.params import offers
 
 
 class Sharing:

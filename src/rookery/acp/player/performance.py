@@ -5,7 +5,6 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from rookery.wire.params import offers
 from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import OVER, Session
 from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
@@ -18,6 +17,7 @@ from rookery.wire.jsonrpc import (
     RpcError,
     TooLarge,
 )
+from rookery.wire.params import offers
 
 type Json = dict[str, Any]
 type Play = Callable[["Performance", Json], Awaitable[None]]

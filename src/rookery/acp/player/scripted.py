@@ -7,15 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from rookery.wire.params import (
-    AUTH_REQUIRED,
-    invalid,
-    no_session,
-    offers,
-    place,
-    session_id,
-    version,
-)
 from rookery.acp.player import calls, mischief, verbs
 from rookery.acp.player.choices import Choices, UnknownChoice
 from rookery.acp.player.live import Live
@@ -31,6 +22,15 @@ from rookery.wire.jsonrpc import (
     Peer,
     RpcError,
     TooLarge,
+)
+from rookery.wire.params import (
+    AUTH_REQUIRED,
+    invalid,
+    no_session,
+    offers,
+    place,
+    session_id,
+    version,
 )
 from rookery.wire.pipes import PipeWriter, private_copy
 

@@ -9,7 +9,6 @@ from rookery.agent.scripted.script import Script, ScriptError, read_script
 from rookery.agent.scripted.server import Asked, ScriptedModel
 
 PROFILE = "scripted"
-MADE_UP_KEY = "no-key-needed"
 
 
 def main(argv: list[str]) -> int:
@@ -63,13 +62,13 @@ async def serve(script: Script, port: int, *, quiet: bool = False) -> None:
 
 
 def _greeting(model: ScriptedModel) -> str:
-    key = model.chooser.script.key or MADE_UP_KEY
+    key = model.chooser.script.key
     name = model.chooser.script.models[0]
+    needed = f" --key {key}" if key else ""
     return (
         f"A scripted model listens at {model.url}\n"
         f"Use it, in another terminal:\n\n"
-        f"  rookery setup --name {PROFILE} --model openai/{name} --key {key} \\\n"
-        f"    --base-url {model.url}\n"
+        f"  rookery setup --name {PROFILE} --model openai/{name} --base-url {model.url}{needed}\n"
         f'  rookery run --agent rookery "Leave a note about this directory"\n\n'
         f"Ctrl-C ends it. What it was asked: {model.url.removesuffix('/v1')}/requests"
     )

@@ -253,8 +253,6 @@ def _text(value: object, place: str, key: str) -> str:
 
 KEY, BASE_URL, MODEL = "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"
 FLAG = "--override-with-envs"
-OVERRIDE = "ROOKERY_OVERRIDE_WITH_ENVS"
-"""In the environment: 1 says the same as the flag, to whom no flag can be given."""
 ENVIRONMENT = "environment"
 """The name of a model that no profile has."""
 
@@ -308,11 +306,6 @@ def effective(
     elif not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
         made = made._replace(key=Secret(PLACEHOLDER))
     return made
-
-
-def overriding(environ: Mapping[str, str], flag: bool = False) -> bool:
-    """Whether the environment goes over what is saved."""
-    return flag or environ.get(OVERRIDE, "").lower() in ("1", "true", "yes")
 
 
 def usable(settings: Settings, environ: Mapping[str, str] = os.environ, *, override: bool) -> bool:

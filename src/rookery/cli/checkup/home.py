@@ -5,7 +5,8 @@ import sys
 import tempfile
 
 from rookery import config, paths
-from rookery.cli.checkup.card import NOT_OK, OK, Row
+from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
+from rookery.core.environment import overriding
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 
@@ -14,7 +15,7 @@ LEAST_PYTHON = (3, 12)
 
 def check(home: str) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
-    return [_python(), _place(home), _writable(home), _settings(home), _sockets(home)]
+    return [_python(), _place(home), _writable(home), _settings(home), _model(home), _sockets(home)]
 
 
 def _python() -> Row:
@@ -56,6 +57,22 @@ def _settings(home: str) -> Row:
     except config.ConfigError as error:
         return Row("settings", NOT_OK, str(error))
     return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
+
+
+def _model(home: str) -> Row:
+    from rookery.agent.settings import documents, profiles
+
+    try:
+        found = profiles.load(home)
+    except documents.SettingsError as error:
+        return Row("model", NOT_OK, str(error))
+    override = overriding(os.environ)
+    model = profiles.effective(found, os.environ, override)
+    if not isinstance(model, profiles.Missing):
+        return Row("model", OK, f"{model.model} ({model.profile})")
+    if found.profiles or override:
+        return Row("model", NOT_OK, model.sentence)
+    return Row("model", NOT_TOLD, "none is set up for Rookery's own agent: rookery setup")
 
 
 def _sockets(home: str) -> Row:

@@ -1,0 +1,56 @@
+"""The call by litellm: the question as JSON on stdin, the verdict as the last line of stdout."""
+
+import json
+import os
+import sys
+from typing import Any
+
+from rookery.agent.probe.verdict import Verdict, of_network, of_status, shortened
+
+MISSING = "This provider is reached by a part that is not installed: pip install 'rookery[agent]'"
+TAKEN = ("aws_", "vertex_", "api_version")
+"""Beginnings of fields of a profile that say how a provider is reached."""
+
+
+def main() -> int:
+    asked = json.load(sys.stdin)
+    answer = os.dup(1)
+    os.dup2(2, 1)  # the library prints
+    verdict = call(asked)
+    os.write(answer, json.dumps({"kind": verdict.kind, "words": verdict.words}).encode() + b"\n")
+    return 0
+
+
+def call(asked: dict[str, Any]) -> Verdict:
+    try:
+        import litellm
+        import openai
+    except ModuleNotFoundError:
+        return Verdict("extra", MISSING)
+    from rookery.agent.probe.call import QUESTION
+
+    model, where = asked["model"], asked["base_url"] or asked["model"].partition("/")[0]
+    extras = {key: value for key, value in asked["extras"].items() if key.startswith(TAKEN)}
+    try:
+        litellm.completion(
+            model=model,
+            api_key=asked["api_key"],
+            base_url=asked["base_url"],
+            timeout=asked["timeout"],
+            messages=[{"role": "user", "content": QUESTION}],
+            max_retries=0,
+            **extras,
+        )
+    except openai.APIConnectionError as error:
+        return of_network(shortened(str(error)), where)
+    except openai.APIStatusError as error:
+        if "LLM Provider NOT provided" in str(error):
+            return Verdict("model", f"There is no provider {model.partition('/')[0]!r}.")
+        return of_status(error.status_code, str(error), str(error.code or ""), model, where)
+    except (openai.OpenAIError, ValueError, ImportError, OSError) as error:
+        return Verdict("provider", f"{model} cannot be asked: {shortened(str(error))}")
+    return Verdict("ok", f"{model} answered.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""`setup`: the flags, the test, and what is said about both."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from rookery import paths, registry
+from rookery.agent.settings import profiles
+from rookery.agent.settings.providers import PROVIDERS, needs_key
+from rookery.agent.settings.secrets import NONE, Secret
+from rookery.cli import exits
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen, standard
+from rookery.cli.setup.wish import BadWish, Wish, profile_of
+
+PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--provider", default="", metavar="NAME", help=f"{PROVIDER_NAMES}.")
+@click.option("--model", default="", metavar="MODEL", help="PROVIDER/MODEL, or a provider's.")
+@click.option("--key", default="", metavar="KEY", help="Stays in your shell's history; rather:")
+@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
+@click.option("--key-env", default="", metavar="VARIABLE", help="Read it from the environment.")
+@click.option("--base-url", default="", metavar="URL", help="Of another server than the usual.")
+@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for one answer.")
+@click.option("--name", default="", metavar="PROFILE", help="What you call it; else a fitting one.")
+@click.option("--default", "default", is_flag=True, help="New sessions use it.")
+@click.option("--no-test", is_flag=True, help="Save it without asking the model for a word.")
+@click.option("--list", "listing", is_flag=True, help="List the saved models and exit.")
+@click.option("--json", "as_json", is_flag=True, help="With --list: one model a line.")
+@click.option("--remove", default="", metavar="PROFILE", help="Forget a saved model and exit.")
+@click.pass_context
+def setup(
+    context: click.Context, /, listing: bool, as_json: bool, remove: str, **given: Any
+) -> int:
+    """Choose the model of Rookery's own agent: a provider, a model, a key.
+
+    Without flags, in a terminal, you are asked. The model is asked for a word before anything is
+    saved, in agent_settings.json of Rookery's home, which only you can read. Several models can be
+    saved; the first, or the one with --default, is used by new sessions.
+
+    \b
+    rookery setup
+    rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY
+    rookery setup --model ollama_chat/qwen3 --name local
+    rookery setup --name local --default
+    rookery setup --list
+    rookery setup import
+    """
+    if context.invoked_subcommand is not None:
+        return exits.DONE
+    screen, home = standard(), paths.home()
+    if listing:
+        return _list(screen, home, as_json=as_json)
+    if as_json:
+        raise click.UsageError("--json goes with --list.")
+    if remove:
+        return _remove(screen, home, remove)
+    try:
+        return _set_up(screen, home, given)
+    except BadWish as error:
+        raise click.BadParameter(f"{error}.", param_hint=error.option) from None
+
+
+@setup.command("import")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    metavar="DIR",
+    help="Else OPENHANDS_PERSISTENCE_DIR, or ~/.openhands.",
+)
+@click.option("--replace", is_flag=True, help="Also what is there already under the same name.")
+def import_(source: str | None, replace: bool) -> int:
+    """Take over an OpenHands set-up: its models, MCP servers and hooks. Nothing there is changed.
+
+    What is there already under the same name stays, unless --replace is given.
+
+    \b
+    rookery setup import
+    rookery setup import --from /mnt/old/home/.openhands
+    """
+    from rookery.cli.setup.importing import import_from
+
+    return import_from(standard(), paths.home(), source, replace=replace)
+
+
+# ---------------------------------------------------------------- set up
+
+
+def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
+    settings = profiles.load(home)
+    wish = Wish(
+        given["provider"].strip(),
+        given["model"].strip(),
+        _key(given),
+        given["base_url"],
+        given["name"].strip(),
+        given["timeout"],
+    )
+    known = settings.profiles.get(wish.name)
+    if known is not None and given["default"] and wish == Wish(name=wish.name):
+        profiles.change(home, lambda now: now._replace(default=known.name))
+        screen.line(f"New sessions use {known.name} ({clean_line(known.model)}).")
+        return exits.DONE
+    asking = sys.stdin.isatty() and not given["key_stdin"]
+    if asking and not wish.model and (known is None or not known.model):
+        from rookery.cli.setup.dialogue import ask
+
+        wish = ask(screen, wish, settings)
+    if not wish.model and not wish.provider and known is None:
+        _refuse_nothing(wish)
+    profile = profile_of(wish, settings.profiles.get(wish.name))
+    if not profile.key and needs_key(profile.model, profile.base_url):
+        if not asking:
+            raise BadWish("--key-env", f"{profile.model} needs a key; or pipe it to --key-stdin")
+        profile = profile._replace(key=Secret(_ask_key(profile.model)))
+    if not given["no_test"] and not _passes(screen, settings, profile, asking=asking):
+        return exits.FAILED
+    saved = profiles.change(
+        home, lambda now: now.with_profile(profile, default=bool(given["default"]))
+    )
+    return _tell_saved(screen, home, saved, profile)
+
+
+def _refuse_nothing(wish: Wish) -> None:
+    if wish.name:
+        raise BadWish("--name", f"there is no saved model {wish.name!r}; a new one needs --model")
+    raise click.UsageError(
+        "say what to set up, or run it in a terminal to be asked. For instance:\n"
+        "  rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY"
+    )
+
+
+def _key(given: dict[str, Any]) -> Secret:
+    ways = [bool(given["key"]), given["key_stdin"], bool(given["key_env"])]
+    if sum(ways) > 1:
+        raise click.UsageError("--key, --key-stdin and --key-env exclude each other.")
+    if given["key_stdin"]:
+        key = sys.stdin.readline().strip()
+        if not key:
+            raise BadWish("--key-stdin", "nothing came on stdin")
+        return Secret(key)
+    if name := given["key_env"]:
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise BadWish("--key-env", f"{name} is not set")
+        return Secret(key)
+    return Secret(given["key"].strip()) if given["key"] else NONE
+
+
+def _ask_key(model: str) -> str:
+    return str(click.prompt(f"Key for {model} (not shown)", hide_input=True, err=True)).strip()
+
+
+def _passes(
+    screen: Screen, settings: profiles.Settings, profile: profiles.Profile, *, asking: bool
+) -> bool:
+    """Whether the model answers, or is to be saved though it does not."""
+    from rookery.agent.probe.call import is_direct, probe
+
+    alone = settings._replace(profiles={profile.name: profile}, default=profile.name)
+    model = profiles.effective(alone, os.environ, override=False)
+    if isinstance(model, profiles.Missing):
+        screen.note(model.sentence)
+        return False
+    wait = "" if is_direct(model) else "; its library takes a few seconds to load"
+    screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
+    verdict = probe(model)
+    screen.note(clean_line(verdict.words))
+    if verdict.ok:
+        return True
+    if asking and click.confirm("Save it all the same?", default=False, err=True):
+        return True
+    screen.note("Nothing was saved. With --no-test it is saved without a question.")
+    return False
+
+
+def _tell_saved(
+    screen: Screen, home: str, saved: profiles.Settings, profile: profiles.Profile
+) -> int:
+    screen.line(f"Saved {profile.name} ({clean_line(profile.model)}) in {profiles.path(home)}.")
+    if saved.default == profile.name:
+        screen.note('New sessions use it: rookery run "…"')
+    else:
+        screen.note(
+            f"New sessions use {saved.default}; to change that: "
+            f"rookery setup --name {profile.name} --default"
+        )
+    own = registry.resolve(registry.OWN, {})
+    if registry.lacks_module(own):
+        screen.note(f"The agent itself is not installed yet: {registry.AGENTS[own.name].install}")
+    return exits.DONE
+
+
+# ---------------------------------------------------------------- list and remove
+
+
+def _list(screen: Screen, home: str, *, as_json: bool) -> int:
+    from rookery.core.events import dumps
+
+    settings = profiles.load(home)
+    chosen = settings.chosen
+    for each in settings.profiles.values():
+        now = chosen is not None and each.name == chosen.name
+        usable = isinstance(
+            profiles.effective(settings, os.environ, override=False, profile=each.name),
+            profiles.Model,
+        )
+        if as_json:
+            row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
+            screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
+            continue
+        key = "key saved" if each.key else ("no key needed" if usable else "no key")
+        words = (each.name, each.model, each.base_url, key, "default" if now else "")
+        mark = screen.paint.mark("done" if usable else "failed")
+        screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
+    if not settings.profiles and not as_json:
+        screen.note("No model is set up: rookery setup")
+    return exits.DONE
+
+
+def _remove(screen: Screen, home: str, name: str) -> int:
+    settings = profiles.load(home)
+    if name not in settings.profiles:
+        known = ", ".join(settings.profiles) or "there are none"
+        raise click.BadParameter(
+            f"there is no saved model {name!r}; saved: {known}.", param_hint="--remove"
+        )
+    saved = profiles.change(home, lambda now: now.without(name))
+    screen.line(f"Forgot {name}.")
+    if saved.default:
+        screen.note(f"New sessions use {saved.default}.")
+    return exits.DONE

@@ -1,0 +1,105 @@
+"""The questions of `setup`, for who was given nothing to answer them with."""
+
+import os
+from collections.abc import Callable, Sequence
+
+import click
+
+from rookery.agent.probe.call import models_at
+from rookery.agent.settings.profiles import Settings
+from rookery.agent.settings.providers import (
+    PROVIDERS,
+    Provider,
+    api_of,
+    is_loopback,
+    key_variable,
+)
+from rookery.agent.settings.secrets import NONE, Secret
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen
+from rookery.cli.setup.wish import (
+    BadWish,
+    Wish,
+    checked_name,
+    checked_url,
+    provider_named,
+    suggested_name,
+)
+
+MOST = 20
+"""Models that a server lists and that are offered."""
+
+
+def ask(screen: Screen, wish: Wish, settings: Settings) -> Wish:
+    """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
+    if not wish.provider:
+        titles = [each.title for each in PROVIDERS]
+        number = _choose(screen, "Whose model?", titles)
+        wish = wish._replace(provider=PROVIDERS[number].name)
+    provider = provider_named(wish.provider)
+    if provider.asks_url and not wish.base_url:
+        usual = provider.api or None
+        address = _until(
+            lambda: checked_url(click.prompt("Address of its API", default=usual, err=True))
+        )
+        wish = wish._replace(base_url=address)
+    if not wish.key:
+        wish = wish._replace(key=_key(screen, provider, wish.base_url))
+    wish = wish._replace(model=_model(screen, provider, wish))
+    if not wish.name:
+        usual = suggested_name(wish, wish.model)
+        if usual in settings.profiles:
+            screen.note(f"{usual} is saved already; the same name replaces it.")
+        name = _until(
+            lambda: checked_name(click.prompt("Name of this set-up", default=usual, err=True))
+        )
+        wish = wish._replace(name=name)
+    return wish
+
+
+def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
+    if provider.keyless:
+        return NONE
+    variable = key_variable(f"{provider.prefix}/") if not base_url else ""
+    own = os.environ.get(variable, "").strip() if variable else ""
+    if own and click.confirm(f"Use the key in {variable}?", default=True, err=True):
+        return Secret(own)
+    if provider.key_url:
+        screen.note(f"You get a key at {provider.key_url}")
+    none = is_loopback(base_url)
+    words = "Key (not shown; empty: none)" if none else "Key (not shown)"
+    given = click.prompt(
+        words, hide_input=True, err=True, default="" if none else None, show_default=False
+    )
+    return Secret(str(given).strip())
+
+
+def _model(screen: Screen, provider: Provider, wish: Wish) -> str:
+    offered: Sequence[str] = provider.models
+    if provider.keyless or wish.base_url:
+        api = api_of(f"{provider.prefix}/", wish.base_url)
+        offered = models_at(api, wish.key.reveal())[:MOST] or offered
+    other = "another"
+    if offered:
+        shown = [clean_line(name) for name in offered]
+        number = _choose(screen, "Which model?", [*shown, other])
+        if number < len(offered):
+            return offered[number]
+    return str(click.prompt("Model", err=True)).strip()
+
+
+def _choose(screen: Screen, question: str, options: Sequence[str]) -> int:
+    """The number of an option, counted from 0."""
+    for number, option in enumerate(options, 1):
+        screen.note(f"  {number:>2}  {option}")
+    chosen = click.prompt(question, type=click.IntRange(1, len(options)), default=1, err=True)
+    return int(chosen) - 1
+
+
+def _until(read: Callable[[], str]) -> str:
+    """Ask again until the answer will do."""
+    while True:
+        try:
+            return read()
+        except BadWish as error:
+            click.echo(f"{error}.", err=True)

@@ -1,0 +1,112 @@
+"""What a person wants to set up, from words to a profile: pure, and checked before anything is
+asked or saved."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from rookery.agent.settings.profiles import Profile
+from rookery.agent.settings.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
+from rookery.agent.settings.secrets import NONE, Secret
+
+
+class BadWish(Exception):
+    """It cannot be set up; the sentence says why. `option` is the flag that it is about."""
+
+    def __init__(self, option: str, words: str) -> None:
+        super().__init__(words)
+        self.option = option
+
+
+class Wish(NamedTuple):
+    """What was given so far; "" is what was not."""
+
+    provider: str = ""
+    model: str = ""
+    key: Secret = NONE
+    base_url: str = ""
+    name: str = ""
+    timeout: float | None = None
+
+
+def provider_named(name: str) -> Provider:
+    """Raises BadWish."""
+    found = find(name.strip().lower())
+    if found is None:
+        known = ", ".join(each.name for each in PROVIDERS)
+        why = f"there is no provider {name!r}; there are {known}. Others by --model PROVIDER/MODEL"
+        raise BadWish("--provider", why)
+    return found
+
+
+def profile_of(wish: Wish, known: Profile | None) -> Profile:
+    """The profile that is to be saved; what was not given is taken from the one that is there.
+    Raises BadWish."""
+    base_url = checked_url(wish.base_url) or (known.base_url if known else "")
+    if wish.model:
+        model = full_name(wish.model, wish.provider, base_url)
+    elif known is not None and not wish.provider:
+        model = known.model
+    else:
+        raise BadWish("--model", "a model is wanted, such as anthropic/claude-…")
+    provider = provider_named(wish.provider) if wish.provider else None
+    if provider is not None and provider.asks_url and not base_url:
+        base_url = provider.api
+        if not base_url:
+            raise BadWish("--base-url", "the address of the server is wanted, http://…/v1")
+    return Profile(
+        checked_name(wish.name) or (known.name if known else suggested_name(wish, model)),
+        model,
+        wish.key or (known.key if known else NONE),
+        base_url,
+        wish.timeout if wish.timeout is not None else (known.timeout if known else None),
+        known.extras if known else {},
+    )
+
+
+def full_name(model: str, provider: str, base_url: str) -> str:
+    """As litellm wants it: provider/model. Raises BadWish."""
+    model = model.strip()
+    if provider:
+        prefix = provider_named(provider).prefix
+        return model if model.startswith(f"{prefix}/") else f"{prefix}/{model}"
+    first = model.partition("/")[0].lower()
+    if "/" in model and (first in PREFIXES or not base_url):
+        return model
+    if base_url:
+        return f"openai/{model}"
+    if guess := provider_of(model):
+        return f"{guess}/{model}"
+    why = f"whose model is {model!r}? Say --provider too, or PROVIDER/MODEL"
+    raise BadWish("--model", why)
+
+
+def checked_url(url: str) -> str:
+    """Raises BadWish."""
+    url = url.strip().rstrip("/")
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BadWish("--base-url", f"{url!r} is no address such as https://host/v1")
+    return url
+
+
+def checked_name(name: str) -> str:
+    """Raises BadWish."""
+    name = name.strip()
+    if name and not re.fullmatch(r"[\w.+-]{1,64}", name):
+        why = "a name has letters, digits, dots, dashes and underscores, at most 64"
+        raise BadWish("--name", why)
+    return name
+
+
+def suggested_name(wish: Wish, model: str) -> str:
+    if wish.provider and wish.provider != "openai-compatible":
+        return provider_named(wish.provider).name
+    name = re.sub(r"[^\w.+-]+", "-", model.rpartition("/")[2]).strip("-")
+    return name[:64] or "model"

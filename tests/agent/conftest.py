@@ -1,0 +1,81 @@
+"""One agent process for many tests: to import the SDK costs seconds. Each test has a session of its
+own, and the model plays what the prompt says (`{"play": […]}`)."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel, serving
+from tests.acp.driving import Agent, Json
+from tests.conftest import end_all
+
+QUICK: Json = {
+    "num_retries": 3,
+    "retry_min_wait": 0,
+    "retry_max_wait": 0,
+    "retry_multiplier": 0.0,
+    "max_input_tokens": 100_000,
+    "input_cost_per_token": 0.001,
+    "output_cost_per_token": 0.002,
+    "capability_overrides": {"supports_vision": True},
+}
+"""A model that is asked again at once."""
+SCRIPT: Json = {"turns": [], "otherwise": {"text": "You said: $prompt"}}
+ARGV = [sys.executable, "-P", "-m", "rookery", "agent"]
+
+
+def write_settings(home: Path, model: ScriptedModel, **more: Json) -> None:
+    profile = {"model": "openai/scripted", "api_key": "sk-scripted-key", "base_url": model.url}
+    profiles = {"first": profile | QUICK, "second": profile | QUICK | {"model": "openai/other"}}
+    document = {"version": 1, "default": "first", "profiles": profiles, **more}
+    (home / "agent_settings.json").write_text(json.dumps(document))
+
+
+def surroundings(home: Path, **more: str) -> dict[str, str]:
+    """An environment in which nothing of this machine's person is found."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("LLM_")}
+    own = {"ROOKERY_HOME": str(home), "HOME": str(home / "person")}
+    return kept | own | more
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[ScriptedModel]:
+    with serving(SCRIPT) as model:
+        yield model
+
+
+@pytest.fixture(scope="session")
+def agent_home(model: ScriptedModel) -> Iterator[Path]:
+    home = Path(tempfile.mkdtemp(prefix="rka-", dir="/tmp"))
+    (home / "person").mkdir()
+    write_settings(home, model)
+    yield home
+    try:
+        end_all(home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def process(agent_home: Path) -> AsyncIterator[Agent]:
+    agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+    await agent.call("initialize", protocolVersion=1, clientCapabilities={})
+    yield agent
+    await agent.kill()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def agent(process: Agent) -> Agent:
+    """The shared one, as it was at its start: nobody answers its requests yet."""
+    process.answers.clear()
+    process.lines.clear()
+    process.raw.clear()
+    process._read = 0
+    return process

@@ -1,0 +1,189 @@
+"""Row G5: prompts, from their content to a truthful stop reason; and prompts into a running turn."""
+
+from pathlib import Path
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, Json, kinds, texts
+from tests.agent.driving import (
+    ALLOW,
+    allow_all,
+    calls,
+    edit,
+    permission,
+    run,
+    shown,
+    status,
+    stop_reason,
+    words,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_G5_words_come_as_they_are_written(agent: Agent, tmp_path: Path) -> None:
+    """Token by token, thought and message; the whole is not said again at the end."""
+    session = await agent.new(str(tmp_path))
+    answer = await agent.turn(session, [{"text": "one two three", "thought": "let me see"}])
+    updates = agent.news(session)
+    assert stop_reason(answer) == "end_turn"
+    assert len(texts(updates)) == 3
+    assert words(updates) == "one two three"
+    assert words(updates, "agent_thought_chunk") == "let me see"
+    assert not [u for u in updates if u["sessionUpdate"] == "user_message_chunk"]
+
+
+async def test_G5_a_command_and_an_edit(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    steps = [run("echo $((6*7))"), edit(tmp_path / "a.txt", "new"), {"text": "done"}]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    updates = agent.news(session)
+    command, editing = calls(updates)
+    assert (command["kind"], command["status"]) == ("execute", "completed")
+    assert "42" in shown(command)
+    [diff] = [part for part in editing["content"] if part["type"] == "diff"]
+    assert (diff["path"], diff["oldText"], diff["newText"]) == (
+        str(tmp_path / "a.txt"),
+        None,
+        "new",
+    )
+    assert (tmp_path / "a.txt").read_text() == "new"
+    assert words(updates) == "done"
+
+
+async def test_G5_markup_is_just_text(agent: Agent, tmp_path: Path) -> None:
+    """`[bold]` and an escaped bracket broke a run of the ancestor's."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    text = r"[bold]x[/bold] \[test\] [/] [red"
+    command = f"printf '%s\\n' '{text}'"
+    assert stop_reason(await agent.turn(session, [run(command), {"text": text}])) == "end_turn"
+    updates = agent.news(session)
+    assert text in shown(calls(updates)[0])
+    assert words(updates) == text
+
+
+async def test_G5_every_kind_of_content(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    blocks: list[Json] = [
+        {"type": "text", "text": "look at these"},
+        {"type": "image", "mimeType": "image/png", "data": pixel},
+        {"type": "resource", "resource": {"uri": "file:///x/a%20b.py", "text": "x = 1"}},
+        {"type": "resource_link", "uri": "file:///x/b.py", "name": "b.py"},
+    ]
+    answer = await agent.call("session/prompt", sessionId=session, prompt=blocks)
+    assert answer["stopReason"] == "end_turn"
+    sent = str(model.asked[-1].body["messages"][-1])
+    for part in ("look at these", "/x/a b.py", "x = 1", "[b.py](/x/b.py)"):
+        assert part in sent
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"},
+        {"type": "resource", "resource": {"uri": "file:///x", "blob": "AAAA"}},
+        {"type": "alien"},
+        {"type": "text"},
+    ],
+    ids=lambda block: block["type"],
+)
+async def test_G5_what_is_not_taken_is_refused(agent: Agent, tmp_path: Path, block: Json) -> None:
+    session = await agent.new(str(tmp_path))
+    refused = await agent.answer(agent.ask("session/prompt", sessionId=session, prompt=[block]))
+    assert refused["error"]["code"] == -32602
+    assert stop_reason(await agent.turn(session, "next")) == "end_turn"
+
+
+async def test_G5_a_prompt_into_a_running_turn(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """It enters at the next step, behind the result of the call that runs; both are answered."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    steps = [run("while [ ! -e go ]; do sleep 0.05; done; echo over"), {"text": "seen: $prompt"}]
+    first = agent.prompt(session, steps)
+    await status(agent, "in_progress")
+    second = agent.prompt(session, "and be brief")
+    await agent.call("session/list")  # it was taken before this
+    (tmp_path / "go").touch()
+    assert stop_reason(await agent.answer(first)) == "end_turn"
+    assert stop_reason(await agent.answer(second)) == "end_turn"
+    assert words(agent.news(session)) == "seen: and be brief"
+    roles = [message["role"] for message in model.asked[-1].body["messages"]]
+    assert roles[-4:] == ["user", "assistant", "tool", "user"]
+
+
+async def test_G5_steering_by_its_own_method(agent: Agent, tmp_path: Path) -> None:
+    """Row T4 as our worker speaks it."""
+    session = await agent.new(str(tmp_path))
+    prompt = [{"type": "text", "text": "hurry"}]
+    idle = await agent.call("_session/steering", sessionId=session, prompt=prompt)
+    assert idle == {"outcome": "promptRequired"}
+    running = agent.prompt(session, [run("true"), {"text": "seen: $prompt"}])
+    asked = await permission(agent)
+    taken = await agent.call("_session/steering", sessionId=session, prompt=prompt)
+    assert taken == {"outcome": "injected"}
+    agent.send(id=asked["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert words(agent.news(session)) == "seen: hurry"
+
+
+async def test_G5_sessions_run_side_by_side(agent: Agent, tmp_path: Path) -> None:
+    one, two = await agent.new(str(tmp_path)), await agent.new(str(tmp_path))
+    waiting = agent.prompt(one, [run("true"), {"text": "end"}])
+    asked = await permission(agent)
+    assert stop_reason(await agent.turn(two, "hi")) == "end_turn"
+    agent.send(id=asked["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(waiting)) == "end_turn"
+
+
+async def test_G5_the_shell_lasts(agent: Agent, tmp_path: Path) -> None:
+    """Row G3: its directory and environment, over prompts and a cancel."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    (tmp_path / "sub").mkdir()
+    await agent.turn(session, [run("cd sub; export WORD=kept"), {"text": "ok"}])
+    running = agent.prompt(session, [run("sleep 60")])
+    await status(agent, "in_progress")
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(running)) == "cancelled"
+    agent.news()
+    await agent.turn(session, [run("pwd; echo $WORD"), {"text": "ok"}])
+    printed = shown(calls(agent.news(session))[0])
+    assert str(tmp_path / "sub") in printed
+    assert "kept" in printed
+
+
+async def test_G8_a_plan_whose_call_completes(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    tasks = [{"title": "look", "status": "done"}, {"title": "write", "status": "todo"}]
+    arguments = {"command": "plan", "task_list": tasks}
+    steps = [{"call": {"name": "task_tracker", "arguments": arguments}}, {"text": "ok"}]
+    await agent.turn(session, steps)
+    updates = agent.news(session)
+    assert [call["status"] for call in calls(updates)] == ["completed"]
+    [plan] = [u["entries"] for u in updates if u["sessionUpdate"] == "plan"]
+    assert [entry["content"] for entry in plan] == ["look", "write"]
+
+
+async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "Say hello\nand more")
+    updates = agent.news(session)
+    [told] = [u for u in updates if u["sessionUpdate"] == "session_info_update"]
+    assert told["title"] == "Say hello"
+    [usage] = [u for u in updates if u["sessionUpdate"] == "usage_update"]
+    assert (usage["used"], usage["size"]) == (120, 100_000)
+    assert usage["cost"]["amount"] == pytest.approx(0.14)
+    await agent.turn(session, "again")
+    again = agent.news(session)
+    assert "session_info_update" not in kinds(again)
+    [usage] = [u for u in again if u["sessionUpdate"] == "usage_update"]
+    assert usage["cost"]["amount"] == pytest.approx(0.28)
