@@ -283,7 +283,7 @@ class Translator:
             words = call.arguments.news(spoken)
             call.said += words
             return (thought if call.name == "think" else message)(words, call.id)
-        known = Call(call.name, dict(call.arguments.whole), self.cwd)
+        known = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
         if not whole or not ready(known):
             return []
         name = self._ids.of_call(self._scope, self._stream.response, call.id)
@@ -369,6 +369,8 @@ def _about(event: Any) -> Json:
     risk = getattr(getattr(event, "security_risk", None), "value", None)
     if isinstance(risk, str) and risk != "UNKNOWN":
         about["risk"] = risk
-    if isinstance(summary := getattr(event, "summary", None), str) and summary:
+    summary = getattr(event, "summary", None)
+    # Where the model gave none, the SDK writes the tool's name and the arguments.
+    if isinstance(summary, str) and summary and not summary.startswith(f"{event.tool_name}: {{"):
         about["summary"] = summary
     return about
