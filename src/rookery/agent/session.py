@@ -6,7 +6,9 @@ over at the next seam of the run.
 
 import asyncio
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
+
+PATIENCE = 2.0
+"""Seconds that a session which is closed waits for its own start."""
 
 
 class Session(Seams):
@@ -140,11 +145,22 @@ class Session(Seams):
         if self.turn is not None:
             self.turn.cancel()
             await self.turn.over.wait()
+        if self.warming is not None:
+            await asyncio.wait({self.warming}, timeout=PATIENCE)
+            if not self.warming.done():
+                self.warming.add_done_callback(lambda _: self._close_later())
+        await asyncio.to_thread(self._close)
+
+    def _close_later(self) -> None:
+        self.settle(self._loop.run_in_executor(None, self._close))
+
+    def _close(self) -> None:
+        """Blocks. Twice does no harm."""
         if self.conversation is not None:
-            terminal.on_output(self.conversation, None)
-            await asyncio.to_thread(self.conversation.close)
+            terminal.close(self.conversation)
+            self.conversation.close()
         if not self.record.prompted:
-            await asyncio.to_thread(self._home.delete, self.record.id)
+            self._home.delete(self.record.id)
         self._lock.release()
 
     def settle(self, work: "asyncio.Future[Any]") -> None:
@@ -320,16 +336,25 @@ class Session(Seams):
 
     def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
         """Another session with this one's past. Blocks: in a thread."""
-        import uuid
-
         id = store.new_id()
-        self.running.fork(conversation_id=uuid.UUID(id)).close()
+        with self._unwatched():
+            self.running.fork(conversation_id=uuid.UUID(id)).close()
         title = f"{self.record.title} (fork)" if self.record.title else ""
         made = self.record._replace(
             id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
         )
         self._home.write(made)
         return made
+
+    @contextmanager
+    def _unwatched(self) -> Iterator[None]:
+        """The SDK would make a fork's visualizer as a copy of ours, which it cannot."""
+        conversation = self.running
+        watcher, conversation._visualizer = conversation._visualizer, None
+        try:
+            yield
+        finally:
+            conversation._visualizer = watcher
 
     # --- the run ---------------------------------------------------------------------------------
 
