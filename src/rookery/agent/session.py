@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, CondensationRequest
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent import commands, store, subagents, terminal
@@ -381,6 +381,16 @@ class Session(Seams):
             return
         with conversation.state:
             conversation._emit_orphaned_action_errors()
+
+    def drop_request(self) -> None:
+        """Take back a wish to shorten that could not be met: it would fail every later step."""
+        state = self.running.state
+        if not state.view.unhandled_condensation_request:
+            return
+        branch = state.active_branch()
+        wishes = [n for n, event in enumerate(branch) if isinstance(event, CondensationRequest)]
+        if wishes and wishes[-1] > 0:
+            self.running.navigate_to(branch[wishes[-1] - 1].id)
 
     def tell_usage(self) -> None:
         """Tokens in the model's context, and what the session cost so far."""

@@ -99,6 +99,7 @@ class Turn:
             session.say(WAITS if self._sent else WAITS + KEPT_BACK)
         except ConversationRunError as error:
             session.end_calls("The model failed.")
+            await asyncio.to_thread(session.drop_request)
             raise failure_of(error) from error
         finally:
             self._ending = True
