@@ -53,6 +53,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
+        "agent": Entry("own_agent", "Be Rookery's own agent on stdio."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
         "model": Entry("modelling", "Be a model on loopback that plays a script."),
         "completions": Entry("completing", "Print the completion script of a shell."),
