@@ -21,7 +21,7 @@ from openhands.sdk.security.confirmation_policy import (
     NeverConfirm,
 )
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
-from openhands.sdk.skills import Skill, load_available_skills
+from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.preset.default import register_builtins_agents
 from openhands.tools.task import TaskToolSet
@@ -41,6 +41,9 @@ TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolS
 USAGE = "agent"
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 """The SDK runs these where it may wait; the others it would run on the loop's thread."""
+
+OWN_SKILLS = ("~/.openhands/skills", "{home}/skills")
+"""A person's, beside those that the SDK finds (~/.agents/skills). The project's go before all."""
 
 POLICIES: Mapping[str, Callable[[], ConfirmationPolicyBase]] = {
     ALWAYS_ASK: AlwaysConfirm,
@@ -163,9 +166,15 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 def context_of(wishes: Wishes) -> AgentContext:
     """Skills and instructions of the session's directory, whatever the process's own is. None are
     fetched: public ones would come from the network."""
-    skills = load_available_skills(wishes.cwd, include_user=True, include_project=True)
+    found = load_available_skills(None, include_user=True)
+    for folder in OWN_SKILLS:
+        place = os.path.expanduser(folder.format(home=paths.home()))
+        if os.path.isdir(place):
+            for skills in load_skills_from_dir(place):
+                found |= skills
+    found |= load_available_skills(wishes.cwd, include_project=True)
     return AgentContext(
-        skills=list(skills.values()),
+        skills=list(found.values()),
         system_message_suffix=surroundings(wishes.cwd, wishes.roots),
     )
 

@@ -5,6 +5,8 @@ import asyncio
 import os
 import warnings
 
+from rookery import paths
+
 ENVIRONMENT = {
     # litellm otherwise fetches a price list at import, and can fail there without a network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -17,6 +19,8 @@ PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LO
 def prepare() -> None:
     """What has to hold before the first import of it."""
     os.environ.update(ENVIRONMENT)
+    # Its own files belong into the home, too: else they would lie in ~/.openhands.
+    os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
     for name, value in PREFERENCES.items():
         os.environ.setdefault(name, value)
 

@@ -25,7 +25,16 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
         end(2)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
+        _end_descendants()
         end(0)
+
+
+def _end_descendants() -> None:
+    """Shells, servers, and whatever they started: nothing of ours outlives us (acp-T14)."""
+    from rookery.processes import tree
+
+    if left := tree.descendants(os.getpid()):
+        tree.kill(left)
 
 
 class Over(Exception):

@@ -57,6 +57,15 @@ class Sessions:
 
     async def serve(self, request: Incoming, params: Json) -> None:
         """Answer one request. Raises RpcError."""
+        try:
+            await self._serve(request, params)
+        except (
+            SettingsError,
+            mcp.McpError,
+        ) as error:  # a file of the person's, named with its line
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    async def _serve(self, request: Incoming, params: Json) -> None:
         match request.method:
             case "authenticate":
                 self._authenticate(params)
@@ -189,8 +198,6 @@ class Sessions:
             try:
                 await session.open(self._all_servers(servers))
                 opened = True
-            except SettingsError as error:
-                raise RpcError(INTERNAL_ERROR, str(error)) from None
             finally:
                 if not opened:
                     await session.end()
@@ -199,10 +206,7 @@ class Sessions:
 
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
         """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
-        try:
-            found = mcp.for_agent(mcp.load(self._models.home), os.environ)
-        except mcp.McpError as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        found = mcp.for_agent(mcp.load(self._models.home), os.environ)
         return servers_of({"mcpServers": found.servers}, required=True) | given
 
     async def _fork(self, request: Incoming, params: Json) -> None:

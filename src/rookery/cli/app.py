@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     },
     "Other": {
         "acp": Entry("bridging", "Be an agent on stdio for an editor."),
+        "agent": Entry("own_agent", "Be Rookery's own agent on stdio."),
         "play": Entry("playing", "Be an agent on stdio that plays a script."),
         "model": Entry("modelling", "Be a model on loopback that plays a script."),
         "uninstall": Entry("uninstalling", "Say what lies where, and remove it when told."),

@@ -154,6 +154,10 @@ class Session:
                     return "completed"
                 if shell.ended:
                     return "ended"
+                if shell.interrupted:
+                    # Its end is on the way, whatever the clock says.
+                    shell.changed.wait(1.0)
+                    continue
                 now = time.monotonic()
                 if timeout is None:
                     left, late = shell.last_output + self.quiet_seconds - now, "quiet"

@@ -26,7 +26,10 @@ from rookery.agent.terminal.transcript import Transcript
 from rookery.processes.tree import Process
 
 ROWS, COLUMNS = 50, 200
-START_SECONDS = 20.0
+START_SECONDS = 10.0
+SETTLE_SECONDS = 1.0
+"""A shell that is closed while it reads its set-up files may come to their end: what they run may
+hold a lock of the person's own tools."""
 READ = 65_536
 LONGEST_PROMPT = 20_000
 
@@ -83,6 +86,7 @@ class Shell:
         self._wake: tuple[int, int] = (-1, -1)
         self._folder: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._threads: list[threading.Thread] = []
 
     # --- start ----------------------------------------------------------------------------------
 
@@ -132,8 +136,12 @@ class Shell:
         finally:
             os.close(slave)
         self._master, self._wake = master, os.pipe()
-        for work in (self._read, self._wait):
-            threading.Thread(target=work, args=(self._process,), daemon=True).start()
+        self._threads = [
+            threading.Thread(target=work, args=(self._process,), daemon=True)
+            for work in (self._read, self._wait)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def _shell_environment(self) -> dict[str, str]:
         assert self._folder is not None
@@ -331,6 +339,8 @@ class Shell:
         """End the shell and all that it started. Blocks for less than a second."""
         with self.changed:
             self._closing = True
+            if self._process is not None and not self.ended and self.prompt is None:
+                self.changed.wait_for(lambda: self.prompt or self.ended, SETTLE_SECONDS)
         self._end()
         ending.end_all(self.left_behind)
 
@@ -342,7 +352,7 @@ class Shell:
             if self._wake[1] >= 0:
                 os.write(self._wake[1], b"x")
             self.changed.notify_all()
-        if process is not None:
-            process.wait()
+        for thread in self._threads:
+            thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

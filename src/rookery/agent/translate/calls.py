@@ -35,6 +35,8 @@ class Call(NamedTuple):
     tool: str
     arguments: Json
     cwd: str
+    whole: bool = True
+    """No more arguments will come."""
 
     def kind(self) -> str:
         name = self.tool
@@ -115,24 +117,30 @@ class Call(NamedTuple):
             command = _text(given, "command")
             return [content.fenced(command, "sh")] if command else []
         if path := _text(given, "path") or _text(given, "file_path"):
-            path = self.absolute(path)
-            old, new = _text(given, "old_str", "old_string"), _text(given, "new_str", "new_string")
-            match given.get("command"):
-                case "create":
-                    return [content.diff(path, None, _text(given, "file_text"))]
-                case "str_replace":
-                    return [content.diff(path, old, new)]
-                case "insert":
-                    return [content.fenced(new)]
-                case None if self.tool == "edit" and new:
-                    return [content.diff(path, old or None, new)]
-                case None if self.tool == "write_file":
-                    return [content.fenced(_text(given, "content"))]
+            if found := self._change(self.absolute(path)):
+                return [found]
         if self.tool == "apply_patch":
             return [content.fenced(_text(given, "patch"), "diff")]
         if self.tool in SUB_AGENTS and (task := _text(given, "prompt", "task")):
             return [content.shown(task)]
         return []
+
+    def _change(self, path: str) -> Json | None:
+        """Not before the texts are known: half an edit would look like another one."""
+        given = self.arguments
+        new = _text(given, "new_str", "new_string")
+        match given.get("command"):
+            case "create" if "file_text" in given:
+                return content.diff(path, None, _text(given, "file_text"))
+            case "str_replace" if _text(given, "old_str") and ("new_str" in given or self.whole):
+                return content.diff(path, _text(given, "old_str"), new)
+            case "insert" if new:
+                return content.fenced(new)
+            case None if self.tool == "edit" and new:
+                return content.diff(path, _text(given, "old_string") or None, new)
+            case None if self.tool == "write_file" and "content" in given:
+                return content.fenced(_text(given, "content"))
+        return None
 
 
 _KINDS = {
@@ -158,15 +166,12 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def of_event(event: Any, cwd: str) -> Call:
-    """Of an ActionEvent: its validated action, or else what the model sent."""
-    action = event.action
-    if action is None:
-        return Call(event.tool_name, parse(event.tool_call.arguments), cwd)
-    data = getattr(action, "data", None)
-    if type(action).__name__ == "MCPToolAction" and isinstance(data, dict):
-        return Call(event.tool_name, data, cwd)
-    dumped = content.dump(action)
-    return Call(event.tool_name, dumped if isinstance(dumped, dict) else {}, cwd)
+    """Of an ActionEvent: what the model sent, as it streamed; else what the SDK made of it."""
+    sent = parse(event.tool_call.arguments)
+    if set(sent) == {"arguments"} and event.action is not None:
+        dumped = content.dump(event.action)
+        sent = dumped if isinstance(dumped, dict) else {}
+    return Call(event.tool_name, sent, cwd)
 
 
 def parse(arguments: Any) -> Json:

@@ -53,8 +53,8 @@ def read_wish(connection: socket.socket) -> Wish | None:
             said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - of this user
             if said["key"] == key.items():
                 connection.settimeout(None)
-                names = ("arguments", "directory", "environment", "umask")
-                return Wish(*(said[name] for name in names), descriptors)
+                del said["key"]
+                return Wish(**said, descriptors=descriptors)
     except (OSError, ValueError, EOFError, TypeError, KeyError):
         pass
     for number in descriptors:

@@ -1,0 +1,234 @@
+"""The agent as a process: its start, its end, what it prints, and how late its loop ever is."""
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel
+from rookery.processes import tree
+from tests.acp.driving import Agent, Json
+from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.driving import allow_all, run, status, stop_reason, words
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+type Start = Callable[..., Awaitable[Agent]]
+
+
+@pytest.fixture
+def empty_home() -> Iterator[Path]:
+    home = Path(tempfile.mkdtemp(prefix="rke-", dir="/tmp"))
+    (home / "person").mkdir()
+    yield home
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start() -> AsyncIterator[Start]:
+    started: list[Agent] = []
+
+    async def make(home: Path, *words: str, **environment: str) -> Agent:
+        agent = await Agent.start([*ARGV, *words], environment=surroundings(home, **environment))
+        started.append(agent)
+        return agent
+
+    yield make
+    for agent in started:
+        await agent.kill()
+
+
+def loaded(agent: Agent) -> bool:
+    """Whether the SDK's files are in its memory."""
+    return "pydantic_core" in Path(f"/proc/{agent.process.pid}/maps").read_text()
+
+
+async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> None:
+    """Truthful, protocol 1 and never an echo, before anything heavy is loaded; no network."""
+    agent = await start(empty_home)
+    before = loaded(agent)
+    answer = await agent.call("initialize", protocolVersion=65535)
+    assert not before
+    assert answer["protocolVersion"] == 1
+    assert answer["agentInfo"]["name"] == "rookery-agent"
+    assert answer["_meta"] == {"steering": {"supported": True}}
+    sessions = answer["agentCapabilities"]["sessionCapabilities"]
+    assert set(sessions) == {
+        *("list", "delete", "resume", "close", "fork", "additionalDirectories"),
+    }
+    assert [method["id"] for method in answer["authMethods"]] == ["rookery-setup"]
+    again = await agent.call(
+        "initialize", protocolVersion=1, clientCapabilities={"auth": {"terminal": True}}
+    )
+    assert [method.get("type") for method in again["authMethods"]] == [None, "terminal"]
+
+
+async def test_G2_without_a_model(start: Start, empty_home: Path) -> None:
+    """-32000 with the command that is missing; never a trace, never a wait for the SDK."""
+    agent = await start(empty_home, LLM_MODEL="openai/scripted")
+    await agent.call("initialize", protocolVersion=1)
+    answers = [
+        await agent.answer(agent.ask("session/new", cwd="/tmp", mcpServers=[])),
+        await agent.answer(agent.ask("authenticate", methodId="rookery-setup")),
+    ]
+    for answer in answers:
+        assert answer["error"]["code"] == -32000
+        assert "rookery setup" in answer["error"]["message"]
+    assert "--override-with-envs" in answers[0]["error"]["message"]
+    assert await agent.call("authenticate", methodId="nope") == -32602
+
+
+async def test_G2_a_broken_file_is_named(start: Start, empty_home: Path) -> None:
+    (empty_home / "agent_settings.json").write_text('{"profiles": {\n  oops\n}}')
+    agent = await start(empty_home)
+    await agent.call("initialize", protocolVersion=1)
+    refused = await agent.answer(agent.ask("session/new", cwd="/tmp", mcpServers=[]))
+    assert "agent_settings.json, line 2" in refused["error"]["message"]
+
+
+async def test_the_environment_over_nothing_saved(
+    start: Start, empty_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Used with the flag, never written down; all is kept in the home, and only there."""
+    environment = {
+        "LLM_MODEL": "openai/from-the-environment",
+        "LLM_API_KEY": "sk-of-the-environment",
+        "LLM_BASE_URL": model.url,
+        "ROOKERY_CONVERSATIONS": str(empty_home / "elsewhere"),
+    }
+    agent = await start(empty_home, "--override-with-envs", **environment)
+    allow_all(agent)
+    session = await agent.begin(str(tmp_path))
+    steps = [run("echo 1"), {"text": "ok"}]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    assert model.asked[-1].body["model"] == "from-the-environment"
+    assert model.asked[-1].key == "sk-of-the-environment"
+    assert await agent.close() == 0
+    assert (empty_home / "elsewhere" / session / "base_state.json").exists()
+    files = [path for path in empty_home.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert b"sk-of-the-environment" not in path.read_bytes(), path
+    assert stat.S_IMODE((empty_home / "elsewhere" / session).stat().st_mode) == 0o700
+    assert sorted(path.name for path in (empty_home / "person").iterdir()) == []
+
+
+async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_path: Path) -> None:
+    """Whatever runs: the command, the shell, what they left behind. The ancestor lived on."""
+    agent = await start(agent_home)
+    allow_all(agent)
+    session = await agent.begin(str(tmp_path))
+    line = "(trap '' INT TERM HUP; sleep 611) & (trap '' INT TERM HUP; sleep 612)"
+    id = agent.prompt(session, [run(line)])
+    await status(agent, "in_progress")
+    while len(family := tree.descendants(agent.process.pid)) < 3:
+        await asyncio.sleep(0.05)
+    agent.hang_up()
+    async with asyncio.timeout(30):
+        assert await agent.process.wait() == 0
+    await agent.rest()
+    assert agent.lines[-1] == {"jsonrpc": "2.0", "id": id, "result": {"stopReason": "cancelled"}}
+    assert not await asyncio.to_thread(tree.wait_gone, family, 10.0)
+
+
+async def test_stdout_is_the_protocol_alone(agent: Agent, tmp_path: Path) -> None:
+    """Tools that print, the SDK's own words, odd characters: each line is one message. (That it is
+    valid, the driver sees.) The system prompt and internal states are nobody's thought."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    odd = "\U0001f426 \u2028 tab\t"
+    await agent.turn(session, [run("echo to stdout; echo to stderr >&2"), {"text": odd}])
+    assert words(agent.news(session)) == odd
+    said = " ".join(str(line) for line in agent.lines)
+    assert "You are OpenHands agent" not in said
+    assert "SystemPrompt" not in said
+    for line in agent.raw:
+        assert line.count(b"\n") == 1
+        assert json.loads(line)["jsonrpc"] == "2.0"
+
+
+LATENESS = """
+import asyncio, sys, time
+from rookery.agent import serving, server
+
+worst, busiest = 0.0, 0.0
+
+async def measure():
+    global worst, busiest
+    while True:
+        before, work = time.monotonic(), time.thread_time()
+        await asyncio.sleep(0.01)
+        worst = max(worst, time.monotonic() - before - 0.01)
+        busiest = max(busiest, time.thread_time() - work)
+
+class Measured(server.Server):
+    def _on_notification(self, method, params):
+        global worst, busiest
+        if method == "_late/begin":
+            worst = busiest = 0.0
+        elif method == "_late/tell":
+            self.peer.notify("_late/told", {"worst": worst, "busiest": busiest})
+        else:
+            super()._on_notification(method, params)
+
+async def run(bound):
+    task = asyncio.create_task(measure())
+    await original(bound)
+
+original = serving._serve
+serving._serve = run
+serving.Server = Measured
+serving.main(sys.argv[1:])
+"""
+
+
+async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
+    """While the SDK works: tools, permissions, a stream, hooks that take their time.
+
+    By the clock nothing holds it that waits (each hook would, for a second and more); by the work
+    of its own thread, which other processes of the machine do not lengthen, never for 100 ms.
+    """
+    folder = tmp_path / ".rookery"
+    folder.mkdir()
+    slow = [{"hooks": [{"command": "sleep 1"}]}]
+    hooks = {kind: slow for kind in ("pre_tool_use", "post_tool_use", "user_prompt_submit", "stop")}
+    (folder / "hooks.json").write_text(json.dumps(hooks))
+    program = tmp_path / "measured.py"
+    program.write_text(LATENESS)
+    agent = await Agent.start(
+        [sys.executable, "-P", str(program)], environment=surroundings(agent_home)
+    )
+    try:
+        allow_all(agent)
+        session = await agent.begin(str(tmp_path))
+        await agent.turn(session, [{"text": "warm"}])
+        agent.notify("_late/begin")
+        steps: list[Json] = [run("sleep 1"), {"text": "word " * 50, "every": 0.01}]
+        assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+        agent.notify("_late/tell")
+        told = await agent.until(lambda line: line.get("method") == "_late/told")
+        print("late by the clock and by its work:", told["params"])
+        assert told["params"]["worst"] < 0.9
+        assert told["params"]["busiest"] < 0.1
+    finally:
+        await agent.kill()
+
+
+async def test_resume_by_the_command_line(
+    start: Start, empty_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """An unknown id is said; the process lives on."""
+    write_settings(empty_home, model)
+    agent = await start(empty_home, "--resume", os.urandom(16).hex())
+    await agent.call("initialize", protocolVersion=1)
+    refused = await agent.answer(agent.ask("session/new", cwd=str(tmp_path), mcpServers=[]))
+    assert refused["error"]["code"] == -32002
+    assert "--resume" in refused["error"]["message"]
