@@ -65,9 +65,7 @@ async def test_G5_markup_is_just_text(agent: Agent, tmp_path: Path) -> None:
     assert words(updates) == text
 
 
-async def test_G5_every_kind_of_content(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
-) -> None:
+async def test_G5_every_kind_of_content(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     blocks: list[Json] = [

@@ -21,6 +21,7 @@ PATIENCE = 1.0
 def end_foreground(shell: "Shell") -> None:
     """Until the prompt is back: each group that comes to the foreground gets INT, then its tree
     KILL. What the shell runs in the background is in other groups, and stays."""
+    shell.wait_begun(PATIENCE)
     begun = time.monotonic()
     asked: dict[int, float] = {}
     trees: dict[int, Process] = {}
