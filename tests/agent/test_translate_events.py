@@ -1,6 +1,7 @@
 """Row G8, kind by kind: the SDK's own event objects, made by hand, and what becomes of them."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -35,6 +36,9 @@ from rookery.agent.translate.ids import Ids
 from tests.acp.schema import check
 
 type Json = dict[str, Any]
+
+# Of the model client's own types, as they are made.
+pytestmark = pytest.mark.filterwarnings("ignore:Item .* on TypedDict:UserWarning")
 
 CWD = "/work/dir"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -87,7 +91,7 @@ def call_piece(arguments: str, *, name: str | None = None, call: str | None = No
     return piece(tool_calls=[made])
 
 
-# --- calls ----------------------------------------------------------------------------------------
+# --- calls ---------------------------------------------------------------------------------------
 
 
 def test_a_call_from_beginning_to_end() -> None:
@@ -218,7 +222,7 @@ def test_P8_locations(arguments: Json, places: list[Json]) -> None:
     assert Call("x", arguments, CWD).locations() == places
 
 
-# --- streams --------------------------------------------------------------------------------------
+# --- streams -------------------------------------------------------------------------------------
 
 
 def test_arguments_stream_without_flicker() -> None:
@@ -281,7 +285,7 @@ def test_arguments_in_any_pieces(given_: Json, cuts: list[int], ascii_only: bool
     text = json.dumps(given_, ensure_ascii=ascii_only)
     marks = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     arguments, said = Arguments(), dict.fromkeys(given_, "")
-    for start, end in zip(marks, marks[1:], strict=False):
+    for start, end in pairwise(marks):
         arguments.feed(text[start:end])
         for key in said:
             said[key] += arguments.news(key)
@@ -304,7 +308,7 @@ def test_ids_of_sub_agents_are_apart() -> None:
     assert ids.latest("child", "c") == "c-2"
 
 
-# --- what happens to a conversation ----------------------------------------------------------------
+# --- what happens to a conversation --------------------------------------------------------------
 
 
 def test_condensation() -> None:
@@ -396,7 +400,7 @@ def test_surrogates_and_fences() -> None:
     json.dumps(ended, ensure_ascii=False).encode()
 
 
-# --- what cannot be rendered -----------------------------------------------------------------------
+# --- what cannot be rendered ---------------------------------------------------------------------
 
 
 class Strange:

@@ -16,6 +16,9 @@ from tests.agent.recording import CWD, FOLDER, replay
 
 type Json = dict[str, Any]
 
+# Of the model client's own types, as they are made.
+pytestmark = pytest.mark.filterwarnings("ignore:Item .* on TypedDict:UserWarning")
+
 RECORDINGS = sorted(
     path for path in FOLDER.glob("*.json") if not path.name.endswith("updates.json")
 )
