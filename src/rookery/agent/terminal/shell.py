@@ -335,8 +335,10 @@ class Shell:
     # --- end ------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the shell and all that it started. Blocks for less than a second."""
+        """End the shell and all that it started. Blocks for about a second at most."""
         with self.changed:
+            if self._closing:
+                return
             self._closing = True
             if self._process is not None and not self.ended and self.prompt is None:
                 self.changed.wait_for(lambda: self.prompt or self.ended, SETTLE_SECONDS)
@@ -345,7 +347,7 @@ class Shell:
 
     def _end(self) -> None:
         process = self._process
-        if process is not None:
+        if process is not None and process.returncode is None:
             ending.end_session(process.pid)
         with self.changed:
             if self._wake[1] >= 0:
