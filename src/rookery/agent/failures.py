@@ -42,7 +42,7 @@ def failure_of(error: BaseException) -> RpcError:
     causes = list(_chain(error))
     kind = _kind(causes)
     named = "quota" if kind == "rate_limit" and _says(causes, _QUOTA) else kind
-    said = _said(causes)
+    said = "" if kind == "context" else _said(causes)
     message = f"{WORDS[named]} {REMEDY[named]}" + (f"\n{said}" if said else "")
     data: Json = {"errorKind": kind}
     if kind == "rate_limit":
@@ -75,11 +75,15 @@ def _kind(causes: list[BaseException]) -> str:
         return "auth"
     if names & {"LLMContextWindowExceedError", "ContextWindowExceededError"}:
         return "context"
+    if "NoCondensationAvailableException" in names:  # it was too long, and cannot be shortened
+        return "context"
     if names & {"LLMRateLimitError", "RateLimitError", "BudgetExceededError"}:
         return "rate_limit"
     if _says(causes, _QUOTA):
         return "rate_limit"
-    if names & {"LLMTimeoutError", "Timeout", "APITimeoutError"} or _says(causes, _NETWORK):
+    if names & {"LLMTimeoutError", "Timeout", "APITimeoutError", "APIConnectionError"}:
+        return "network"
+    if _says(causes, _NETWORK):
         return "network"
     return "provider"
 

@@ -23,7 +23,16 @@ def run_agent(arguments: Arguments) -> None:
     """Speak over the descriptors 0 and 1. Ends the process: threads of tools are not waited for."""
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
+        _end_descendants()
         os._exit(0)
+
+
+def _end_descendants() -> None:
+    """Shells, servers, and whatever they started: nothing of ours outlives us (acp-T14)."""
+    from rookery.processes import tree
+
+    if left := tree.descendants(os.getpid()):
+        tree.kill(left)
 
 
 class Over(Exception):

@@ -6,11 +6,13 @@ over at the next seam of the run.
 
 import asyncio
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, CondensationRequest
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent import commands, store, subagents, terminal
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
+
+PATIENCE = 2.0
+"""Seconds that a session which is closed waits for its own start."""
 
 
 class Session(Seams):
@@ -61,6 +66,9 @@ class Session(Seams):
         self._pace = Pace(self._loop, self._take_output)
         self._watcher = Watcher(self._on_child_event)
         self._children: dict[str, Translator] = {}
+        self._opened_waiting = False
+        """When it was opened, a call had no result: the SDK hides such a call from the model, and
+        would show it the result alone."""
         self._settling: set[asyncio.Future[Any]] = set()
 
     # --- making and ending -----------------------------------------------------------------------
@@ -90,6 +98,7 @@ class Session(Seams):
         self._applied = self.choices.wanted
         self.conversation = await asyncio.to_thread(make, wishes)
         self.conversation.seams = self
+        self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 
     async def replay(self) -> None:
@@ -136,11 +145,22 @@ class Session(Seams):
         if self.turn is not None:
             self.turn.cancel()
             await self.turn.over.wait()
+        if self.warming is not None:
+            await asyncio.wait({self.warming}, timeout=PATIENCE)
+            if not self.warming.done():
+                self.warming.add_done_callback(lambda _: self._close_later())
+        await asyncio.to_thread(self._close)
+
+    def _close_later(self) -> None:
+        self.settle(self._loop.run_in_executor(None, self._close))
+
+    def _close(self) -> None:
+        """Blocks. Twice does no harm."""
         if self.conversation is not None:
-            terminal.on_output(self.conversation, None)
-            await asyncio.to_thread(self.conversation.close)
+            terminal.close(self.conversation)
+            self.conversation.close()
         if not self.record.prompted:
-            await asyncio.to_thread(self._home.delete, self.record.id)
+            self._home.delete(self.record.id)
         self._lock.release()
 
     def settle(self, work: "asyncio.Future[Any]") -> None:
@@ -272,8 +292,11 @@ class Session(Seams):
         self.keep(choices=self.choices.wanted._asdict())
 
     async def conform(self) -> None:
-        """Make the conversation what was chosen. Nothing of it may run meanwhile."""
+        """Make the conversation what was chosen. Nothing of it may run or wait meanwhile."""
         wanted, applied = self.choices.wanted, self._applied
+        if self._opened_waiting:
+            await asyncio.to_thread(self.running.state.rebuild_view)
+            self._opened_waiting = False
         if wanted == applied:
             return
         await asyncio.to_thread(self._conform, wanted, applied)
@@ -313,16 +336,25 @@ class Session(Seams):
 
     def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
         """Another session with this one's past. Blocks: in a thread."""
-        import uuid
-
         id = store.new_id()
-        self.running.fork(conversation_id=uuid.UUID(id)).close()
+        with self._unwatched():
+            self.running.fork(conversation_id=uuid.UUID(id)).close()
         title = f"{self.record.title} (fork)" if self.record.title else ""
         made = self.record._replace(
             id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
         )
         self._home.write(made)
         return made
+
+    @contextmanager
+    def _unwatched(self) -> Iterator[None]:
+        """The SDK would make a fork's visualizer as a copy of ours, which it cannot."""
+        conversation = self.running
+        watcher, conversation._visualizer = conversation._visualizer, None
+        try:
+            yield
+        finally:
+            conversation._visualizer = watcher
 
     # --- the run ---------------------------------------------------------------------------------
 
@@ -334,6 +366,11 @@ class Session(Seams):
         waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
         return self.pending() if waits else []
 
+    def note_granted(self) -> None:
+        """From now on nothing waits: after a crash what was begun is not asked for again."""
+        with self.running.state as state:
+            state.execution_status = Status.RUNNING
+
     def repair(self, words: str = "") -> None:
         """Give every call without a result one, so that the history stays valid. Blocks."""
         conversation = self.running
@@ -344,6 +381,16 @@ class Session(Seams):
             return
         with conversation.state:
             conversation._emit_orphaned_action_errors()
+
+    def drop_request(self) -> None:
+        """Take back a wish to shorten that could not be met: it would fail every later step."""
+        state = self.running.state
+        if not state.view.unhandled_condensation_request:
+            return
+        branch = state.active_branch()
+        wishes = [n for n, event in enumerate(branch) if isinstance(event, CondensationRequest)]
+        if wishes and wishes[-1] > 0:
+            self.running.navigate_to(branch[wishes[-1] - 1].id)
 
     def tell_usage(self) -> None:
         """Tokens in the model's context, and what the session cost so far."""

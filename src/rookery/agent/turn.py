@@ -99,6 +99,7 @@ class Turn:
             session.say(WAITS if self._sent else WAITS + KEPT_BACK)
         except ConversationRunError as error:
             session.end_calls("The model failed.")
+            await asyncio.to_thread(session.drop_request)
             raise failure_of(error) from error
         finally:
             self._ending = True
@@ -121,11 +122,11 @@ class Turn:
             parts = commands.with_skill(skill, said)
         session.begin_prompt(words_of(parts))
         await self._thread(session.make_ready)
-        await self._first(asyncio.ensure_future(session.conform()))
         await self._resume()
         if session.pending():  # what was granted is done first: a call is followed by its result
             self._steering.insert(0, parts)
         else:
+            await self._first(asyncio.ensure_future(session.conform()))
             await self._thread(session.running.send_message, message_of(parts))
         self._sent = True
         return await self._go_on()
@@ -165,11 +166,17 @@ class Turn:
         return self.session.running.state.execution_status
 
     async def _first[T](self, work: "asyncio.Future[T]") -> T:
-        """Its result, unless the turn is cancelled before."""
+        """Its result, unless the turn is cancelled before: then the next turn waits for it."""
+        try:
+            return await self._unless_stopped(work)
+        except Stopped:
+            self.session.settle(work)
+            raise
+
+    async def _unless_stopped[T](self, work: "asyncio.Future[T]") -> T:
         both: set[asyncio.Future[Any]] = {work, self._stopped}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if self.cancelled:
-            self.session.settle(work)
             raise Stopped
         return work.result()
 
@@ -293,7 +300,7 @@ class Turn:
         """One request per action that waits. Raises Stopped, Waits."""
         for action in self.session.pending():
             if asking.needs_permission(self.session, action):
-                match await asking.ask(self.session, action, self._first):
+                match await asking.ask(self.session, action, self._unless_stopped):
                     case permission.Rejected(reason):
                         await self._thread(asking.reject, self.session, action, reason)
                     case permission.Cancelled():
@@ -301,13 +308,14 @@ class Turn:
                         raise Stopped
                     case permission.Unanswered():
                         raise Waits
+        await self._thread(self.session.note_granted)
 
     async def ask_for_child(self, actions: list[ActionEvent]) -> bool:
         """Whether an agent below may carry these out: all of them, or none."""
         for action in actions:
             if asking.needs_permission(self.session, action):
                 try:
-                    verdict = await asking.ask(self.session, action, self._first)
+                    verdict = await asking.ask(self.session, action, self._unless_stopped)
                 except Stopped:
                     return False
                 if isinstance(verdict, permission.Cancelled):

@@ -65,7 +65,7 @@ class Chooser:
             said = conversation.said[place]
             if said.role != "user":
                 continue
-            for text in said.texts:
+            for text in reversed(said.texts):  # prompts in a row are sent as one
                 if MARK in text:
                     return _played(text), place
         return None

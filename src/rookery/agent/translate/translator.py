@@ -50,6 +50,8 @@ class Translator:
         self._scope = ""
         self._calls = OpenCalls(terminals)
         self._stream = Stream()
+        self._told = ""
+        """The answer whose whole event was told last: what was said of it belongs to no other."""
         self._journal: list[str] | None = None
         """Of a sub-agent: its words so far, which are shown in the call that started it."""
         self._renderers: dict[str, Callable[[Any, bool], list[Json]]] = {
@@ -129,8 +131,15 @@ class Translator:
         if event.source != "agent":
             return []
         response = event.llm_response_id or event.id
+        self._next_answer(response)
         updates = self._reasoning(message, response)
         return updates + self._said(message.content, response)
+
+    def _next_answer(self, response: str) -> None:
+        """Answers that are not streamed come without a sign that the one before is over."""
+        if self._told not in ("", response) and self._stream.response in ("", self._told):
+            self._stream = Stream()
+        self._told = response
 
     def _reasoning(self, source: Any, response: str) -> list[Json]:
         text = source.reasoning_content or ""
@@ -158,6 +167,7 @@ class Translator:
 
     def _action(self, event: Any) -> list[Json]:
         response = event.llm_response_id
+        self._next_answer(response)
         updates = self._reasoning(event, response) + self._said(event.thought, response)
         name = event.tool_name
         call = calls.of_event(event, self.cwd)

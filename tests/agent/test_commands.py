@@ -1,0 +1,126 @@
+"""Slash commands: answered by the agent itself, without its model."""
+
+from pathlib import Path
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent
+from tests.agent.driving import run, stop_reason, words
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SKILL = """---
+name: greet
+description: Greets a person.
+---
+Always say GRACIOUSLY.
+"""
+
+
+async def said(agent: Agent, session: str, command: str) -> str:
+    assert stop_reason(await agent.turn(session, command)) == "end_turn"
+    return words(agent.news(session))
+
+
+async def test_the_list_of_them(agent: Agent, tmp_path: Path) -> None:
+    """Advertised after the session, with the skills of its directory."""
+    folder = tmp_path / ".agents" / "skills" / "greet"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+    agent.news()
+    session = await agent.new(str(tmp_path))
+    told = await agent.until(lambda line: "available_commands_update" in str(line))
+    names = [each["name"] for each in told["params"]["update"]["availableCommands"]]
+    assert names == [
+        *("help", "new", "clear", "condense", "confirm", "model", "mcp", "skills", "cost"),
+        *("rewind", "fork", "title", "greet"),
+    ]
+    assert "/rewind" in await said(agent, session, "/help")
+    assert "/greet" in await said(agent, session, "/skills")
+    unknown = await said(agent, session, "/nonsense")
+    assert "no command /nonsense" in unknown
+    assert "/rewind" in unknown
+
+
+async def test_a_skill_by_its_name(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+    folder = tmp_path / ".agents" / "skills" / "greet"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "/greet my neighbour")
+    sent = str(model.asked[-1].body["messages"][-1])
+    assert "my neighbour" in sent
+    assert "GRACIOUSLY" in sent
+
+
+async def test_a_path_is_no_command(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    assert await said(agent, session, "/usr/bin is what?") == "You said: /usr/bin is what?"
+
+
+async def test_choices_by_command(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    assert "`always-ask`" in await said(agent, session, "/confirm")
+    assert (
+        await said(agent, session, "/confirm always-approve") == "The mode is now `always-approve`."
+    )
+    assert "unknown mode" in await said(agent, session, "/confirm never")
+    assert "`second`" in await said(agent, session, "/model")
+    assert await said(agent, session, "/model second") == "The model is now `second`."
+    assert "no MCP server" in (await said(agent, session, "/mcp")).replace("No", "no")
+
+
+async def test_cost(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "hi")
+    assert "$0.14" in await said(agent, session, "/cost")
+
+
+async def test_new_and_rewind_make_the_model_forget(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    for prompt in ("first thing", "second thing", "third thing"):
+        await agent.turn(session, prompt)
+    assert "2 prompts are taken back" in await said(agent, session, "/rewind 2")
+    await agent.turn(session, "fourth thing")
+    sent = str(model.asked[-1].body["messages"])
+    assert "first thing" in sent
+    assert "second thing" not in sent
+    await said(agent, session, "/new")
+    await agent.turn(session, "fifth thing")
+    messages = model.asked[-1].body["messages"]
+    assert [message["role"] for message in messages] == ["system", "user"]
+    assert "first thing" not in str(messages)
+
+
+async def test_fork_and_title(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "begin")
+    assert "My work" in await said(agent, session, "/title My work")
+    assert "another session" in await said(agent, session, "/fork")
+    found = (await agent.call("session/list", cwd=str(tmp_path)))["sessions"]
+    assert {entry["title"] for entry in found} == {"My work", "My work (fork)"}
+    assert "A scripted model" in await said(agent, session, "/title")
+
+
+async def test_condense(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    for number in range(8):
+        await agent.turn(session, f"thing {number}")
+    assert "Shortened" in await said(agent, session, "/condense")
+    await agent.turn(session, "and now")
+    assert "thing 4" not in str(model.asked[-1].body["messages"])
+
+
+async def test_while_a_turn_runs(agent: Agent, tmp_path: Path) -> None:
+    """What changes nothing is answered at once; the rest has to wait. The turn goes on."""
+    session = await agent.new(str(tmp_path))
+    running = agent.prompt(session, [run("true"), {"text": "end"}])
+    asked = await agent.until(lambda line: line.get("method") == "session/request_permission")
+    assert "`always-ask`" in await said(agent, session, "/confirm")
+    assert "Wait until" in await said(agent, session, "/new")
+    agent.send(id=asked["id"], result={"outcome": {"outcome": "selected", "optionId": "reject"}})
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert words(agent.news(session)) == "end"

@@ -1,0 +1,182 @@
+"""Row G9: what a person is asked, before anything runs, and what each answer does."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, Json, kinds, statuses
+from tests.agent.driving import (
+    ALLOW,
+    CANCELLED,
+    REJECT,
+    allow_all,
+    answer_all,
+    calls,
+    edit,
+    permission,
+    run,
+    stop_reason,
+    words,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+HERE: Json = {"mcpServers": []}
+
+
+def chosen(option: str, **meta: Any) -> Json:
+    outcome: Json = {"outcome": "selected", "optionId": option}
+    return {"outcome": outcome | ({"_meta": {"rookery": meta}} if meta else {})}
+
+
+async def test_G9_the_real_call_before_it_runs(agent: Agent, tmp_path: Path) -> None:
+    """Announced as pending, asked with its own id, title, kind, input and diff, and only then run:
+    the ancestor asked about made-up ids, with nothing to see, for what was running already."""
+    session = await agent.new(str(tmp_path))
+    running = agent.prompt(session, [edit(tmp_path / "a.txt", "new"), {"text": "ok"}])
+    asked = (await permission(agent))["params"]
+    before = agent.news(session)
+    call = asked["toolCall"]
+    announced = [u for u in before if u["sessionUpdate"] == "tool_call"]
+    assert [u["toolCallId"] for u in announced] == [call["toolCallId"]]
+    assert set(statuses(before)) == {"pending"}
+    assert call["kind"] == "edit"
+    assert "a.txt" in call["title"]
+    assert call["rawInput"]["file_text"] == "new"
+    assert [part["newText"] for part in call["content"] if part["type"] == "diff"] == ["new"]
+    assert [option["kind"] for option in asked["options"]] == [
+        *("allow_once", "reject_once", "allow_always", "allow_always"),
+    ]
+    assert not (tmp_path / "a.txt").exists()
+    line = [line for line in agent.lines if line.get("method") == "session/request_permission"][0]
+    agent.send(id=line["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert statuses(agent.news(session))[-2:] == ["in_progress", "completed"]
+    assert (tmp_path / "a.txt").exists()
+
+
+async def test_G9_one_request_for_each_action(agent: Agent, tmp_path: Path) -> None:
+    """Of two at once the first is rejected, the second allowed; the model is told which."""
+    session = await agent.new(str(tmp_path))
+    both = {"calls": [edit(tmp_path / name, "x")["call"] for name in ("a", "b")]}
+    running = agent.prompt(session, [both, {"text": "ok"}])
+    ids = []
+    for answer in (REJECT, ALLOW):
+        asked = await permission(agent)
+        ids.append(asked["params"]["toolCall"]["toolCallId"])
+        agent.send(id=asked["id"], result=answer)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert len(set(ids)) == 2
+    assert (tmp_path / "b").exists()
+    assert not (tmp_path / "a").exists()
+    ended = {call["toolCallId"]: call["status"] for call in calls(agent.news(session))}
+    assert [ended[id] for id in ids] == ["failed", "completed"]
+
+
+async def test_G9_a_rejection_with_a_reason(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Row P8: the model is told why, and goes on."""
+    answer_all(agent, chosen("reject", reason="use the other file"))
+    session = await agent.new(str(tmp_path))
+    answer = await agent.turn(session, [run("touch done"), {"text": "then not"}])
+    assert stop_reason(answer) == "end_turn"
+    assert words(agent.news(session)) == "then not"
+    assert not (tmp_path / "done").exists()
+    told = model.asked[-1].body["messages"][-1]
+    assert told["role"] == "tool"
+    assert "use the other file" in str(told["content"])
+
+
+async def test_G9_always_proceed(agent: Agent, tmp_path: Path) -> None:
+    """One answer allows this and all that follows: the mode, in both of its views."""
+    asked = answer_all(agent, chosen("always-approve"))
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run("echo 1"), run("echo 2"), {"text": "ok"}])
+    updates = agent.news(session)
+    assert len(asked) == 1
+    assert [call["status"] for call in calls(updates)] == ["completed", "completed"]
+    modes = [u["currentModeId"] for u in updates if u["sessionUpdate"] == "current_mode_update"]
+    assert modes == ["always-approve"]
+    assert "config_option_update" in kinds(updates)
+
+
+async def test_G9_only_when_risky(agent: Agent, tmp_path: Path) -> None:
+    """Then high and unknown risk is asked about, low is not."""
+    asked = answer_all(agent, chosen("risk-based"))
+    session = await agent.new(str(tmp_path))
+    steps = [run("echo 1", security_risk="LOW"), run("echo 2", security_risk="LOW")]
+    steps += [run("echo 3", security_risk="MEDIUM"), run("echo 4", security_risk="HIGH")]
+    steps += [run("echo 5"), {"text": "ok"}]
+    await agent.turn(session, steps)
+    commands = [params["toolCall"]["rawInput"]["command"] for params in asked]
+    assert commands == ["echo 1", "echo 4", "echo 5"]
+    assert [call["status"] for call in calls(agent.news(session))] == ["completed"] * 5
+
+
+async def test_G9_cancelled_is_a_cancel(agent: Agent, tmp_path: Path) -> None:
+    answer_all(agent, CANCELLED)
+    session = await agent.new(str(tmp_path))
+    assert stop_reason(await agent.turn(session, [run("touch done")])) == "cancelled"
+    assert [call["status"] for call in calls(agent.news(session))] == ["failed"]
+    assert stop_reason(await agent.turn(session, "next")) == "end_turn"
+    assert not (tmp_path / "done").exists()
+
+
+NONSENSE: list[Any] = [
+    Exception(-32603, "broken client"),
+    {"outcome": {"outcome": "selected", "optionId": "forged"}},
+    {"outcome": {"optionId": "allow-once"}},
+    {"outcome": "allow-once"},
+    "allow-once",
+    [],
+]
+
+
+@pytest.mark.parametrize("answer", NONSENSE, ids=str)
+async def test_G9_no_clear_answer_and_it_waits(agent: Agent, tmp_path: Path, answer: Any) -> None:
+    """Nothing is carried out, the turn says that it waits; the next prompt asks again first, and
+    what is then allowed is done before the model hears that prompt."""
+    answer_all(agent, answer)
+    session = await agent.new(str(tmp_path))
+    assert stop_reason(await agent.turn(session, [run("touch done"), {"text": "ok"}])) == "end_turn"
+    updates = agent.news(session)
+    assert "waits for your permission" in words(updates)
+    assert [call["status"] for call in calls(updates)] == ["pending"]
+    assert not (tmp_path / "done").exists()
+    asked = allow_all(agent)
+    assert stop_reason(await agent.turn(session, "now then")) == "end_turn"
+    assert [params["toolCall"]["rawInput"]["command"] for params in asked] == ["touch done"]
+    assert (tmp_path / "done").exists()
+    assert words(agent.news(session)).endswith("ok")
+
+
+async def test_G9_a_loaded_conversation_asks_again(agent: Agent, tmp_path: Path) -> None:
+    """Replayed as pending; asked with the next prompt, and still not carried out when rejected."""
+    answer_all(agent, "nonsense")
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run("touch done"), {"text": "ok"}])
+    await agent.call("session/close", sessionId=session)
+    agent.news()
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), **HERE)
+    assert [call["status"] for call in calls(agent.news(session))] == ["pending"]
+    asked = answer_all(agent, REJECT)
+    assert stop_reason(await agent.turn(session, "go on")) == "end_turn"
+    assert len(asked) == 1
+    assert [call["status"] for call in calls(agent.news(session))] == ["failed"]
+    assert not (tmp_path / "done").exists()
+
+
+async def test_G7_a_change_in_mid_turn(agent: Agent, tmp_path: Path) -> None:
+    """The mode is set while the model speaks: its next action is not asked about any more."""
+    session = await agent.new(str(tmp_path))
+    slow = run("echo 1") | {"text": "a b c d e f", "every": 0.2}
+    running = agent.prompt(session, [slow, {"text": "ok"}])
+    await agent.until(lambda line: "agent_message_chunk" in str(line))
+    set_mode = {"sessionId": session, "modeId": "always-approve"}
+    assert await agent.call("session/set_mode", **set_mode) == {}
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert agent.requests() == []
+    assert [call["status"] for call in calls(agent.news(session))] == ["completed"]

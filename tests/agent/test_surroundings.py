@@ -1,0 +1,147 @@
+"""Row G3: instructions, skills, hooks and MCP servers come from the session's directory."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, Json
+from tests.agent.driving import allow_all, calls, run, shown, stop_reason, words
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SERVER = """
+import sys
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("songs")
+
+@server.tool()
+def sing(word: str) -> str:
+    import os
+    return f"la {word} {os.environ.get('TUNE', '')}"
+
+server.run()
+"""
+
+
+def hook(cwd: Path, **kinds: str) -> None:
+    folder = cwd / ".rookery"
+    folder.mkdir()
+    table = {kind: [{"hooks": [{"command": line}]}] for kind, line in kinds.items()}
+    (folder / "hooks.json").write_text(json.dumps(table))
+
+
+async def test_G3_instructions_of_the_directory(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """AGENTS.md of the session, of this session alone; not that of where the process runs."""
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    (tmp_path / "with" / "AGENTS.md").write_text("Speak like a HERON.")
+    for name, told in (("with", True), ("without", False)):
+        session = await agent.new(str(tmp_path / name))
+        await agent.turn(session, "hi")
+        system = str(model.asked[-1].body["messages"][0])
+        assert ("HERON" in system) is told
+        assert str(tmp_path / name) in system
+
+
+async def test_G3_more_directories(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+    made = await agent.call(
+        "session/new", cwd=str(tmp_path), mcpServers=[], additionalDirectories=["/tmp/more-of-it"]
+    )
+    await agent.turn(made["sessionId"], "hi")
+    assert "/tmp/more-of-it" in str(model.asked[-1].body["messages"][0])
+
+
+async def test_hooks_of_all_six_kinds(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+    """Each is run, in the session's directory, and none holds up the rest of the agent."""
+    kinds = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
+    hook(tmp_path, **{kind: f"echo {kind} >> ran" for kind in (*kinds, "session_end")})
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    assert stop_reason(await agent.turn(session, [run("echo 1"), {"text": "ok"}])) == "end_turn"
+    assert (tmp_path / "ran").read_text().split() == list(kinds)
+    await agent.call("session/close", sessionId=session)
+    assert (tmp_path / "ran").read_text().split() == [*kinds, "session_end"]
+
+
+async def test_a_hook_that_forbids_a_tool(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """The person is not asked for what is not done; the model is told why."""
+    hook(tmp_path, pre_tool_use="echo not on my watch >&2; exit 2")
+    asked = allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run("touch done"), {"text": "then not"}])
+    updates = agent.news(session)
+    assert asked == []
+    assert not (tmp_path / "done").exists()
+    assert [call["status"] for call in calls(updates)] == ["failed"]
+    assert "not on my watch" in str(model.asked[-1].body["messages"][-1])
+    assert words(updates) == "then not"
+
+
+async def test_a_hook_that_forbids_a_prompt(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    hook(tmp_path, user_prompt_submit="exit 2")
+    session = await agent.new(str(tmp_path))
+    count = len(model.asked)
+    assert stop_reason(await agent.turn(session, [{"text": "never"}])) == "end_turn"
+    assert len(model.asked) == count
+
+
+async def test_a_hook_that_forbids_to_stop(agent: Agent, tmp_path: Path) -> None:
+    """The model is told, and goes on; in the end it may stop."""
+    hook(tmp_path, stop="if [ -e once ]; then exit 0; fi; touch once; echo more >&2; exit 2")
+    session = await agent.new(str(tmp_path))
+    steps = [{"text": "first "}, {"text": "second"}]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    assert words(agent.news(session)) == "first second"
+
+
+async def test_hooks_with_a_mistake_are_refused(agent: Agent, tmp_path: Path) -> None:
+    """A guard that is silently left out guards nothing."""
+    (tmp_path / ".rookery").mkdir()
+    (tmp_path / ".rookery" / "hooks.json").write_text('{"before": []}')
+    asked = agent.ask("session/new", cwd=str(tmp_path), mcpServers=[])
+    refused = (await agent.answer(asked))["error"]
+    assert "hooks.json" in refused["message"]
+
+
+async def test_S6_mcp_servers(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+    """Launched with their environment, their tools reach the model and can be called."""
+    (tmp_path / "server.py").write_text(SERVER)
+    server: Json = {
+        "name": "songs",
+        "command": sys.executable,
+        "args": [str(tmp_path / "server.py")],
+        "env": [{"name": "TUNE", "value": "dolce"}],
+    }
+    allow_all(agent)
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[server])
+    session = made["sessionId"]
+    call = {"name": "songs_sing", "arguments": {"word": "lu"}}
+    tools = []
+    await agent.turn(session, "what is there?")
+    tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
+    [name] = [tool for tool in tools if tool.endswith("sing")]
+    await agent.turn(session, [{"call": call | {"name": name}}, {"text": "ok"}])
+    [called] = calls(agent.news(session))
+    assert "la lu dolce" in shown(called)
+    await agent.turn(session, "/mcp")
+    assert "songs" in words(agent.news(session))
+
+
+async def test_S7_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) -> None:
+    """And costs nothing but its own tools."""
+    broken = {"name": "gone", "command": "/nowhere/to/be/found", "args": [], "env": []}
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[broken])
+    session = made["sessionId"]
+    assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
+    told = [line["params"]["update"] for line in agent.lines if "update" in line.get("params", {})]
+    assert "The MCP server gone is left out" in words(told, "agent_thought_chunk")
