@@ -1,4 +1,4 @@
-"""The terminal tool in a real conversation of the SDK: tmux is never asked for, output is heard under
+"""The terminal tool in a real conversation of the SDK: tmux is never asked for, output is heard by
 the call's id, and a cancel leaves a history that goes on."""
 
 import asyncio
