@@ -287,6 +287,7 @@ def test_an_ended_shell_is_made_anew(session: Session, tmp_path: Path) -> None:
     wait_gone(pid)
 
 
+@pytest.mark.long
 def test_set_up_files_that_never_end_are_left_out(tmp_path: Path) -> None:
     (tmp_path / ".bashrc").write_text("exec sleep 618\n")
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
@@ -321,6 +322,7 @@ session.execute(TerminalAction(command="sleep 623 & echo $!; echo $$; sleep 611"
 """
 
 
+@pytest.mark.long
 def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     """The kernel hangs up: the shell, its foreground and its jobs end with the process that held
     the terminal."""
