@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from bench.agents import Stage
-from rookery.agent.warm import key
+from rookery.client import warmth
 
 PATIENCE = 120.0
 
@@ -18,10 +18,10 @@ def warm(made: Stage) -> Iterator[int]:
     """Its pid. Started as a door would, in the environment of the doors to come."""
     environment = made.environment()
     code = (
-        "from rookery import paths; from rookery.agent.warm import key;"
-        "key.start(paths.home()); print(key.socket_path(paths.home()))"
+        "from rookery import paths; from rookery.client import warmth;"
+        "warmth.start(paths.home(), 0); print(warmth.socket_path(paths.home()))"
     )
-    argv = (key.argv()[0], "-P", "-c", code)
+    argv = (warmth.argv()[0], "-P", "-c", code)
     ran = subprocess.run(argv, env=environment, check=True, capture_output=True, text=True)
     path = ran.stdout.strip()
     deadline = time.monotonic() + PATIENCE

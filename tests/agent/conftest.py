@@ -39,6 +39,12 @@ def write_settings(home: Path, model: ScriptedModel, **more: Json) -> None:
     profiles = {"first": profile | QUICK, "second": profile | QUICK | {"model": "openai/other"}}
     document = {"version": 1, "default": "first", "profiles": profiles, **more}
     (home / "agent_settings.json").write_text(json.dumps(document))
+    keep_cold(home)
+
+
+def keep_cold(home: Path) -> None:
+    """No warm process is started behind the tests' backs, or used by them."""
+    (home / "config.toml").write_text("[agent]\nwarm = false\n")
 
 
 def surroundings(home: Path, **more: str) -> dict[str, str]:

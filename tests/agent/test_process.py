@@ -16,7 +16,7 @@ import pytest_asyncio
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.processes import tree
 from tests.acp.driving import Agent, Json
-from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.conftest import ARGV, keep_cold, surroundings, write_settings
 from tests.agent.driving import allow_all, run, status, stop_reason, words
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -28,6 +28,7 @@ type Start = Callable[..., Awaitable[Agent]]
 def empty_home() -> Iterator[Path]:
     home = Path(tempfile.mkdtemp(prefix="rke-", dir="/tmp"))
     (home / "person").mkdir()
+    keep_cold(home)
     yield home
     shutil.rmtree(home, ignore_errors=True)
 

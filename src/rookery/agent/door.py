@@ -16,7 +16,7 @@ import socket
 import sys
 
 from rookery import paths
-from rookery.agent.warm import key
+from rookery.client import warmth
 from rookery.processes.lineage import MARK
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -27,15 +27,15 @@ LOST = 70
 def main(arguments: list[str]) -> int:
     """The exit status; as the agent itself it ends the process."""
     home = paths.home()
-    if key.is_wanted(home):
+    if warmth.is_wanted(home):
         try:
-            stand_in = _offer(key.socket_path(home), arguments)
+            stand_in = _offer(warmth.socket_path(home), arguments)
         except (OSError, paths.PathError):
             stand_in = None
         if stand_in is not None:
             return _stand_in(stand_in)
         if MARK not in os.environ:  # a worker ends all that it started: a warm one would go with it
-            key.start(home)
+            warmth.start(home)
     from rookery.agent.serving import main as serve
 
     return serve(arguments)
@@ -45,12 +45,12 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
     """The connection to the warm process that took the descriptors; None where none did."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(key.PATIENCE)
+        connection.settimeout(warmth.PATIENCE)
         connection.connect(path)
         umask = os.umask(0o077)
         os.umask(umask)
         wish = {
-            "key": key.items(),
+            "key": warmth.items(),
             "arguments": arguments,
             "directory": os.getcwd(),
             "environment": dict(os.environb),
@@ -59,7 +59,7 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
         message = marshal.dumps(wish)
         socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2])
         connection.sendall(message)
-        taken = connection.recv(1) == key.TAKEN
+        taken = connection.recv(1) == warmth.TAKEN
     except OSError:
         taken = False
     if not taken:
@@ -72,7 +72,7 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
 def _stand_in(connection: socket.socket) -> int:
     """Wait for the status; what is told to us is told to the agent."""
     for number in PASSED_ON:
-        signal.signal(number, lambda number, _: connection.send(key.SIGNAL + bytes([number])))
+        signal.signal(number, lambda number, _: connection.send(warmth.SIGNAL + bytes([number])))
     # Its own copies of the pipes would keep them open after the agent closed its ends.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -4,6 +4,8 @@ first questions are answered already."""
 import asyncio
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rookery import paths
 
@@ -16,22 +18,31 @@ PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LO
 """Unless the person said otherwise: stderr is for what a person should read."""
 
 
-def prepare() -> None:
-    """What has to hold before the first import of it."""
-    os.environ.update(ENVIRONMENT)
-    # Its own files belong into the home, too: else they would lie in ~/.openhands.
-    os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
-    for name, value in PREFERENCES.items():
-        os.environ.setdefault(name, value)
+@contextmanager
+def surroundings() -> Iterator[None]:
+    """What has to hold while it is imported; commands that the agent runs see none of it."""
+    wanted = {**PREFERENCES, **os.environ, **ENVIRONMENT}
+    before = {name: os.environ.get(name) for name in (*ENVIRONMENT, *PREFERENCES)}
+    os.environ.update({name: wanted[name] for name in before})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def load() -> None:
     """Import all of it that a first turn needs. Takes seconds."""
-    prepare()
+    # Its own files belong into the home, too: else they would lie in ~/.openhands.
+    os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
     # Of a model without a known price, at every answer.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
-    import rookery.agent.session
-    import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
+    with surroundings():
+        import rookery.agent.session
+        import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
 
 
 class Sdk:

@@ -23,6 +23,7 @@ from rookery.client.turnover import turn_over
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
+OWN_AGENT = "rookery"
 TAIL = 2_000  # bytes of worker.log in an error
 
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
@@ -115,7 +116,18 @@ def start_worker(
         raise StartError("too_many", words) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
-    return _understand(line, directory)
+    started = _understand(line, directory)
+    _warm_ahead(home, directory)
+    return started
+
+
+def _warm_ahead(home: str, directory: str) -> None:
+    """For sessions of our own agent: what a worker starts ends with it, so this is not its task."""
+    head = paths.read_json(os.path.join(directory, paths.HEAD))
+    if head is not None and head.get("agent") == OWN_AGENT:
+        from rookery.client import warmth
+
+        warmth.ahead(home)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:

@@ -14,17 +14,20 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.agent.warm import key
+from rookery.client import warmth
 from rookery.processes import tree
+from rookery.processes.lineage import become_subreaper
 from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
 """Bytes of an environment with its arguments: more than any system takes."""
-GRACE = 2.0
+PASSES = 3
+"""Of ending what is below: each meets what was forked during the one before."""
+SETTLE = 0.5
 FAILED = 70
 
 
@@ -44,14 +47,14 @@ def read_wish(connection: socket.socket) -> Wish | None:
     """What the door asks for; None where it is not ours to serve, with nothing left open."""
     descriptors: list[int] = []
     try:
-        connection.settimeout(key.PATIENCE)
+        connection.settimeout(warmth.PATIENCE)
         if peer_of(connection)[0] != os.geteuid():
             return None
         size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
         length = int.from_bytes(size)
         if len(size) == 4 and len(descriptors) == 3 and length <= MOST:
             said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - of this user
-            if said["key"] == key.items():
+            if said["key"] == warmth.items():
                 connection.settimeout(None)
                 del said["key"]
                 return Wish(**said, descriptors=descriptors)
@@ -76,7 +79,7 @@ def tell_status(connection: socket.socket, status: int) -> None:
     """An exit code; a signal's, as a shell would say it."""
     said = status if status >= 0 else 128 - status
     with suppress(OSError):
-        connection.send(key.STATUS + bytes([said & 0xFF]))
+        connection.send(warmth.STATUS + bytes([said & 0xFF]))
 
 
 def become(connection: socket.socket, wish: Wish) -> NoReturn:
@@ -89,7 +92,11 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         os._exit(status & 0xFF)
 
     try:
-        _settle(connection, wish)
+        _settle(wish)
+        connection.set_inheritable(False)
+        watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
+        watch.start()
+        connection.send(warmth.TAKEN)
         from rookery.agent.serving import run
 
         run(wish.arguments, end)
@@ -98,7 +105,7 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         end(FAILED)
 
 
-def _settle(connection: socket.socket, wish: Wish) -> None:
+def _settle(wish: Wish) -> None:
     with suppress(PermissionError):  # a spare leads its session already
         os.setsid()
     for number, given in enumerate(wish.descriptors):
@@ -119,9 +126,7 @@ def _settle(connection: socket.socket, wish: Wish) -> None:
     _retarget_logging()
     random.seed()
     gc.enable()
-    connection.set_inheritable(False)
-    watch = threading.Thread(target=_watch, args=(connection,), name="door", daemon=True)
-    watch.start()
+    become_subreaper()  # what daemonises below us is still ours to end
 
 
 def _retarget_logging() -> None:
@@ -133,19 +138,16 @@ def _retarget_logging() -> None:
                 handler.setStream(sys.stderr)
 
 
-def _watch(connection: socket.socket) -> None:
-    while True:
-        try:
-            said = connection.recv(2)
-        except OSError:
-            said = b""
-        if len(said) == 2 and said[:1] == key.SIGNAL:
-            os.kill(os.getpid(), said[1])
-        elif not said:
+def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
+    """End as the door is told to, or when it is gone; what was started here goes first, since no
+    worker has it among its descendants."""
+    try:
+        said = connection.recv(2)
+    except OSError:
+        said = b""
+    for _ in range(PASSES):
+        left = tree.descendants(os.getpid())
+        tree.kill(left)
+        if not tree.wait_gone(left, SETTLE):
             break
-    # The door is gone. Who was told to end may take a moment; what it started goes with it.
-    below = tree.descendants(os.getpid())
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(GRACE)
-    tree.kill([*below, *tree.descendants(os.getpid())])
-    os._exit(FAILED)
+    end(128 + said[1] if len(said) == 2 else FAILED)

@@ -23,7 +23,10 @@ STDIO = (0, 1, 2)
 def up() -> None:
     from rookery.agent import sdk
 
+    before = dict(os.environ)
     sdk.load()
+    os.environ.clear()
+    os.environ.update(before)
     place = tempfile.mkdtemp(prefix="rookery-warm-")
     try:
         with _model() as url, _environment(place, url), _pipes() as (requests, answers):
@@ -47,6 +50,7 @@ def _environment(place: str, url: str) -> Iterator[None]:
     os.environ |= {
         "ROOKERY_HOME": place,
         "ROOKERY_CONVERSATIONS": os.path.join(place, "conversations"),
+        "OH_PERSISTENCE_DIR": os.path.join(place, "sdk"),
         "LLM_MODEL": "openai/scripted",
         "LLM_API_KEY": "none",
         "LLM_BASE_URL": url,

@@ -17,26 +17,32 @@ import socket
 import stat
 import sys
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery import paths
-from rookery.agent.warm import child, key
+from rookery.agent.warm import child
+from rookery.client import warmth
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
 """Seconds without a door and without an agent after which it ends."""
+LOOK = 60.0
 BACKLOG = 64
 LOG_LIMIT = 1024 * 1024
 
 
-def keep() -> int:
+def keep(pause: Callable[[], None], *, forks: bool) -> int:
+    """Until it is idle for long. `pause`: before anything is loaded, with the lock taken."""
     home = paths.ensure_home(paths.home())
-    path = key.socket_path(home)
+    path = warmth.socket_path(home)
     paths.make_socket_dir(path)
     lock = _lock(path)
     if lock is None:
         return 0  # another one is there or on its way
     _cap_log(path)
+    pause()
     from rookery.agent.warm import heat
 
     heat.up()
@@ -47,8 +53,8 @@ def keep() -> int:
         # What is collected from here on would only unshare pages.
         gc.disable()
         try:
-            if FORKS:
-                return Warm(listener, lock).serve()
+            if forks:
+                return Warm(listener, path, lock).serve()
             return _serve_as_spare(listener, lock, home)
         finally:
             with suppress(FileNotFoundError):
@@ -86,8 +92,10 @@ def _listen(listener: socket.socket, path: str) -> None:
 
 
 class Warm:
-    def __init__(self, listener: socket.socket, lock: int) -> None:
+    def __init__(self, listener: socket.socket, path: str, lock: int) -> None:
         self._listener = listener
+        self._path = path
+        self._since = time.monotonic()
         self._lock = lock
         self._doors: dict[int, socket.socket] = {}
         """By the agent's pid."""
@@ -105,9 +113,11 @@ class Warm:
         poll.register(self._listener, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
         while not self._ending:
-            ready = {number for number, _ in poll.poll(IDLE * 1000)}
-            if not ready and not self._doors:
-                return 0
+            ready = {number for number, _ in poll.poll(LOOK * 1000)}
+            if ready or self._doors:
+                self._since = time.monotonic()
+            if time.monotonic() > self._since + IDLE or not os.path.exists(self._path):
+                return 0  # unused, or nobody can find it any more
             if self._woken in ready:
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4096)
@@ -204,8 +214,8 @@ def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
             connection.close()
             continue
         # The next one takes the lock and the name while this one is at work.
-        os.unlink(key.socket_path(home))
+        os.unlink(warmth.socket_path(home))
         listener.close()
         os.close(lock)
-        key.start(home)
+        warmth.start(home)
         child.become(connection, wish)

@@ -1,4 +1,5 @@
-"""Which warm process fits, where it listens, and how one is started: all that its door must know.
+"""Which warm process of our own agent fits, where it listens, and how one is started: all that its
+door must know, and who starts a worker.
 
 A child inherits what was read at import, so a warm process fits only who would have imported the
 same: the same build and interpreter, and the same values of the variables that are read then.
@@ -7,19 +8,24 @@ same: the same build and interpreter, and the same values of the variables that 
 import binascii
 import os
 import sys
+from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.processes.lineage import MARK
 
 PATIENCE = 5.0
 """Seconds that a door waits to be taken in; then it starts cold."""
+
+AFTER = 10.0
+"""Seconds until it begins to load: whoever starts it loads the same at that moment."""
 
 TAKEN = b"y"
 STATUS = b"x"
 SIGNAL = b"s"
 
 READ_AT_IMPORT = ("LITELLM_", "LOG_", "SSL_", "REQUESTS_", "OPENHANDS_", "PYTHON", "OTEL_")
-READ_BY_NAME = frozenset({"HOME", "DEBUG", "TZ"})
+READ_BY_NAME = frozenset({"HOME", "DEBUG"})
 
 
 def items() -> dict[str, str]:
@@ -32,6 +38,8 @@ def items() -> dict[str, str]:
         or name in READ_BY_NAME
     }
     package = os.path.dirname(os.path.abspath(paths.__file__))
+    # The home: its files are read, and where its path is long, homes share one directory.
+    found |= {"=home": os.path.realpath(paths.home())}
     found |= {"=build": build(), "=python": sys.executable, "=package": package}
     return found
 
@@ -60,12 +68,12 @@ def is_wanted(home: str) -> bool:
         return True
 
 
-def argv() -> list[str]:
+def argv(after: float = 0.0) -> list[str]:
     """-P: a `json.py` in somebody's directory is nothing to import."""
-    return [sys.executable, "-P", "-m", "rookery.agent.warm"]
+    return [sys.executable, "-P", "-m", "rookery.agent.warm", *([str(after)] if after else [])]
 
 
-def start(home: str) -> None:
+def start(home: str, after: float = AFTER) -> None:
     """Start one for next time, detached. It sees for itself whether another is there already."""
     import subprocess
 
@@ -73,9 +81,51 @@ def start(home: str) -> None:
         paths.ensure_home(home)
         socket = socket_path(home)
         paths.make_socket_dir(socket)
+        # No mark of a session: it is swept by nobody.
+        environment = {name: value for name, value in os.environ.items() if name != MARK}
         with open(f"{socket}.log", "ab") as log:
-            subprocess.Popen(  # never waited for: it forks and ends at once
-                argv(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/"
-            ).wait()
+            command = argv(after)
+            # It forks and ends at once.
+            subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=environment,
+                check=False,
+            )
     except (OSError, paths.PathError):
         return  # next time is cold, too
+
+
+def end(home: str) -> None:
+    """End every warm process of a home; its agents live on."""
+    import glob
+    import signal
+
+    for lock in glob.glob(os.path.join(glob.escape(home), "run", "warm-*.lock")):
+        with suppress(OSError, ValueError), open(lock, encoding="ascii") as file:
+            if _is_held(file.fileno()):
+                os.kill(int(file.read()), signal.SIGTERM)
+
+
+def _is_held(lock: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def ahead(home: str) -> None:
+    """One for the next session, where none listens yet: called by who starts a worker, since what a
+    worker itself starts ends with it."""
+    try:
+        there = os.path.exists(socket_path(home))
+    except paths.PathError:
+        return
+    if not there and is_wanted(home):
+        start(home)
