@@ -2,6 +2,7 @@
 first questions are answered already."""
 
 import asyncio
+import importlib
 import os
 import warnings
 
@@ -30,8 +31,8 @@ def load() -> None:
     prepare()
     # Of a model without a known price, at every answer.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
-    import rookery.agent.session
-    import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
+    for part in ("session", "turn", "commands"):
+        importlib.import_module(f"rookery.agent.{part}")
 
 
 class Sdk:

@@ -116,9 +116,9 @@ class Call(NamedTuple):
         if self.tool in TERMINALS:
             command = _text(given, "command")
             return [content.fenced(command, "sh")] if command else []
-        if path := _text(given, "path") or _text(given, "file_path"):
-            if found := self._change(self.absolute(path)):
-                return [found]
+        path = _text(given, "path") or _text(given, "file_path")
+        if path and (found := self._change(self.absolute(path))):
+            return [found]
         if self.tool == "apply_patch":
             return [content.fenced(_text(given, "patch"), "diff")]
         if self.tool in SUB_AGENTS and (task := _text(given, "prompt", "task")):
