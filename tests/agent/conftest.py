@@ -16,6 +16,9 @@ from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.conftest import end_all
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # tests that import the SDK themselves
+os.environ["OPENHANDS_SUPPRESS_BANNER"] = "1"
+
 QUICK: Json = {
     "num_retries": 3,
     "retry_min_wait": 0,

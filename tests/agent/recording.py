@@ -8,6 +8,7 @@ What is recorded is the SDK's own; look at every change of a golden file before 
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -34,6 +35,8 @@ from rookery.agent.translate.children import Watcher
 type Json = dict[str, Any]
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "agent-events"
+PRIVATE = r'("(?:py_interpreter_path|username|hostname)": )"[^"]*"'
+"""Fields that tell of the machine on which this was recorded."""
 CWD = "/tmp/session-recording"
 TOOLS = (TerminalTool, FileEditorTool, TaskTrackerTool, TaskToolSet)
 
@@ -129,7 +132,7 @@ class Recorder:
         if kind == "event" and value.get("kind") == "SystemPromptEvent":
             value |= {"system_prompt": {"type": "text", "text": "You are."}, "tools": []}
             value.pop("dynamic_context", None)
-        text = json.dumps(value).replace(os.uname().nodename, "host")
+        text = re.sub(PRIVATE, r'\1"x"', json.dumps(value))
         self.items.append({kind: json.loads(text)})
 
 

@@ -287,6 +287,7 @@ def test_an_ended_shell_is_made_anew(session: Session, tmp_path: Path) -> None:
     wait_gone(pid)
 
 
+@pytest.mark.long
 def test_set_up_files_that_never_end_are_left_out(tmp_path: Path) -> None:
     (tmp_path / ".bashrc").write_text("exec sleep 618\n")
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
@@ -321,11 +322,15 @@ session.execute(TerminalAction(command="sleep 623 & echo $!; echo $$; sleep 611"
 """
 
 
+@pytest.mark.long
 def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     """The kernel hangs up: the shell, its foreground and its jobs end with the process that held
     the terminal."""
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     assert process.stdout is not None
     shell = int(process.stdout.readline().split()[0])
@@ -336,3 +341,4 @@ def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     assert inside
     for pid in [shell, *inside]:
         wait_gone(pid)
+    assert not list(tmp_path.glob("rookery-shell-*"))

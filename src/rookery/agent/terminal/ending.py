@@ -5,12 +5,9 @@ import signal
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rookery.processes.tree import Process, below, kill, still_alive, table, wait_gone
-
-if TYPE_CHECKING:
-    from rookery.agent.terminal.shell import Shell
 
 GRACE = 0.3
 LOOK = 0.05
@@ -18,9 +15,30 @@ PATIENCE = 1.0
 """After so long the shell itself is ended: something in it cannot be interrupted."""
 
 
-def end_foreground(shell: "Shell") -> None:
+class Shell(Protocol):
+    """What has to be known of a shell to end its command."""
+
+    ended: bool
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def busy(self) -> bool: ...
+
+    def foreground(self) -> int: ...
+
+    def type(self, text: str) -> None: ...
+
+    def pause(self, seconds: float) -> None: ...
+
+    def wait_begun(self, seconds: float) -> None: ...
+
+
+def end_foreground(shell: Shell) -> None:
     """Until the prompt is back: each group that comes to the foreground gets INT, then its tree
     KILL. What the shell runs in the background is in other groups, and stays."""
+    shell.wait_begun(PATIENCE)
     begun = time.monotonic()
     asked: dict[int, float] = {}
     trees: dict[int, Process] = {}
@@ -44,7 +62,7 @@ def end_foreground(shell: "Shell") -> None:
     kill(still_alive(trees.values()))
 
 
-def _interrupt(shell: "Shell", group: int) -> None:
+def _interrupt(shell: Shell, group: int) -> None:
     try:
         os.killpg(group, signal.SIGINT)
     except ProcessLookupError:

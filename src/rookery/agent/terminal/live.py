@@ -4,10 +4,7 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from rookery.agent.terminal.executor import PtyExecutor
+from typing import Any, Protocol
 
 LIVE = 200_000
 """So much of one command is shown while it runs; the rest is in its result."""
@@ -15,7 +12,12 @@ CAPPED = "\n[more output follows; it is not shown while the command runs]\n"
 
 type Listener = Callable[[str, str], None]
 
-_executors: "weakref.WeakSet[PtyExecutor]" = weakref.WeakSet()
+
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+_executors: "weakref.WeakSet[Closable]" = weakref.WeakSet()
 _listeners: dict[str, Listener] = {}
 _lock = threading.Lock()
 
@@ -49,7 +51,7 @@ class Stream:
         self._tell(shown if self._room > 0 else shown + CAPPED)
 
 
-def register(executor: "PtyExecutor") -> None:
+def register(executor: Closable) -> None:
     with _lock:
         _executors.add(executor)
 

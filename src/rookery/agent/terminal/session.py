@@ -107,6 +107,9 @@ class Session:
         self._closed = True
         if self._shell is not None:
             self._shell.close()
+        with self._making:  # one that was being made just now
+            if self._shell is not None:
+                self._shell.close()
 
     def reset(self) -> None:
         """A new shell in the first directory: for one that answers no more."""

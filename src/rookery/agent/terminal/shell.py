@@ -17,7 +17,6 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ SETTLE_SECONDS = 1.0
 hold a lock of the person's own tools."""
 READ = 65_536
 LONGEST_PROMPT = 20_000
+SYNTAX_ERROR = 2
 
 BEGIN, FIELD, END = "\x1e", "\x1f", "\x1d"
 TYPED = 'eval "$(<"$RK_COMMAND")"'
@@ -47,7 +47,9 @@ unset RK_FILE
 READY = """set +H
 unset HISTFILE
 export PROMPT_COMMAND='PS1=$RK_PROMPT' PS2=
+trap 'rm -rf "${RK_COMMAND%/*}"' EXIT
 """
+"""The last line is for the day when we are killed, and the terminal hangs up."""
 
 
 class ShellEnded(Exception):
@@ -76,12 +78,14 @@ class Shell:
         self.listener: Callable[[str], None] | None = None
         self._environment = dict(environment)
         self._path = path
-        self._mark = BEGIN + secrets.token_hex(8)
+        self._word = secrets.token_hex(8)
+        self._mark = BEGIN + self._word
         self._pending = ""
-        self._echo = ""
         self._closing = False
         self._ending = False
-        self._asked_again = False
+        self._begun = False
+        """The command runs: what is printed is its own."""
+        self._last: list[str] = []
         self._master = -1
         self._wake: tuple[int, int] = (-1, -1)
         self._folder: str | None = None
@@ -174,16 +178,21 @@ class Shell:
         """Give the waiting shell a command, however long and whatever its lines: it is read from a
         file, so that nothing of it is taken for keys."""
         with self.changed:
+            self.changed.wait_for(lambda: not self._ending, SETTLE_SECONDS)
             before = self.prompt.exit_code if self.prompt else 0
             self.step += 1
-            self.interrupted = self._asked_again = False
+            self.interrupted = self._begun = False
             self.last_output = time.monotonic()
             self.transcript.take()
-            self._echo = TYPED + "\r\n"
-            self._write_command(
-                f"RK_STEP={self.step}" + (f"; (exit {before})" if before else ""), command
+            begin = (
+                f"RK_STEP={self.step}; printf '\\036{self._word}\\037{self.step}\\035' >/dev/tty"
             )
+            self._write_command(f"{begin}; (exit {before})" if before else begin, command)
         self.type(TYPED + "\n")
+
+    def wait_begun(self, seconds: float) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: self._begun or not self.busy or self.ended, seconds)
 
     def _write_command(self, first: str, command: str) -> None:
         assert self._folder is not None
@@ -289,7 +298,7 @@ class Shell:
                 return
             fields = self._pending[:end].split(FIELD)
             self._pending = self._pending[end + 1 :] if end >= 0 else ""
-            self._prompted(fields)
+            self._marked(fields)
         begun = self._pending.rfind(BEGIN)
         if begun < 0 or not self._mark.startswith(self._pending[begun:]):
             begun = len(self._pending)
@@ -297,15 +306,9 @@ class Shell:
         self._print(ready)
 
     def _print(self, text: str) -> None:
-        if self._echo and text:
-            if self._echo.startswith(text):
-                self._echo = self._echo[len(text) :]
-                return
-            text = text.removeprefix(self._echo)
-            self._echo = ""
-        if not text:
-            return
         with self.changed:
+            if not text or not self._begun:
+                return  # the echo of what we typed, or words from before
             self.transcript.add(text)
             self.last_output = time.monotonic()
             listener = self.listener
@@ -313,31 +316,31 @@ class Shell:
         if listener is not None:
             listener(text)
 
-    def _prompted(self, fields: list[str]) -> None:
-        if len(fields) != 5:
-            return
-        _, step, exit_code, directory, python = fields
-        if not (step.isdecimal() and exit_code.isdecimal()):
-            return
-        with self.changed:
-            self.directory = directory or self.directory
-            asks_again = int(step) != self.step and not self._asked_again
-            if not asks_again:
-                found = Prompt(self.step, int(exit_code), directory, python.strip())
-                self.prompt, self._asked_again = found, False
+    def _marked(self, fields: list[str]) -> None:
+        """A command says that it has begun, or the prompt what became of it. A prompt counts after
+        the beginning alone: an interrupt can bring one more than there are commands."""
+        if len(fields) == 2 and fields[1] == str(self.step):
+            with self.changed:
+                self._begun = True
                 self.changed.notify_all()
-        if asks_again:
-            # After a syntax error bash shows the prompt before the last once more, and at an
-            # interrupt one for a line that is still to be run: an empty line brings the true one.
-            self._asked_again = True
-            with suppress(ShellEnded):
-                self.type("\n")
+        elif len(fields) == 5 and fields[2].isdecimal() and (self._begun or self.prompt is None):
+            _, step, exit_code, directory, python = fields
+            with self.changed:
+                code = int(exit_code)
+                if step != str(self.step) and fields == self._last:
+                    code = SYNTAX_ERROR  # after one bash shows its last prompt again, as it was
+                self.prompt = Prompt(self.step, code, directory, python.strip())
+                self.directory = directory or self.directory
+                self._begun, self._last = False, fields
+                self.changed.notify_all()
 
     # --- end ------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the shell and all that it started. Blocks for less than a second."""
+        """End the shell and all that it started. Blocks for about a second at most."""
         with self.changed:
+            if self._closing:
+                return
             self._closing = True
             if self._process is not None and not self.ended and self.prompt is None:
                 self.changed.wait_for(lambda: self.prompt or self.ended, SETTLE_SECONDS)
@@ -346,7 +349,7 @@ class Shell:
 
     def _end(self) -> None:
         process = self._process
-        if process is not None:
+        if process is not None and process.returncode is None:
             ending.end_session(process.pid)
         with self.changed:
             if self._wake[1] >= 0:

@@ -117,8 +117,8 @@ class Call(NamedTuple):
             command = _text(given, "command")
             return [content.fenced(command, "sh")] if command else []
         path = _text(given, "path") or _text(given, "file_path")
-        if path and (found := self._change(self.absolute(path))):
-            return [found]
+        if path and (change := self._change(self.absolute(path))):
+            return [change]
         if self.tool == "apply_patch":
             return [content.fenced(_text(given, "patch"), "diff")]
         if self.tool in SUB_AGENTS and (task := _text(given, "prompt", "task")):

@@ -45,7 +45,7 @@ def of_observation(observation: Any, cwd: str) -> Result:
 def _terminal(observation: Any) -> Result:
     code = observation.exit_code
     failed = observation.is_error or code not in (0, -1, None)
-    text = observation.text
+    text = content.scalars(observation.text)
     shown = [content.fenced(text)] if text.strip() else []
     output: Json = {"output": text}
     if code is not None and code >= 0:
