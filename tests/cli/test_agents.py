@@ -111,7 +111,7 @@ def test_the_list_tells_versions_places_and_install_lines(home: Path, bare: Path
     assert listed["mine"]["version"] is None, "the version of Python is not that of the agent"
     assert not listed["claude"]["installed"]
     assert listed["claude"]["install"].startswith("npm install -g")
-    assert "rookery" not in listed
+    assert listed["rookery"]["version"] == listed["demo"]["version"]
     shown = rookery("agents")
     assert shown.code == 0
     for words in ("comes with Rookery", "npm install -g @agentclientprotocol/claude-agent-acp"):

@@ -228,8 +228,8 @@ def test_a_command_from_here_is_found_from_there(home: Path, tmp_path: Path) -> 
 def test_a_sound_home(home: Path) -> None:
     done = rookery("doctor")
     assert done.code == 0
-    assert [line.split()[2] for line in done.out.splitlines()[:5]] == [
-        *("python", "disk", "home", "settings", "sockets")
+    assert [line[12:].split()[0] for line in done.out.splitlines()[:6]] == [
+        *("python", "disk", "home", "settings", "model", "sockets")
     ]
     assert "comes with Rookery" in done.out
     assert [path.name for path in home.iterdir()] == [], "looking leaves no trace"

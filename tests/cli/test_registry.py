@@ -72,6 +72,8 @@ def test_a_program_is_looked_for_on_the_path_or_from_the_directory(tmp_path: Pat
         (["pipx", "list"], False),
         (["uv", "tool", "run", "x"], True),
         (["claude-agent-acp"], False),
+        (registry.resolve("rookery", {}).argv, True),
+        (registry.resolve("demo", {}).argv, False),
         ([], False),
     ],
 )

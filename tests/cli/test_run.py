@@ -30,7 +30,7 @@ def test_stop_puts_the_session_to_sleep_afterwards(home: Path) -> None:
 
 
 def test_stdout_carries_the_result_alone(home: Path) -> None:
-    done = rookery("run", play({"text": "Forty-two."}))
+    done = rookery("run", "--agent", "demo", play({"text": "Forty-two."}))
     assert done.out == "Forty-two.\n"
     assert done.err.startswith("session ")
 

@@ -12,9 +12,10 @@ FIRST_RUN = """\
 Rookery runs coding agents in the background, keeps every turn, and lets you watch and steer.
 There are no sessions yet.
 
-  rookery run "Show me what you can do"   a tour with the demo agent, which needs no account
-  rookery agents                          the agents that are known by name
-  rookery --help                          every command
+  rookery run --agent demo "Show me around"   a tour, which needs no account
+  rookery setup                               the model of Rookery's own agent
+  rookery agents                              the agents that are known by name
+  rookery --help                              every command
 """
 
 NEXT = """\

@@ -65,15 +65,11 @@ class ScriptedModel:
         self.chooser = Chooser(script if isinstance(script, Script) else script_of(script))
         self.asked: deque[Asked] = deque(maxlen=KEPT)
         self._news = threading.Condition()
-        self._wanted_port = port
+        self.port = port
+        """The one that was wanted; from the start on, the one that was got."""
         self._on_request = on_request
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def port(self) -> int:
-        assert self._server is not None, "it does not listen yet"
-        return int(self._server.sockets[0].getsockname()[1])
 
     @property
     def url(self) -> str:
@@ -93,8 +89,9 @@ class ScriptedModel:
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
-            self._connected, "127.0.0.1", self._wanted_port, limit=2**20
+            self._connected, "127.0.0.1", self.port, limit=2**20
         )
+        self.port = int(self._server.sockets[0].getsockname()[1])
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -152,9 +152,9 @@ def _brought_up(place: str) -> Settings:
     found = documents.read(place) or {}
     if not migration.is_old(found):
         return _settings(found, place)
+    settings = _settings(migration.migrated(found), place)
     if not os.path.exists(place + BEFORE):
         documents.write(place + BEFORE, found)
-    settings = _settings(migration.migrated(found), place)
     documents.write(place, settings.to_json())
     return settings
 
@@ -183,7 +183,8 @@ def _settings(found: Json, place: str) -> Settings:
         why = f"is {version}: it was written by a newer Rookery, which you need to read it"
         raise documents.refusal(place, "version", why)
     default = _text(rest.pop("default", None), place, "default")
-    profiles = rest.pop("profiles", None) or {}
+    profiles = rest.pop("profiles", None)
+    profiles = {} if profiles is None else profiles
     if not isinstance(profiles, dict):
         raise documents.refusal(place, "profiles", "must be an object: a name and its model each")
     condenser = rest.pop("condenser", None)

@@ -54,10 +54,15 @@ def profile_of(wish: Wish, known: Profile | None) -> Profile:
         base_url = provider.api
         if not base_url:
             raise BadWish("--base-url", "the address of the server is wanted, http://…/v1")
+    # A key goes to whom it was given for: not along to another provider or server.
+    same = known is not None and (provider_of(known.model), known.base_url) == (
+        provider_of(model),
+        base_url,
+    )
     return Profile(
         checked_name(wish.name) or (known.name if known else suggested_name(wish, model)),
         model,
-        wish.key or (known.key if known else NONE),
+        wish.key or (known.key if known and same else NONE),
         base_url,
         wish.timeout if wish.timeout is not None else (known.timeout if known else None),
         known.extras if known else {},

@@ -1,0 +1,104 @@
+"""`hooks.json` of the person and of the project: found, checked, merged, read anew."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.agent.settings import hooks
+from rookery.agent.settings.documents import SettingsError
+
+
+def put(place: Path, value: Any) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(value if isinstance(value, str) else json.dumps(value))
+    return place
+
+
+def matcher(command: str, pattern: str = "*") -> dict[str, Any]:
+    return {"matcher": pattern, "hooks": [{"command": command}]}
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def test_none_is_nothing(tmp_path: Path, cwd: Path) -> None:
+    assert hooks.load(str(tmp_path), str(cwd)) == hooks.Hooks({}, ())
+
+
+def test_the_persons_own_run_before_the_projects(tmp_path: Path, cwd: Path) -> None:
+    own = put(tmp_path / "hooks.json", {"stop": [matcher("a")], "session_start": [matcher("s")]})
+    one = put(cwd / ".openhands/hooks.json", {"stop": [matcher("b")]})
+    two = put(cwd / ".rookery/hooks.json", {"hooks": {"Stop": [matcher("c", "/x.*/")]}})
+    found = hooks.load(str(tmp_path), str(cwd))
+    assert found.files == (str(own), str(one), str(two))
+    assert [each["hooks"][0]["command"] for each in found.config["stop"]] == ["a", "b", "c"]
+    assert found.config["session_start"] == [matcher("s")]
+
+
+def test_they_are_read_anew(tmp_path: Path, cwd: Path) -> None:
+    put(cwd / ".rookery/hooks.json", {"stop": [matcher("a")]})
+    first = hooks.load(str(tmp_path), str(cwd))
+    put(cwd / ".rookery/hooks.json", {"stop": [matcher("b")]})
+    assert hooks.load(str(tmp_path), str(cwd)) != first
+
+
+def test_one_file_is_taken_once(tmp_path: Path) -> None:
+    """A session in the person's own directory: the home is its .rookery."""
+    put(tmp_path / ".rookery/hooks.json", {"stop": [matcher("a")]})
+    found = hooks.load(str(tmp_path / ".rookery"), str(tmp_path))
+    assert len(found.config["stop"]) == len(found.files) == 1
+
+
+@pytest.mark.parametrize("kind", hooks.KINDS)
+def test_all_six_kinds_by_both_of_their_names(kind: str, tmp_path: Path, cwd: Path) -> None:
+    other = "".join(word.title() for word in kind.split("_"))
+    for name in (kind, other):
+        put(tmp_path / "hooks.json", {name: [matcher("a")]})
+        assert hooks.load(str(tmp_path), str(cwd)).config == {kind: [matcher("a")]}
+
+
+def hook(**fields: Any) -> dict[str, Any]:
+    return {"stop": [{"hooks": [fields]}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{\n"stop": [}', ["line 2", "column 10"]),
+        ({"on_stop": []}, ["on_stop", "pre_tool_use"]),
+        ({"stop": [], "Stop": []}, ["twice"]),
+        ({"stop": {}}, ["list"]),
+        ({"stop": ["x"]}, ["matcher"]),
+        ({"stop": [{"matcher": 3}]}, ["stop.matcher"]),
+        ({"stop": [{"matcher": "/(/"}]}, ["regular expression"]),
+        ({"stop": [{"hooks": {}}]}, ["stop.hooks"]),
+        ({"hooks": []}, ["hooks"]),
+        (hook(), ["stop.command"]),
+        (hook(command="x", type="shell"), ["stop.type", "command, prompt, agent"]),
+        (hook(command="x", timeout="1"), ["stop.timeout"]),
+        (hook(type="prompt"), ["stop.prompt"]),
+        (hook(type="prompt", prompt="x", command="y"), ["stop.command"]),
+        (hook(type="agent", **{"async": True}), ["stop.async"]),
+    ],
+)
+def test_a_broken_file_is_refused(text: Any, words: list[str], tmp_path: Path, cwd: Path) -> None:
+    """Never skipped: it may hold a guard."""
+    place = put(cwd / ".openhands/hooks.json", text)
+    before = place.read_bytes()
+    with pytest.raises(SettingsError) as caught:
+        hooks.load(str(tmp_path), str(cwd))
+    assert str(place) in str(caught.value)
+    assert all(word in str(caught.value) for word in words), caught.value
+    assert place.read_bytes() == before
+
+
+def test_a_file_of_hooks_keeps_its_mode(tmp_path: Path, cwd: Path) -> None:
+    place = put(tmp_path / "hooks.json", {})
+    place.chmod(0o644)
+    hooks.load(str(tmp_path), str(cwd))
+    assert place.stat().st_mode & 0o777 == 0o644

@@ -1,0 +1,262 @@
+"""`setup`: a model by flags or by questions, tested by one call, saved for this user alone."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel, serving
+from rookery.agent.settings import profiles
+from tests.cli.driving import Result, Running, Terminal, rookery
+
+KEY = "sk-right-key-1234"
+SCRIPT = {"key": KEY, "models": ["good", "better"]}
+
+
+@pytest.fixture(autouse=True)
+def bare(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key and no model of the person who runs the tests."""
+    for name in list(os.environ):
+        if name.startswith("LLM_") or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+
+
+def setup(*arguments: str, text: str = "") -> Result:
+    done = rookery("setup", *arguments, text=text)
+    assert KEY not in done.out + done.err
+    assert "Traceback" not in done.err
+    return done
+
+
+def good(it: ScriptedModel, *more: str, name: str = "good") -> tuple[str, ...]:
+    return ("--model", f"openai/{name}", "--base-url", it.url, *more)
+
+
+def saved(home: Path) -> dict[str, Any]:
+    return json.loads((home / profiles.FILE).read_text())["profiles"]
+
+
+# ---------------------------------------------------------------- by flags
+
+
+def test_a_model_that_answers_is_saved_for_this_user_alone(home: Path) -> None:
+    with serving(SCRIPT) as it:
+        done = setup(*good(it, "--key-stdin"), text=KEY + "\n")
+        assert done.code == 0, done.err
+        assert len(it.asked) == 1
+    assert "Saved good (openai/good)" in done.out
+    assert "answered" in done.err
+    assert saved(home) == {
+        "good": {"model": "openai/good", "api_key": KEY, "base_url": it.url, "timeout": None}
+    }
+    assert (home / profiles.FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_key_from_the_environment_and_from_a_flag(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    with serving(SCRIPT) as it:
+        assert setup(*good(it, "--key-env", "MY_KEY", "--name", "one")).code == 0
+        assert setup(*good(it, "--key", KEY, "--name", "two")).code == 0
+    assert {name: each["api_key"] for name, each in saved(home).items()} == {"one": KEY, "two": KEY}
+
+
+@pytest.mark.parametrize(
+    ("key", "model", "words"),
+    [
+        ("sk-wrong-key-99", "good", ["does not accept the key", "401"]),
+        (KEY, "bad", ["knows no model 'bad'"]),
+    ],
+)
+def test_one_that_does_not_answer_is_not_saved(
+    home: Path, key: str, model: str, words: list[str]
+) -> None:
+    with serving(SCRIPT) as it:
+        done = setup(*good(it, "--key-stdin", name=model), text=key)
+        assert done.code == 1
+        assert all(word in done.err for word in words), done.err
+        assert "sk-wrong" not in done.out + done.err
+        assert not (home / profiles.FILE).exists()
+        assert setup(*good(it, "--key-stdin", "--no-test", name=model), text=key).code == 0
+    assert list(saved(home)) == [model]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("forbidden", "does not accept"),
+        ("quota", "wants to be paid"),
+        ("rate_limit", "no more calls just now"),
+        ("overloaded", "503"),
+    ],
+)
+def test_what_is_wrong_is_said(home: Path, error: str, words: str) -> None:
+    with serving({"aside": {"error": error}}) as it:
+        done = setup(*good(it))
+        assert (done.code, words in done.err) == (1, True), done.err
+
+
+def test_nobody_listens(home: Path) -> None:
+    with serving([]) as it:
+        url = it.url
+    done = setup("--model", "openai/x", "--base-url", url)
+    assert done.code == 1
+    assert "cannot be reached: nothing listens there" in done.err
+    assert "--no-test" in done.err
+
+
+def test_an_address_without_the_api(home: Path) -> None:
+    with serving([]) as it:
+        done = setup("--model", "openai/x", "--base-url", f"{it.url}/else")
+    assert done.code == 1
+    assert "no such API" in done.err
+
+
+def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> None:
+    """litellm, in a process of its own."""
+    with serving([]) as it:
+        done = setup("--model", "nonsense/x", "--key", "k-made-up-1", "--base-url", it.url)
+        assert done.code == 0  # an unknown prefix with an address: OpenAI's API is meant
+        assert saved(home)["x"]["model"] == "openai/nonsense/x"
+    done = setup("--model", "nonsense/x", "--key", "k-made-up-1")
+    assert (done.code, "no provider 'nonsense'" in done.err) == (1, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "run it in a terminal"),
+        (("--provider", "nix", "--model", "x"), "anthropic, openai"),
+        (("--provider", "anthropic"), "--model"),
+        (("--model", "llama"), "whose model"),
+        (("--model", "anthropic/x"), "needs a key"),
+        (("--model", "openai/x", "--base-url", "ftp://x"), "no address"),
+        (("--model", "openai/x", "--base-url", "http://[::1"), "no address"),
+        (("--model", "openai/x", "--key", "a", "--key-stdin"), "exclude each other"),
+        (("--model", "openai/x", "--key-env", "NOT_SET"), "NOT_SET is not set"),
+        (("--model", "openai/x", "--key-stdin"), "nothing came"),
+        (("--model", "ollama/x", "--name", "a b"), "--name"),
+        (("--name", "gone"), "there is no saved model"),
+        (("--provider", "openai-compatible", "--model", "x"), "--base-url"),
+        (("--remove", "gone"), "there are none"),
+        (("--json",), "--list"),
+        (("--timeout", "0"), "--timeout"),
+    ],
+)
+def test_bad_input_is_told_and_changes_nothing(
+    home: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    done = setup(*arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert not (home / profiles.FILE).exists()
+
+
+def test_a_broken_file_is_named_and_left(home: Path) -> None:
+    (home / profiles.FILE).write_text('{\n"profiles": [')
+    done = setup("--model", "ollama/x", "--no-test")
+    assert done.code == 1
+    assert "line 2, column 14" in done.err
+    assert (home / profiles.FILE).read_text() == '{\n"profiles": ['
+
+
+# ---------------------------------------------------------------- several
+
+
+def test_several_models_and_the_default(home: Path) -> None:
+    assert setup("--model", "ollama_chat/a", "--no-test").code == 0
+    done = setup("--provider", "ollama", "--model", "b", "--no-test")
+    assert "New sessions use a" in done.err
+    assert setup("--name", "ollama", "--default").code == 0
+    rows = setup("--list", "--json").events
+    assert [(row["name"], row["model"], row["default"]) for row in rows] == [
+        ("a", "ollama_chat/a", False),
+        ("ollama", "ollama_chat/b", True),
+    ]
+    assert "no key needed  default" in setup("--list").out
+    assert "New sessions use a" in setup("--remove", "ollama").err
+    assert [row["name"] for row in setup("--list", "--json").events] == ["a"]
+    assert "rookery setup" in setup("--remove", "a").err + setup("--list").err
+
+
+def test_a_part_of_a_saved_one_can_be_changed(home: Path) -> None:
+    with serving(SCRIPT) as it:
+        assert setup(*good(it, "--key", KEY, "--name", "mine")).code == 0
+        raw = json.loads((home / profiles.FILE).read_text())
+        raw["profiles"]["mine"]["num_retries"] = 3
+        (home / profiles.FILE).write_text(json.dumps(raw))
+        assert setup("--name", "mine", "--timeout", "60").code == 0
+        mine = saved(home)["mine"]
+        assert (mine["timeout"], mine["api_key"], mine["num_retries"]) == (60, KEY, 3)
+
+
+def test_a_saved_key_does_not_go_along_to_another_server(home: Path) -> None:
+    with serving(SCRIPT) as it, serving([]) as other:
+        assert setup(*good(it, "--key", KEY, "--name", "mine")).code == 0
+        done = setup("--name", "mine", "--base-url", other.url)
+        assert done.code == 0
+        assert [asked.key for asked in other.asked] != [KEY]
+    assert saved(home)["mine"]["api_key"] is None
+
+
+# ---------------------------------------------------------------- by questions
+
+
+def test_questions_in_a_terminal(home: Path) -> None:
+    with serving(SCRIPT) as it, Terminal("setup") as terminal:
+        terminal.read_until("Whose model?")
+        terminal.type("9\n")
+        terminal.read_until("Address")
+        terminal.type("nonsense\n")
+        terminal.read_until("https://host/v1.\r\nAddress")
+        terminal.type(f"{it.url}\n")
+        terminal.read_until("not shown")
+        terminal.type(f"{KEY}\n")
+        terminal.read_until("Which model?")
+        terminal.type("2\n")
+        terminal.read_until("Name")
+        terminal.type("mine\n")
+        done = terminal.end()
+    assert done.code == 0, done.out
+    assert KEY not in done.out
+    assert saved(home)["mine"]["model"] == "openai/better"
+
+
+def test_one_that_fails_is_saved_only_when_you_say_so(home: Path) -> None:
+    with serving({"aside": {"error": 401}}) as it:
+        for answer, code in (("n", 1), ("y", 0)):
+            with Terminal("setup", *good(it)) as terminal:
+                terminal.read_until("Save it all the same?")
+                terminal.type(f"{answer}\n")
+                assert terminal.end().code == code
+            assert (home / profiles.FILE).exists() == (answer == "y")
+
+
+def test_a_missing_key_is_asked_for(home: Path) -> None:
+    with Terminal("setup", "--model", "anthropic/x", "--no-test") as terminal:
+        terminal.read_until("Key for anthropic/x")
+        terminal.type(f"{KEY}\n")
+        done = terminal.end()
+    assert (done.code, KEY in done.out) == (0, False)
+    assert saved(home)["x"]["api_key"] == KEY
+
+
+def test_ctrl_c_saves_nothing(home: Path) -> None:
+    with Terminal("setup") as terminal:
+        terminal.read_until("Whose model?")
+        terminal.type("\x03")
+        done = terminal.end()
+    assert (done.code, "Traceback" in done.out) == (130, False)
+    assert not (home / profiles.FILE).exists()
+
+
+def test_ctrl_c_during_the_test_saves_nothing(home: Path) -> None:
+    with serving({"aside": {"hang": True}}) as it, Running("setup", *good(it)) as running:
+        it.wait(1)
+        running.signal()
+        done = running.end()
+    assert (done.code, "Traceback" in done.err) == (130, False)
+    assert not (home / profiles.FILE).exists()
