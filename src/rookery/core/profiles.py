@@ -38,7 +38,7 @@ _CLAUDE_MODES = (
 
 _TABLE = {
     "demo": OURS,
-    "rookery": OURS._replace(takes_reasons=True),
+    "rookery": Profile(takes_reasons=True),  # it has files and a terminal of its own
     "claude": Profile(
         async_agents=True, background=True, wake_ups=True, cost_ends=True, modes=_CLAUDE_MODES
     ),
