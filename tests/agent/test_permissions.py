@@ -50,7 +50,7 @@ async def test_G9_the_real_call_before_it_runs(agent: Agent, tmp_path: Path) -> 
         *("allow_once", "reject_once", "allow_always", "allow_always"),
     ]
     assert not (tmp_path / "a.txt").exists()
-    line = [line for line in agent.lines if line.get("method") == "session/request_permission"][0]
+    line = next(line for line in agent.lines if line.get("method") == "session/request_permission")
     agent.send(id=line["id"], result=ALLOW)
     assert stop_reason(await agent.answer(running)) == "end_turn"
     assert statuses(agent.news(session))[-2:] == ["in_progress", "completed"]

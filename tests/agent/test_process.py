@@ -127,11 +127,13 @@ async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_pa
     agent = await start(agent_home)
     allow_all(agent)
     session = await agent.begin(str(tmp_path))
-    line = "(trap '' INT TERM HUP; sleep 611) & (trap '' INT TERM HUP; sleep 612)"
+    os.mkfifo(tmp_path / "on")
+    line = "(trap '' INT TERM HUP; sleep 611) & (trap '' INT TERM HUP; echo > on; sleep 612)"
     id = agent.prompt(session, [run(line)])
     await status(agent, "in_progress")
-    while len(family := tree.descendants(agent.process.pid)) < 3:
-        await asyncio.sleep(0.05)
+    await asyncio.to_thread((tmp_path / "on").read_text)
+    family = tree.descendants(agent.process.pid)
+    assert len(family) >= 3
     agent.hang_up()
     async with asyncio.timeout(30):
         assert await agent.process.wait() == 0
@@ -200,7 +202,7 @@ async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
     folder = tmp_path / ".rookery"
     folder.mkdir()
     slow = [{"hooks": [{"command": "sleep 1"}]}]
-    hooks = {kind: slow for kind in ("pre_tool_use", "post_tool_use", "user_prompt_submit", "stop")}
+    hooks = dict.fromkeys(("pre_tool_use", "post_tool_use", "user_prompt_submit", "stop"), slow)
     (folder / "hooks.json").write_text(json.dumps(hooks))
     program = tmp_path / "measured.py"
     program.write_text(LATENESS)

@@ -1,4 +1,4 @@
-"""Row G5: prompts, from their content to a truthful stop reason; and prompts into a running turn."""
+"""Row G5: prompts, from their content to a true stop reason; and prompts into a running turn."""
 
 from pathlib import Path
 
@@ -67,7 +67,10 @@ async def test_G5_markup_is_just_text(agent: Agent, tmp_path: Path) -> None:
 
 async def test_G5_every_kind_of_content(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
-    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    pixel = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+        "rkJggg=="
+    )
     blocks: list[Json] = [
         {"type": "text", "text": "look at these"},
         {"type": "image", "mimeType": "image/png", "data": pixel},

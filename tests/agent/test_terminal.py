@@ -327,7 +327,10 @@ def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     """The kernel hangs up: the shell, its foreground and its jobs end with the process that held
     the terminal."""
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     assert process.stdout is not None
     shell = int(process.stdout.readline().split()[0])
@@ -338,3 +341,4 @@ def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     assert inside
     for pid in [shell, *inside]:
         wait_gone(pid)
+    assert not list(tmp_path.glob("rookery-shell-*"))

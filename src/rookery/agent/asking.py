@@ -29,9 +29,10 @@ def needs_permission(session: "Session", action: ActionEvent) -> bool:
 
 
 async def ask(
-    session: "Session", action: ActionEvent, unless_stopped: UnlessStopped
+    session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str = ""
 ) -> permission.Verdict:
-    call = session.translator.permission(action)
+    """`child`: the conversation of the agent below whose action it is."""
+    call = session.translator_of(child).permission(action)
     params = {"sessionId": session.record.id, "toolCall": call, "options": permission.OPTIONS}
     request = session.client.peer.request("session/request_permission", params)
     asking = asyncio.ensure_future(request)

@@ -11,6 +11,7 @@ from openhands.sdk.skills import Skill
 from rookery.agent import store
 from rookery.agent.choices import MODES, UnknownChoice
 from rookery.agent.making import skills_of
+from rookery.agent.steps import Conversation
 
 if TYPE_CHECKING:
     from rookery.agent.session import Session
@@ -62,12 +63,12 @@ def said_in(parts: Parts) -> Said | None:
     return Said(found[1], (found[2] or "").strip()) if found else None
 
 
-def advertised(skills: Sequence[Skill]) -> Json:
+def advertised(conversation: Conversation) -> Json:
     """The update that tells a client of them."""
     listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
         _told(skill.name, skill.description or "A skill of this directory.", "what to do")
-        for skill in skills
+        for skill in skills_of(conversation)
         if skill.name not in BY_NAME
     ]
     return {"sessionUpdate": "available_commands_update", "availableCommands": listed}

@@ -2,6 +2,7 @@
 first questions are answered already."""
 
 import asyncio
+import importlib
 import os
 import warnings
 from collections.abc import Iterator
@@ -41,8 +42,8 @@ def load() -> None:
     # Of a model without a known price, at every answer.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
     with surroundings():
-        import rookery.agent.session
-        import rookery.agent.turn  # noqa: F401 (imported for the sake of it)
+        for part in ("session", "turn", "commands"):
+            importlib.import_module(f"rookery.agent.{part}")
 
 
 class Sdk:

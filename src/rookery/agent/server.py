@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import rookery
+from rookery.agent.arguments import SETUP, Arguments
 from rookery.agent.sdk import Sdk
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
@@ -28,7 +29,6 @@ type Json = dict[str, Any]
 
 WIND_DOWN = 1.0
 """Seconds after the end of stdin for turns to be ended and for answers to be written."""
-SETUP = "rookery-setup"
 TERMINAL_SETUP = "rookery-setup-terminal"
 CAPABILITIES: Json = {
     "loadSession": True,
@@ -51,13 +51,6 @@ METHODS = frozenset(
         *(f"session/{word}" for word in ("delete", "prompt", "set_mode", "set_config_option")),
     }
 )
-
-
-class Arguments(NamedTuple):
-    resume: str = ""
-    last: bool = False
-    override: bool = False
-    """LLM_MODEL, LLM_API_KEY and LLM_BASE_URL win over what is saved."""
 
 
 class Server:

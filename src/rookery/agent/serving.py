@@ -7,9 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-from rookery.agent.server import Arguments, Server
-
-USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+from rookery.agent.arguments import Arguments, parse
+from rookery.agent.server import Server
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -58,24 +57,3 @@ async def _serve(server: Server) -> None:
     await server.closed.wait()
     await server.wind_down()
     raise Over
-
-
-def parse(argv: list[str]) -> Arguments | str:
-    """The arguments, or what is wrong with them. By hand: a client waits for this start."""
-    resume, last, override = "", False, False
-    rest = list(argv)
-    while rest:
-        word, is_set, value = rest.pop(0).partition("=")
-        if word == "--last" and not is_set:
-            last = True
-        elif word == "--override-with-envs" and not is_set:
-            override = True
-        elif word == "--resume":
-            if not is_set and not rest:
-                return f"--resume needs the id of a session\n{USAGE}"
-            resume = value if is_set else rest.pop(0)
-        else:
-            return f"{word} is not known\n{USAGE}"
-    if resume and last:
-        return f"--resume and --last exclude each other\n{USAGE}"
-    return Arguments(resume, last, override)

@@ -5,33 +5,24 @@ over at the next seam of the run.
 """
 
 import asyncio
-import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, CondensationRequest
-from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
-from rookery.agent import commands, store, subagents, terminal
+from rookery.agent import store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
-from rookery.agent.failures import short
-from rookery.agent.making import Wishes, llm_of, make, policy_of, skills_of
+from rookery.agent.client import Client
+from rookery.agent.making import Wishes, llm_of, make, policy_of
 from rookery.agent.models import Missing, Model, Models
 from rookery.agent.settings import hooks
-from rookery.agent.steps import Conversation, Seams, pending
-from rookery.agent.translate import Translator
-from rookery.agent.translate.children import Watcher
-from rookery.agent.translate.pace import Pace
-from rookery.wire.params import offers
+from rookery.agent.steps import Seams, pending
+from rookery.agent.voice import Voice
 
 if TYPE_CHECKING:
-    from openhands.sdk.event import Event
-
-    from rookery.agent.sessions import Client
-    from rookery.agent.turn import Turn
     from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
@@ -40,32 +31,23 @@ PATIENCE = 2.0
 """Seconds that a session which is closed waits for its own start."""
 
 
-class Session(Seams):
+class Session(Voice, Seams):
     def __init__(
         self,
-        client: "Client",
+        client: Client,
         home: store.Store,
         record: store.Record,
         choices: Choices,
         models: Models,
         lock: "Lock",
     ) -> None:
-        self.client = client
-        self.record = record
+        super().__init__(client, record)
         self.choices = choices
         self.models = models
-        self.turn: Turn | None = None
-        self.translator = self._new_translator()
-        self.conversation: Conversation | None = None
         self.warming: asyncio.Future[None] | None = None
         self._home = home
         self._lock = lock
         self._applied = choices.wanted
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
-        self._pace = Pace(self._loop, self._take_output)
-        self._watcher = Watcher(self._on_child_event)
-        self._children: dict[str, Translator] = {}
         self._opened_waiting = False
         """When it was opened, a call had no result: the SDK hides such a call from the model, and
         would show it the result alone."""
@@ -101,32 +83,6 @@ class Session(Seams):
         self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 
-    async def replay(self) -> None:
-        """Tell all of it again, the person's words too; nothing else happens."""
-        translator = self._new_translator()
-        for event in await asyncio.to_thread(self.running.state.active_branch):
-            self.tell(*translator.replay(event))
-            await self.client.peer.drain()
-        if self.turn is None:
-            self.translator = translator
-            waiting = [action.tool_call_id for action in self.waiting()]
-            self.tell(*translator.settle("interrupted", waiting))
-
-    def _new_translator(self) -> Translator:
-        """One for the session's life; a replay begins with a new one."""
-        offered = self.client.capabilities
-        return Translator(
-            self.record.cwd,
-            terminals=offers(offered, "_meta", "terminal_output"),
-            notices=offers(offered, "session", "notices"),
-            compaction=offers(offered, "session", "compaction"),
-        )
-
-    @property
-    def running(self) -> Conversation:
-        assert self.conversation is not None, "open() comes first"
-        return self.conversation
-
     def warm_up(self) -> None:
         """Connect, start the shell and tell of the commands while the person still types."""
         self.warming = self._loop.run_in_executor(None, self.make_ready)
@@ -136,9 +92,6 @@ class Session(Seams):
         """Blocks: in a thread."""
         self.running._ensure_agent_ready()
         subagents.ask_through(self.running, self._ask_for_child)
-
-    def tell_commands(self) -> None:
-        self.tell(commands.advertised(skills_of(self.running)))
 
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""
@@ -180,80 +133,6 @@ class Session(Seams):
         waiting = set(self._settling) | ({self.warming} if self.warming else set())
         if waiting:
             await asyncio.wait(waiting)
-
-    # --- what the client is told -----------------------------------------------------------------
-
-    def tell(self, *updates: Json) -> None:
-        for update in updates:
-            self.client.tell(self.record.id, update)
-
-    def end_calls(self, words: str) -> None:
-        """Every call that was announced comes to an end, but those that wait for an answer."""
-        waiting = [action.tool_call_id for action in self.waiting()]
-        self.tell(*self.translator.settle(words, waiting))
-
-    def say(self, words: str) -> None:
-        """Words of ours, in the place of the agent's."""
-        content = {"type": "text", "text": words}
-        self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
-
-    def notice(self, words: str, **meta: Any) -> None:
-        """Something beside the answer; for clients that know no notices, as a thought."""
-        for update in self.translator.notice(words, "warning"):
-            self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
-
-    def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Now, or from a thread as soon as the loop comes to it, in order."""
-        if threading.get_ident() == self._thread:
-            function(*arguments)
-        else:
-            self._loop.call_soon_threadsafe(function, *arguments)
-
-    # --- what the SDK tells us -------------------------------------------------------------------
-
-    def _on_event(self, event: "Event") -> None:
-        self.on_loop(self._take_event, event)
-
-    def _take_event(self, event: "Event") -> None:
-        if self.turn is None or isinstance(event, ConversationErrorEvent):
-            return  # an error is the turn's to tell
-        if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
-            self._pace.ended(call)
-        self.tell(*self.translator.live(event))
-
-    def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
-        self.on_loop(self._take_child_event, call, conversation, event)
-
-    def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
-        if self.turn is None or self.turn.cancelled:
-            return
-        if conversation not in self._children:
-            self._children[conversation] = self.translator.child(call, conversation)
-        self.tell(*self._children[conversation].live(event))
-
-    def _on_token(self, chunk: Any) -> None:
-        self.on_loop(self._take_token, chunk)
-
-    def _take_token(self, chunk: Any) -> None:
-        if self.turn is not None and not self.turn.cancelled:
-            self.tell(*self.translator.delta(chunk))
-
-    def _take_output(self, call: str, text: str) -> None:
-        if self.turn is not None and not self.turn.cancelled:
-            self.tell(*self.translator.output(call, text))
-
-    def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
-        self.on_loop(self._take_retry, attempt, most, error)
-
-    def _take_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
-        if self.turn is None or self.turn.cancelled:
-            return
-        llm = self.running.agent.llm
-        wait = llm.retry_multiplier * 2 ** (attempt - 1)
-        wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
-        about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
-        retry = {"attempt": attempt + 1, "of": most, "in": wait}
-        self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     # --- the seams -------------------------------------------------------------------------------
 
@@ -361,11 +240,6 @@ class Session(Seams):
     def pending(self) -> list[ActionEvent]:
         return pending(self.running)
 
-    def waiting(self) -> list[ActionEvent]:
-        """What waits for a permission."""
-        waits = self.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
-        return self.pending() if waits else []
-
     def note_granted(self) -> None:
         """From now on nothing waits: after a crash what was begun is not asked for again."""
         with self.running.state as state:
@@ -392,18 +266,6 @@ class Session(Seams):
         if wishes and wishes[-1] > 0:
             self.running.navigate_to(branch[wishes[-1] - 1].id)
 
-    def tell_usage(self) -> None:
-        """Tokens in the model's context, and what the session cost so far."""
-        llm = self.running.agent.llm
-        if not (usages := llm.metrics.token_usages):
-            return
-        used = usages[-1].prompt_tokens + usages[-1].completion_tokens
-        size = llm.max_input_tokens or usages[-1].context_window
-        if not size:
-            return  # of a model that nobody knows: nothing is made up
-        cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
-        self.tell(*self.translator.usage(used, size, cost or None))
-
     def interrupt(self) -> None:
         """End what runs: the model's stream, the command in the terminal, the agents below."""
         terminal.interrupt(self.running)
@@ -411,12 +273,13 @@ class Session(Seams):
         self._watcher.stop_children()
         self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
 
-    def _ask_for_child(self, _task: str, actions: list[ActionEvent]) -> bool:
+    def _ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool:
         """In the thread of an agent's below: whether it may go on."""
         turn = self.turn
         if turn is None:
             return False
-        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(actions), self._loop)
+        child = subagents.conversation_of(self.running, task)
+        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(child, actions), self._loop)
         return asked.result()
 
 

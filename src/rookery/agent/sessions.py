@@ -2,12 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rookery import mcp, paths
 from rookery.agent import store
+from rookery.agent.arguments import SETUP, Arguments
 from rookery.agent.choices import Choices, UnknownChoice, Wanted, wanted_of
+from rookery.agent.client import Client
 from rookery.agent.content import parts_of
 from rookery.agent.models import Missing, Models
 from rookery.agent.sdk import Sdk
@@ -26,26 +27,13 @@ from rookery.wire.params import (
 )
 
 if TYPE_CHECKING:
-    from rookery.agent.server import Arguments
     from rookery.agent.session import Session
 
 type Json = dict[str, Any]
 
 
-class Client(NamedTuple):
-    """Who is on the other side, and what it takes."""
-
-    peer: Peer
-    capabilities: Json
-    fork: Callable[["Session"], Awaitable[str]]
-    """Make another session of one; says how it is found."""
-
-    def tell(self, session: str, update: Json) -> None:
-        self.peer.notify("session/update", {"sessionId": session, "update": update})
-
-
 class Sessions:
-    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: "Arguments") -> None:
+    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: Arguments) -> None:
         self._client = Client(peer, capabilities, self._fork_here)
         self._sdk = sdk
         self._arguments = arguments
@@ -110,8 +98,6 @@ class Sessions:
     # --- authentication --------------------------------------------------------------------------
 
     def _authenticate(self, params: Json) -> None:
-        from rookery.agent.server import SETUP
-
         if params.get("methodId") != SETUP:
             raise invalid("unknown authentication method")
         self._check_model()
@@ -136,7 +122,7 @@ class Sessions:
         request.reply({"sessionId": session.record.id, **session.choices.state()})
         if wished:
             await session.replay()
-        session.tell_commands()
+        _tell_commands(session)
         session.warm_up()
 
     def _wished(self, cwd: str) -> Record | None:
@@ -168,11 +154,11 @@ class Sessions:
             session = await self._enliven(record._replace(cwd=cwd, roots=roots), servers)
         if request.method == "session/load":
             await session.replay()
-            session.tell_commands()
+            _tell_commands(session)
             request.reply(session.choices.state())
         else:
             request.reply(session.choices.state())
-            session.tell_commands()
+            _tell_commands(session)
 
     async def _enliven(
         self, record: Record, servers: dict[str, Json], *, made: bool = False
@@ -225,7 +211,7 @@ class Sessions:
             await session.end()
         forked = await self._enliven(made, servers)
         request.reply({"sessionId": made.id, **forked.choices.state()})
-        forked.tell_commands()
+        _tell_commands(forked)
 
     async def _fork_here(self, session: "Session") -> str:
         record = session.record
@@ -300,6 +286,12 @@ class Sessions:
             session.choose(option, value)
         except UnknownChoice as error:
             raise invalid(str(error)) from None
+
+
+def _tell_commands(session: "Session") -> None:
+    from rookery.agent import commands
+
+    session.tell(commands.advertised(session.running))
 
 
 def _place(params: Json) -> tuple[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, override
 
 import openhands.sdk.agent
 from openhands.sdk import Agent, LocalConversation
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
@@ -157,3 +158,9 @@ def pending(conversation: LocalConversation) -> list[ActionEvent]:
     """The actions that have no result: they wait for a person, or for their turn."""
     state = conversation.state
     return list(state.get_unmatched_actions(state.active_branch()))
+
+
+def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:
+    """The actions that wait for a permission."""
+    waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+    return pending(conversation) if waits else []

@@ -25,6 +25,15 @@ def ask_through(conversation: LocalConversation, asker: Asker) -> None:
         executor._manager._confirmation_handler = asker
 
 
+def conversation_of(conversation: LocalConversation, task: str) -> str:
+    """The id of the conversation that works on a task; "": nobody does."""
+    for executor in _executors(conversation):
+        found = executor._manager._tasks.get(task)
+        if found is not None:
+            return str(found.conversation_id)
+    return ""
+
+
 def running(conversation: LocalConversation) -> list[LocalConversation]:
     """The conversations of those that work now, and of those that they started."""
     found: list[LocalConversation] = []

@@ -310,12 +310,13 @@ class Turn:
                         raise Waits
         await self._thread(self.session.note_granted)
 
-    async def ask_for_child(self, actions: list[ActionEvent]) -> bool:
-        """Whether an agent below may carry these out: all of them, or none."""
+    async def ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool:
+        """Whether an agent below may carry these out: all of them, or none. `task`: the id of its
+        conversation."""
         for action in actions:
             if asking.needs_permission(self.session, action):
                 try:
-                    verdict = await asking.ask(self.session, action, self._unless_stopped)
+                    verdict = await asking.ask(self.session, action, self._unless_stopped, task)
                 except Stopped:
                     return False
                 if isinstance(verdict, permission.Cancelled):

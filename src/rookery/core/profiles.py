@@ -83,7 +83,12 @@ _OPENCODE_TOOLS = (("bash", "execute"), ("write", "edit"), ("edit", "edit"), ("r
 
 _TABLE = {
     "demo": OURS,
-    "rookery": OURS._replace(takes_reasons=True, confirms=_OPENHANDS_CONFIRMS),
+    "rookery": Profile(  # it has files and a terminal of its own
+        takes_reasons=True,
+        clear=("clear",),
+        parent=("rookery", "parentToolUseId"),
+        confirms=_OPENHANDS_CONFIRMS,
+    ),
     "claude": Profile(
         async_agents=True,
         background=True,

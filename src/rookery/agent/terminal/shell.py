@@ -47,7 +47,9 @@ unset RK_FILE
 READY = """set +H
 unset HISTFILE
 export PROMPT_COMMAND='PS1=$RK_PROMPT' PS2=
+trap 'rm -rf "${RK_COMMAND%/*}"' EXIT
 """
+"""The last line is for the day when we are killed, and the terminal hangs up."""
 
 
 class ShellEnded(Exception):

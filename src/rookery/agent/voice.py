@@ -1,0 +1,171 @@
+"""What a session's client hears: the SDK's events, tokens and output, in order and on the loop,
+whichever thread they come from; and words of our own beside them."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from openhands.sdk.event import ActionEvent
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+
+from rookery.agent.client import Client
+from rookery.agent.failures import short
+from rookery.agent.steps import Conversation, waiting_in
+from rookery.agent.store import Record
+from rookery.agent.translate import Translator
+from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.pace import Pace
+from rookery.wire.params import offers
+
+if TYPE_CHECKING:
+    from openhands.sdk.event import Event
+
+type Json = dict[str, Any]
+
+
+class Running(Protocol):
+    """A turn, as the session that it belongs to sees it."""
+
+    over: asyncio.Event
+    answered: asyncio.Event
+    stop_reason: str
+
+    @property
+    def cancelled(self) -> bool: ...
+    def cancel(self) -> None: ...
+    def steer(self, parts: list[tuple[str, str]]) -> bool: ...
+    def command(self, said: Any) -> None: ...
+    async def take_steering(self) -> bool: ...
+    async def ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool: ...
+
+
+class Voice:
+    turn: Running | None = None
+
+    def __init__(self, client: Client, record: Record) -> None:
+        self.client = client
+        self.record = record
+        self.conversation: Conversation | None = None
+        self.translator = self._new_translator()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._pace = Pace(self._loop, self._take_output)
+        self._watcher = Watcher(self._on_child_event)
+        self._children: dict[str, Translator] = {}
+
+    @property
+    def running(self) -> Conversation:
+        assert self.conversation is not None, "open() comes first"
+        return self.conversation
+
+    def _new_translator(self) -> Translator:
+        """One for the session's life; a replay begins with a new one."""
+        offered = self.client.capabilities
+        return Translator(
+            self.record.cwd,
+            terminals=offers(offered, "_meta", "terminal_output"),
+            notices=offers(offered, "session", "notices"),
+            compaction=offers(offered, "session", "compaction"),
+        )
+
+    # --- what the client is told -----------------------------------------------------------------
+
+    def tell(self, *updates: Json) -> None:
+        for update in updates:
+            self.client.tell(self.record.id, update)
+
+    def end_calls(self, words: str) -> None:
+        """Every call that was announced comes to an end, but those that wait for an answer."""
+        waiting = [action.tool_call_id for action in waiting_in(self.running)]
+        self.tell(*self.translator.settle(words, waiting))
+
+    def say(self, words: str) -> None:
+        """Words of ours, in the place of the agent's."""
+        content = {"type": "text", "text": words}
+        self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
+
+    def notice(self, words: str, **meta: Any) -> None:
+        """Something beside the answer; for clients that know no notices, as a thought."""
+        for update in self.translator.notice(words, "warning"):
+            self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
+
+    def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Now, or from a thread as soon as the loop comes to it, in order."""
+        if threading.get_ident() == self._thread:
+            function(*arguments)
+        else:
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    async def replay(self) -> None:
+        """Tell all of it again, the person's words too; nothing else happens."""
+        translator = self._new_translator()
+        for event in await asyncio.to_thread(self.running.state.active_branch):
+            self.tell(*translator.replay(event))
+            await self.client.peer.drain()
+        if self.turn is None:
+            self.translator = translator
+            waiting = [action.tool_call_id for action in waiting_in(self.running)]
+            self.tell(*translator.settle("interrupted", waiting))
+
+    # --- what the SDK tells us -------------------------------------------------------------------
+
+    def _on_event(self, event: "Event") -> None:
+        self.on_loop(self._take_event, event)
+
+    def _take_event(self, event: "Event") -> None:
+        if self.turn is None or isinstance(event, ConversationErrorEvent):
+            return  # an error is the turn's to tell
+        if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            self._pace.ended(call)
+        self.tell(*self.translator.live(event))
+
+    def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        self.on_loop(self._take_child_event, call, conversation, event)
+
+    def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        if conversation not in self._children:
+            self._children[conversation] = self.translator.child(call, conversation)
+        self.tell(*self._children[conversation].live(event))
+
+    def translator_of(self, conversation: str) -> Translator:
+        """Of an agent below, where it has said something already."""
+        return self._children.get(conversation, self.translator)
+
+    def _on_token(self, chunk: Any) -> None:
+        self.on_loop(self._take_token, chunk)
+
+    def _take_token(self, chunk: Any) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.delta(chunk))
+
+    def _take_output(self, call: str, text: str) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.output(call, text))
+
+    def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        self.on_loop(self._take_retry, attempt, most, error)
+
+    def _take_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
+        if self.turn is None or self.turn.cancelled:
+            return
+        llm = self.running.agent.llm
+        wait = llm.retry_multiplier * 2 ** (attempt - 1)
+        wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
+        about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
+        retry = {"attempt": attempt + 1, "of": most, "in": wait}
+        self.notice(f"{short(error)}.\n{about}\n", retry=retry)
+
+    def tell_usage(self) -> None:
+        """Tokens in the model's context, and what the session cost so far."""
+        llm = self.running.agent.llm
+        if not (usages := llm.metrics.token_usages):
+            return
+        used = usages[-1].prompt_tokens + usages[-1].completion_tokens
+        size = llm.max_input_tokens or usages[-1].context_window
+        if not size:
+            return  # of a model that nobody knows: nothing is made up
+        cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
+        self.tell(*self.translator.usage(used, size, cost or None))

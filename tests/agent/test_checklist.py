@@ -1,0 +1,532 @@
+"""The checklist's statements about agents, over stdio; the driver holds each line to the schema.
+
+What other files of this folder show at length is named in SHOWN; the rest is here. A process with
+the SDK takes seconds to start, so the statements share one.
+"""
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, Json, kinds, texts
+from tests.acp.test_checklist_sessions import history
+from tests.acp.test_checklist_transport import fields
+from tests.agent.driving import ALLOW, allow_all, calls, edit, permission, run, stop_reason, words
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MIB = 1024 * 1024
+SHOWN = {
+    "T1": "test_process: test_stdout_is_the_protocol_alone",
+    "T14": "test_process: test_T14_it_ends_with_its_stdin",
+    "I1": "the fixture `process`, and test_process: test_G1_initialize_before_the_sdk",
+    "I2": "as I1",
+    "I3": "as I1",
+    "I4": "as I1",
+    "I5": "every test: the driver offers nothing",
+    "I8": "as I9",
+    "I9": "test_process: test_G1_initialize_before_the_sdk",
+    "I10": "test_process: test_G2_without_a_model; test_failures",
+    "S2": "test_sessions: test_G3_the_directory_must_be_there",
+    "S3": "test_sessions: test_G3_the_sessions_directory_not_the_process_own",
+    "S6": "test_surroundings: test_S6_mcp_servers",
+    "S7": "test_surroundings: test_S7_a_broken_mcp_server_is_a_notice",
+    "S8": "test_sessions: test_G4_load_tells_all_of_it",
+    "S10": "test_sessions: test_G4_after_kill_9",
+    "S12": "test_sessions: test_G4_unknown_sessions",
+    "S13": "test_sessions: test_G4_resume_tells_nothing_and_goes_on",
+    "S16": "test_sessions: test_G4_pages_of_a_hundred",
+    "S17": "test_sessions: test_G4_close_ends_the_turn_and_the_shell",
+    "S18": "test_sessions: test_G4_delete",
+    "S20": "test_sessions: test_G7_modes_and_options",
+    "S21": "test_sessions: test_G7_modes_and_options",
+    "S22": "test_sessions: test_G7_modes_and_options",
+    "S23": "test_sessions: test_G7_modes_and_options",
+    "S24": "test_sessions: test_G7_the_model_is_switched_in_mid_turn",
+    "S25": "test_surroundings: test_S7_a_broken_mcp_server_is_a_notice",
+    "P3": "test_prompts: test_G5_every_kind_of_content, test_G5_what_is_not_taken_is_refused",
+    "P7": "test_permissions: test_G9_the_real_call_before_it_runs",
+    "P9": "test_permissions: test_G9_a_rejection_with_a_reason",
+    "P10": "test_permissions: test_G9_no_clear_answer_and_it_waits",
+    "P12": "as P13",
+    "P13": "it calls neither files nor terminals of the client: P11",
+    "P14": "test_prompts: test_G8_a_plan_whose_call_completes",
+    "P15": "test_failures",
+    "P16": "test_prompts: test_G5_a_prompt_into_a_running_turn",
+    "P18": "test_prompts: test_G8_title_and_usage",
+    "X1": "test_cancel: test_G6_while_the_model_speaks",
+    "X2": "test_cancel: test_G6_before_the_first_word",
+    "X3": "test_cancel: test_G6_while_it_asks",
+    "X4": "test_cancel: test_G6_while_a_command_runs",
+    "X8": "test_cancel: goes_on",
+}
+STATEMENTS = [
+    *(f"T{number}" for number in range(1, 20)),
+    *(f"I{number}" for number in range(1, 12)),
+    *(f"S{number}" for number in range(1, 26)),
+    *(f"P{number}" for number in range(1, 19)),
+    *(f"X{number}" for number in range(1, 10)),
+]
+
+
+async def test_every_statement_is_shown() -> None:
+    """And what SHOWN points to is there."""
+    own = Path(__file__).read_text()
+    for name in STATEMENTS:
+        here = f"test_acp_{name}_" in own
+        assert here or name in SHOWN, name
+    folder = Path(__file__).parent
+    for where in SHOWN.values():
+        file, _, tests = where.partition(": ")
+        if file.startswith("test_"):
+            text = (folder / f"{file.split(';')[0]}.py").read_text()
+            for test in re.findall(r"\w+", tests.split(";")[0]):
+                assert f"def {test}(" in text, where
+
+
+# --- transport
+
+
+async def test_acp_T2_odd_characters(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    text = "\U0001f426\u2028\u0000\ufffd end"
+    await agent.turn(session, [{"text": text}])
+    assert words(agent.news(session)) == text
+    await agent.turn(session, [{"text": "lone \ud800 surrogate"}])
+    assert words(agent.news(session)).endswith("surrogate")
+
+
+@pytest.mark.parametrize("id", [0, -1, 2**53, "", "word", "0"])
+async def test_acp_T3_the_id_comes_back(agent: Agent, id: Any) -> None:
+    agent.send(id=id, method="session/list", params={})
+    good = await agent.answer(id)
+    agent.send(id=id, method="session/new", params={"cwd": "relative", "mcpServers": []})
+    bad = await agent.answer(id)
+    for answer in (good, bad):
+        assert (type(answer["id"]), answer["id"]) == (type(id), id)
+
+
+async def test_acp_T4_a_result_or_an_error(agent: Agent) -> None:
+    for method in ("_x/unknown", "session/load", "session/prompt", "foo/bar", "session/set_mode"):
+        answer = await agent.answer(agent.ask(method))
+        assert set(answer) == {"jsonrpc", "id", "error"}
+        assert answer["error"]["message"]
+    assert set(await agent.answer(agent.ask("session/list"))) == {"jsonrpc", "id", "result"}
+
+
+async def test_acp_T5_T7_notifications_get_no_answer(agent: Agent) -> None:
+    for method in ("initialize", "session/new", "session/prompt", "_x/y", "", "$/z", "foo/bar"):
+        agent.notify(method, protocolVersion=1, sessionId="x", prompt=[])
+    for params in (None, [1], "x", {}, {"sessionId": 4}):
+        agent.send(method="session/cancel", params=params)
+    agent.send(id="last", method="_x/last", params={})
+    await agent.answer("last")
+    assert [line["id"] for line in agent.lines if "id" in line] == ["last"]
+
+
+async def test_acp_T7_unknown_notifications_break_nothing(agent: Agent, tmp_path: Path) -> None:
+    for method in ("_x/y", "foo/bar", "$/progress", "$/cancel_request", "session/update"):
+        agent.notify(method, requestId="nothing", any=[1, {"a": None}])
+    session = await agent.new(str(tmp_path))
+    assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
+
+
+async def test_acp_T6_I11_unknown_methods(agent: Agent) -> None:
+    """Logging out is not offered."""
+    for method in ("_x/unknown", "foo/bar", "session/unheard", "", "initialize ", "logout"):
+        assert await agent.call(method) == -32601
+
+
+async def test_acp_I11_no_logout(agent: Agent) -> None:
+    assert await agent.call("logout") == -32601
+
+
+async def test_acp_T8_malformed_lines(agent: Agent) -> None:
+    for line in (b"{oops", b"\xff\xfe", b'{"jsonrpc":', b'{"a":NaN}', b"[" * 100_000):
+        agent.write(line + b"\n")
+        answer = await agent.read()
+        assert (answer["id"], answer["error"]["code"]) == (None, -32700), line[:20]
+    agent.write(b"\n  \r\n")
+    assert "sessions" in await agent.call("session/list")
+
+
+async def test_acp_T9_what_is_no_request(agent: Agent) -> None:
+    for line in (b"[]", b"null", b"42", b'"x"', b'{"foo":1}', b"{}"):
+        agent.write(line + b"\n")
+        answer = await agent.read()
+        assert (answer["id"], answer["error"]["code"]) == (None, -32600), line
+    assert "sessions" in await agent.call("session/list")
+
+
+async def test_acp_T10_a_bad_request_breaks_nothing(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    for method in ("new", "load", "resume", "fork", "list", "prompt", "set_mode", "close"):
+        for params in ([], "x", 4, {"sessionId": [1], "cwd": 4, "cursor": {}, "prompt": "x"}):
+            agent.send(id=f"{method}{params}", method=f"session/{method}", params=params)
+            assert "error" in await agent.answer(f"{method}{params}"), (method, params)
+    for bad in ([], "text", [4], [{"type": "text"}], [{"type": "alien"}], None):
+        assert await agent.call("session/prompt", sessionId=session, prompt=bad) == -32602
+    assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
+
+
+@pytest.mark.parametrize("size", [64 * 1024 + 1, MIB, 10 * MIB])
+async def test_acp_T11_long_lines(agent: Agent, tmp_path: Path, size: int) -> None:
+    assert "sessions" in await agent.call("session/list", _meta={"padding": "x" * size})
+    session = await agent.new(str(tmp_path))
+    text = [{"type": "text", "text": "x" * size}]
+    answer = await agent.answer(agent.ask("session/prompt", sessionId=session, prompt=text))
+    assert stop_reason(answer) == "end_turn"
+    await agent.call("session/delete", sessionId=session)
+
+
+async def test_acp_T12_no_line_is_too_long(agent: Agent, tmp_path: Path) -> None:
+    """40 MB of a command's output, live and again."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    steps = [run("head -c 40000000 /dev/zero | tr '\\0' x"), {"text": "ok"}]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    assert max(map(len, agent.raw)) < 32 * MIB
+
+
+async def test_acp_T13_nobody_reads_stderr(agent: Agent, tmp_path: Path) -> None:
+    """The driver never does, in no test of this process; here it is made to complain a lot."""
+    session = await agent.new(str(tmp_path))
+    for _ in range(30):
+        await agent.turn(session, [{"error": "context"}])
+    assert stop_reason(await agent.turn(session, [{"text": "ok"}])) == "end_turn"
+
+
+async def test_acp_T16_T17_T18_names(agent: Agent, tmp_path: Path) -> None:
+    """camelCase keys, snake_case words, `_meta` wherever it may stand, no method of our own without
+    its mark. (That there is no foreign field, the driver sees.)"""
+    allow_all(agent)
+    meta: Json = {"_meta": {"ours": {"a": [1]}}}
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[], **meta)
+    session = made["sessionId"]
+    await agent.turn(session, [run("echo 1"), edit(tmp_path / "a", "x"), {"text": "ok"}])
+    link = {"type": "resource_link", "uri": "file:///x", "name": "x", **meta}
+    blocks = [{"type": "text", "text": "hi", **meta, "annotations": {"priority": 1}}, link]
+    answer = await agent.call("session/prompt", sessionId=session, prompt=blocks, **meta)
+    assert answer["stopReason"] == "end_turn"
+    words = {"sessionUpdate", "type", "kind", "status", "stopReason", "priority"}
+    for line in agent.lines:
+        for key, value in fields(line):
+            assert re.fullmatch(r"_meta|[a-z][a-zA-Z0-9]*", key), key
+            if key in words:
+                assert re.fullmatch(r"[a-z][a-z0-9_]*", value), (key, value)
+    used = {line["method"] for line in agent.lines if "method" in line}
+    assert used == {"session/update", "session/request_permission"}
+
+
+async def test_acp_T17_the_driver_compares_with_the_schema(agent: Agent) -> None:
+    assert agent._strict
+
+
+async def test_acp_T18_methods_of_our_own(agent: Agent) -> None:
+    assert all(method.startswith(("session/", "_")) for method in agent.requests())
+
+
+async def test_acp_T19_meta_overrides_nothing(agent: Agent, tmp_path: Path) -> None:
+    evil = {"cwd": "/evil", "sessionId": "x", "session_id": "x", "prompt": "x", "modeId": "x"}
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[], _meta=evil)
+    blocks = [{"type": "text", "text": "good", "_meta": {"text": "evil", "type": "image"}}]
+    id = made["sessionId"]
+    await agent.call("session/prompt", sessionId=id, prompt=blocks, _meta=evil)
+    assert words(agent.news(id)) == "You said: good"
+    found = (await agent.call("session/list", cwd=str(tmp_path)))["sessions"]
+    assert [entry["cwd"] for entry in found] == [str(tmp_path)]
+
+
+# --- initialize
+
+
+async def test_acp_I6_twice(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    assert "protocolVersion" in await agent.call("initialize", protocolVersion=1)
+    assert stop_reason(await agent.turn(session, "two")) == "end_turn"
+
+
+async def test_acp_I7_T15_before_it_and_at_the_end(agent_home: Path) -> None:
+    """Nothing is served before `initialize`; a last line without its newline is."""
+    from tests.agent.conftest import ARGV, surroundings
+
+    other = await Agent.start(ARGV, environment=surroundings(agent_home))
+    try:
+        for method in ("session/new", "session/list", "session/load", "session/prompt"):
+            assert await other.call(method, cwd="/tmp", mcpServers=[], sessionId="x") == -32600
+        other.asked[0] = "initialize"
+        params = {"protocolVersion": 1}
+        line = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+        other.write(json.dumps(line).encode())
+        assert await other.close() == 0
+        assert other.lines[-1]["result"]["protocolVersion"] == 1
+    finally:
+        await other.kill()
+
+
+async def test_acp_T15_see_I7() -> None:
+    assert "test_acp_I7_T15_before_it_and_at_the_end" in Path(__file__).read_text()
+
+
+# --- sessions
+
+
+async def test_acp_S1_new(agent: Agent, tmp_path: Path) -> None:
+    ids = [await agent.new(str(tmp_path)) for _ in range(3)]
+    assert all(ids)
+    assert len(set(ids)) == 3
+
+
+async def test_acp_S4_sessions_keep_apart(agent: Agent, tmp_path: Path) -> None:
+    """Directory and environment of two shells whose turns are open at once."""
+    folders = [tmp_path / name for name in ("one", "two")]
+    ids = []
+    for folder in folders:
+        folder.mkdir()
+        ids.append(await agent.new(str(folder)))
+    steps = [run("export WORD=$PWD; echo here > said"), run("echo $WORD >> said"), {"text": "ok"}]
+    allow_all(agent)
+    left = {agent.prompt(id, steps) for id in ids}
+    while left:
+        left.discard((await agent.until(lambda line: line.get("id") in left))["id"])
+    for folder in folders:
+        assert (folder / "said").read_text().split() == ["here", str(folder)]
+
+
+async def test_acp_S5_no_update_before_its_session(agent: Agent, tmp_path: Path) -> None:
+    made = agent.ask("session/new", cwd=str(tmp_path), mcpServers=[])
+    session = (await agent.answer(made))["result"]["sessionId"]
+    assert not [line for line in agent.lines[:-1] if session in str(line)]
+    await agent.turn(session, "hi")
+    told = [line for line in agent.lines if "available_commands_update" in str(line)]
+    assert session in str(told)
+
+
+async def test_acp_S9_the_replay_precedes_the_answer(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    text = " ".join(map(str, range(1000)))
+    await agent.turn(session, [{"text": text}])
+    await agent.call("session/close", sessionId=session)
+    agent.news()
+    id = agent.ask("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    await agent.answer(id)
+    assert words(agent.news(session)) == text
+    agent.send(id="mark", method="_x/mark", params={})
+    await agent.answer("mark")
+    assert not history(agent.news(session))
+
+
+async def test_acp_S11_replayed_calls_are_the_same(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    live: list[Json] = []
+    for name in ("a", "b"):
+        await agent.turn(session, [edit(tmp_path / name, "x"), {"text": "ok"}])
+        live += [entry for entry in history(agent.news(session)) if entry["what"] == "tool"]
+    await agent.call("session/close", sessionId=session)
+    agent.news()
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    told = [entry for entry in history(agent.news(session)) if entry["what"] == "tool"]
+    assert told == live
+    assert len({entry["toolCallId"] for entry in told}) == 2
+
+
+async def test_acp_S14_loading_what_is_live(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "one")
+    for _ in range(2):
+        await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    agent.news()
+    await agent.turn(session, "two")
+    assert words(agent.news(session)) == "You said: two"
+
+
+async def test_acp_S15_the_list(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "hi")
+    found = (await agent.call("session/list"))["sessions"]
+    assert session in [entry["sessionId"] for entry in found]
+    for entry in found:
+        assert entry["cwd"].startswith("/")
+        assert datetime.fromisoformat(entry["updatedAt"]).tzinfo is not None
+    assert (await agent.call("session/list", cwd="/nowhere"))["sessions"] == []
+
+
+async def test_acp_S19_more_directories_are_not_kept(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Left out at a load: none."""
+    more: Json = {"additionalDirectories": ["/tmp/more-of-it"]}
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[], **more)
+    session = made["sessionId"]
+    await agent.turn(session, "hi")
+    found = (await agent.call("session/list", cwd=str(tmp_path)))["sessions"]
+    assert found[0]["additionalDirectories"] == ["/tmp/more-of-it"]
+    await agent.call("session/close", sessionId=session)
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    await agent.turn(session, "hi")
+    found = (await agent.call("session/list", cwd=str(tmp_path)))["sessions"]
+    assert "additionalDirectories" not in found[0]
+
+
+# --- prompts
+
+
+async def test_acp_P1_P2_text_and_links(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    link = {"type": "resource_link", "uri": "file:///x", "name": "x"}
+    blocks = [link, {"type": "text", "text": "look"}, link]
+    answer = await agent.call("session/prompt", sessionId=session, prompt=blocks)
+    assert answer == {"stopReason": "end_turn"}
+
+
+async def test_acp_P2_see_P1() -> None:
+    assert "test_acp_P1_P2_text_and_links" in Path(__file__).read_text()
+
+
+async def test_acp_P4_every_update_names_its_session(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run("echo 1"), {"text": "ok"}])
+    told = {line["params"]["sessionId"] for line in agent.lines if "params" in line}
+    assert told == {session}
+
+
+async def test_acp_P5_all_is_said_before_the_answer(agent: Agent, tmp_path: Path) -> None:
+    """By the order of bytes on the pipe, with a large last chunk."""
+    session = await agent.new(str(tmp_path))
+    text = "one " + " ".join(map(str, range(10_000))) + " end"
+    for _ in range(20):
+        seen = len(agent.raw)
+        id = agent.prompt(session, [{"text": text, "chunks": 4}])
+        await agent.answer(id)
+        said = b"".join(agent.raw[seen:])
+        assert 0 < said.index(b"one 0") < said.index(b"9999 end") < said.index(b'"stopReason"')
+    agent.news()
+    agent.send(id="mark", method="_x/mark", params={})
+    await agent.answer("mark")
+    assert not texts(agent.news(session))
+
+
+async def test_acp_P6_calls_have_ids_of_their_own(agent: Agent, tmp_path: Path) -> None:
+    """Also where the model gives the same id twice."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    announced: list[str] = []
+    for number in range(3):
+        call = run(f"echo {number}")
+        call["call"]["id"] = "same"
+        await agent.turn(session, [call, {"text": "ok"}])
+        updates = agent.news(session)
+        fresh = [u["toolCallId"] for u in updates if u["sessionUpdate"] == "tool_call"]
+        assert len(fresh) == 1
+        announced += fresh
+    assert len(announced) == len(set(announced)) == 3
+
+
+async def test_acp_P8_paths_and_lines(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    (tmp_path / "old.txt").write_text("a\nb\nc\n")
+    session = await agent.new(str(tmp_path))
+    view = {"command": "view", "path": str(tmp_path / "old.txt"), "view_range": [2, 3]}
+    change = {"command": "str_replace", "path": str(tmp_path / "old.txt")}
+    change |= {"old_str": "b", "new_str": "B"}
+    steps: list[Json] = [
+        edit(tmp_path / "new.txt", "x"),
+        {"call": {"name": "file_editor", "arguments": view}},
+        {"call": {"name": "file_editor", "arguments": change}},
+        {"text": "ok"},
+    ]
+    await agent.turn(session, steps)
+    updates = agent.news(session)
+    places = [place for u in updates for place in u.get("locations") or []]
+    assert places
+    assert all(place["path"].startswith("/") and place.get("line", 1) >= 1 for place in places)
+    made, _, changed = calls(updates)
+    [diff] = [part for part in made["content"] if part["type"] == "diff"]
+    assert diff["oldText"] is None
+    [diff] = [part for part in changed["content"] if part["type"] == "diff"]
+    assert "b" in diff["oldText"]
+    assert "B" in diff["newText"]
+
+
+async def test_acp_P11_only_permission_is_asked_of_a_client(agent: Agent, tmp_path: Path) -> None:
+    """Files and commands are its own affair, whatever the client offers."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run("echo 1"), edit(tmp_path / "a", "x"), {"text": "ok"}])
+    assert set(agent.requests()) == {"session/request_permission"}
+
+
+async def test_acp_P17_message_ids(agent: Agent, tmp_path: Path) -> None:
+    """One for each message, the same in every chunk and in the replay."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    live: list[str] = []
+    for _ in range(2):
+        steps = [run("echo 1") | {"text": "a b", "thought": "c d"}, {"text": "e f"}]
+        await agent.turn(session, steps)
+        chunks = [u for u in agent.news(session) if u["sessionUpdate"].endswith("_chunk")]
+        ids = list(dict.fromkeys(chunk["messageId"] for chunk in chunks))
+        assert len(ids) == 3
+        live += ids
+    assert len(set(live)) == 6
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    told = [u for u in agent.news(session) if u["sessionUpdate"].startswith("agent_")]
+    assert list(dict.fromkeys(u["messageId"] for u in told)) == live
+
+
+# --- cancel
+
+
+async def test_acp_X5_nothing_after_the_answer(agent: Agent, tmp_path: Path) -> None:
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    id = agent.prompt(session, [run("echo on; sleep 600")])
+    await agent.until(lambda line: "'in_progress'" in str(line))
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(id)) == "cancelled"
+    assert calls(agent.news(session))[0]["status"] == "failed"
+    for number in range(5):
+        agent.send(id=f"mark{number}", method="session/list", params={})
+        await agent.answer(f"mark{number}")
+    assert kinds(agent.news(session)) == []
+
+
+async def test_acp_X6_when_there_is_nothing(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    for name in (session, session, "nobody", ""):
+        agent.notify("session/cancel", sessionId=name)
+    assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
+
+
+async def test_acp_X7_racing_with_the_end(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    for number in range(12):
+        id = agent.prompt(session, [{"text": "on"}])
+        if number % 3:
+            await agent.until(lambda line: "agent_message_chunk" in str(line))
+        agent.notify("session/cancel", sessionId=session)
+        assert stop_reason(await agent.answer(id)) in ("cancelled", "end_turn")
+        assert stop_reason(await agent.turn(session, [{"text": "next"}])) == "end_turn"
+    ids = [line["id"] for line in agent.lines if "id" in line and "method" not in line]
+    assert len(ids) == len(set(ids))
+
+
+async def test_acp_X9_taking_a_request_back(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    id = agent.prompt(session, [run("true")])
+    asked = await permission(agent)
+    for unknown in ("nothing", 4711, None, [1]):
+        agent.notify("$/cancel_request", requestId=unknown)
+    agent.notify("$/cancel_request", requestId=id)
+    answer = await agent.answer(id)
+    assert answer.get("error", {}).get("code") == -32800 or stop_reason(answer) == "cancelled"
+    agent.send(id=asked["id"], result=ALLOW)
+    assert stop_reason(await agent.turn(session, [{"text": "next"}])) == "end_turn"

@@ -1,0 +1,51 @@
+"""The agent where it lives most: under a worker, driven by the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.agent.conftest import surroundings, write_settings
+from tests.agent.driving import edit
+
+ROOKERY = [sys.executable, "-P", "-m", "rookery"]
+
+
+def said(home: Path, cwd: Path, *words: str, code: int = 0) -> str:
+    (home / "person").mkdir(exist_ok=True)
+    done = subprocess.run(
+        [*ROOKERY, *words],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=surroundings(home, NO_COLOR="1"),
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel) -> None:
+    """A command line, a worker, the agent, a model: an edit is asked for and done; the next prompt
+    goes on in the same conversation; a rate limit is told as one (row T11)."""
+    write_settings(home, model)
+    play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
+    told = said(home, tmp_path, "run", "--agent", "rookery", play)
+    assert "wants to edit: create a.txt" in told
+    assert "It is written." in told
+    assert (tmp_path / "a.txt").read_text() == "new\n"
+    [session] = os.listdir(home / "sessions")
+    told = said(home, tmp_path, "prompt", "--wait", session, "are you there?")
+    assert "You said: are you there?" in told
+    assert play[:20] in str(model.asked[-1].body["messages"])
+    limited = {"play": [{"error": {"status": "rate_limit", "retry_after": 3600}}]}
+    told = said(home, tmp_path, "prompt", "--wait", session, json.dumps(limited), code=4)
+    assert "limit" in told.lower()
+    [kept] = os.listdir(home / "conversations")
+    assert "You said: are you there?" in said(home, tmp_path, "show", "--all", session)
+    assert "sk-scripted-key" not in "".join(
+        path.read_text(errors="replace") for path in (home / "conversations" / kept).rglob("*.json")
+    )
