@@ -3,10 +3,9 @@
 State belongs to a session, not to this window: leaving, switching and closing end nothing.
 """
 
-import os
 from typing import Any, ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
@@ -16,8 +15,8 @@ from rookery.tui import messages
 from rookery.tui.asking import Asking
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
-from rookery.tui.room import Room
 from rookery.tui.sheet import SHEET
+from rookery.tui.shell import Shell, Start
 from rookery.tui.splash import SetUp, window_of
 from rookery.tui.status import Keys, Queue, Status
 from rookery.tui.themes import DEFAULT, Colourless, themes
@@ -28,31 +27,7 @@ NARROW = 100
 """Columns under which the sessions fold away."""
 
 
-class Start:
-    """What the command line asked for."""
-
-    def __init__(
-        self,
-        home: str,
-        cwd: str = "",
-        *,
-        agent: str = "",
-        session: str = "",
-        task: str = "",
-        theme: str = "",
-        choose: bool = False,
-    ) -> None:
-        self.home = home
-        self.cwd = cwd or os.getcwd()
-        self.agent = agent
-        self.session = session
-        self.task = task
-        self.theme = theme
-        self.choose = choose
-        """Begin in the list of sessions."""
-
-
-class Rookery(App[str]):
+class Rookery(Shell):
     """Ends with the words that are said when the terminal is the person's again."""
 
     CSS = SHEET
@@ -63,7 +38,9 @@ class Rookery(App[str]):
         Binding("ctrl+n", "new", "new", priority=True, id="session.new"),
         Binding("ctrl+b", "sessions", "sessions", priority=True, id="session.list"),
         Binding("alt+down,f4", "switch(1)", "next", priority=True, id="session.next"),
-        Binding("alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"),
+        Binding(
+            "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
+        ),
         Binding("f1", "keys", "keys", priority=True, id="help"),
         Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
         Binding("ctrl+q", "quit", "leave", priority=True, id="quit"),
@@ -74,11 +51,7 @@ class Rookery(App[str]):
     ]
 
     def __init__(self, start: Start) -> None:
-        super().__init__()
-        self.start = start
-        self.room = Room(start.home, self.post_message)
-        self.session = ""
-        """The one that is shown; empty: a new one, which the first prompt makes."""
+        super().__init__(start)
         self.asking = Asking(self)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
@@ -120,22 +93,6 @@ class Rookery(App[str]):
             self.action_sessions()
         self.room.look_around(self.start.cwd, self.start.agent)
         self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
-
-    @property
-    def transcript(self) -> Transcript:
-        return self.screen_stack[0].query_one("#transcript", Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        return self.screen_stack[0].query_one("#composer", Composer)
-
-    @property
-    def fleet(self) -> Fleet:
-        return self.screen_stack[0].query_one("#fleet", Fleet)
-
-    @property
-    def window(self) -> Window:
-        return self.transcript.window
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
@@ -214,11 +171,6 @@ class Rookery(App[str]):
         self.composer.focus()
 
     # --- prompts and commands ------------------------------------------------------------------
-
-    def send(self, command: Json) -> None:
-        """Send a command to the session that is shown; what is wrong with it comes as a toast."""
-        if self.session:
-            self.room.send(self.session, command)
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
         self.composer.take()

@@ -1,19 +1,15 @@
 """Answers to asks: one key each. Only what is pressed on the card answers it."""
 
-from typing import TYPE_CHECKING
-
 from rookery.core import loose
 from rookery.core.document import Block
 from rookery.core.events import Json
-
-if TYPE_CHECKING:
-    from rookery.tui.app import Rookery
+from rookery.tui.shell import Shell
 
 
 class Asking:
     """For one app. `next_ask` goes through all open asks of all sessions."""
 
-    def __init__(self, app: "Rookery") -> None:
+    def __init__(self, app: Shell) -> None:
         self._app = app
         self._seeking = False
         """The session that is being opened was chosen for its ask."""

@@ -32,6 +32,7 @@ class Composer(TextArea):
             show_line_numbers=False,
             compact=True,
             highlight_cursor_line=False,
+            placeholder="Write here. Enter sends, Shift+Enter or Ctrl+J makes a new line.",
         )
 
     async def _on_key(self, event: events.Key) -> None:

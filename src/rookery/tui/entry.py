@@ -2,7 +2,8 @@
 
 import sys
 
-from rookery.tui.app import Rookery, Start
+from rookery.tui.app import Rookery
+from rookery.tui.shell import Start
 
 
 def run(start: Start) -> int:

@@ -134,7 +134,7 @@ class Fleet(ScrollView):
             line: Line = [*edge, (f"{sign} ", style), (name, ink)]
             dot: Line = [(" •", look.accent)] if block["id"] in self.unread else []
             return [*trimmed(line, width - 2 * len(dot)), *dot]
-        words = [WORDS.get(block["status"], block["status"]), clean_line(block["agent"])]
+        words = [WORDS.get(block["status"], str(block["status"])), clean_line(block["agent"])]
         if block["queue"]:
             words.append(f"{block['queue']} wait")
         told: Line = [(words[0], style), (f" · {' · '.join(words[1:])}", look.soft)]

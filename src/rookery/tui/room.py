@@ -148,7 +148,9 @@ class Room:
         while True:
             began = time.monotonic()
             found = await asyncio.to_thread(heads, self.home)
-            blocks = [fleet_block(head, awake=head["awake"]) for head in found if not head["archived"]]
+            blocks = [
+                fleet_block(head, awake=head["awake"]) for head in found if not head["archived"]
+            ]
             blocks = in_order(blocks)
             if blocks != before:
                 before = blocks
@@ -216,9 +218,8 @@ class Room:
         from rookery.paths import session_dir
 
         data = None
-        with suppress(LogError):
-            with Reader.open(session_dir(self.home, session)) as log:
-                data = log.blob(name)
+        with suppress(LogError), Reader.open(session_dir(self.home, session)) as log:
+            data = log.blob(name)
         self._tell(BlobRead(data, mime))
 
     async def _send(self, session: str, command: Json) -> None:
@@ -254,8 +255,9 @@ class Room:
 
 async def _outcome(client: "SessionClient", command: Json) -> str:
     """Why a command was not taken; empty when it was."""
-    from rookery.client.session import Refused, Rejected, StartError
+    from rookery.client.session import Refused, Rejected
     from rookery.client.session import Trouble as Waits
+    from rookery.client.start import StartError
 
     try:
         await client.send(command)

@@ -1,15 +1,15 @@
 """The lines under the transcript: what waits, who works at what and since when, and the keys."""
 
 import time
-from collections.abc import Callable
 
-from rich.style import Style
+from textual.binding import Binding
 from textual.strip import Strip
 from textual.widget import Widget
 
 from rookery.core import loose
 from rookery.core.content import words_of
 from rookery.core.events import Json
+from rookery.tui.keynames import shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import clean_line, duration, width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
@@ -18,8 +18,8 @@ from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
 class LineWidget(Widget):
     """Some lines, painted by a function of their width."""
 
-    def lines(self, width: int) -> list[Line]:
-        raise NotImplementedError
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        return []
 
     @property
     def look(self) -> Look:
@@ -131,13 +131,15 @@ class Queue(LineWidget):
         self.styles.height = max(1, rows)
         self.refresh()
 
-    def lines(self, width: int) -> list[Line]:
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
         found: list[Line] = []
         for number, words in enumerate(self.waiting[: self.MOST], 1):
             more = len(self.waiting) - self.MOST
             tail = f"  and {more} more" if number == self.MOST and more > 0 else ""
-            found.append([(f" {number} waits  ", look.needs), (words, look.soft), (tail, look.faint)])
+            found.append(
+                [(f" {number} waits  ", look.needs), (words, look.soft), (tail, look.faint)]
+            )
         return found
 
 
@@ -160,12 +162,13 @@ class Keys(LineWidget):
         return [line]
 
     def _keys(self) -> list[tuple[str, str]]:
-        seen: dict[str, str] = {}
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            if binding.show and binding.description not in seen.values():
-                seen[self.app.get_key_display(binding)] = binding.description
-        return list(seen.items())
-
-
-type Styled = Callable[[Look], Style]
+        """The focused widget's own first, then the program's, each as its list has them."""
+        order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
+        bindings = [
+            active.binding
+            for active in self.screen.active_bindings.values()
+            if active.binding.show and active.binding.id
+        ]
+        bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
+        seen = {each.id: (shown(each.key), each.description) for each in bindings}
+        return list(seen.values())

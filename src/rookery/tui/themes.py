@@ -57,7 +57,7 @@ def variables(palette: Palette) -> dict[str, str]:
 class Colourless(LineFilter):
     """For NO_COLOR: weights and signs stay, every colour goes."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         return [
             Segment(text, _bare(style) if style else style, control)
             for text, style, control in segments

@@ -84,10 +84,10 @@ class _Screen:
         self._rows[self._row] = _joined(cells)
 
     def _obey(self, found: re.Match[str]) -> None:
-        token = found.group()
-        if token == "\r":
+        sign = found.group()
+        if sign == "\r":
             self._column = 0
-        elif token == "\b":
+        elif sign == "\b":
             here = len(_cells(self._rows[self._row])) if self._column is None else self._column
             self._column = max(0, here - 1)
         elif found.group(2) == "m":

@@ -9,7 +9,7 @@ from rich.style import Style
 from rookery.core.document import Block
 from rookery.tui.look import part
 from rookery.tui.look.plain import clean_line
-from rookery.tui.look.runs import Line, prefixed, wrap
+from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
 
 WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
@@ -29,7 +29,9 @@ def rendered(block: Block, view: View) -> list[Line]:
     for each in block["parts"]:
         lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
     if danger:
-        lines += wrap([(f"This cannot be undone: it {danger}.", look.failed + look.bold)], inner.prose)
+        lines += wrap(
+            [(f"This cannot be undone: it {danger}.", look.failed + look.bold)], inner.prose
+        )
     lines.append([])
     for place, action in enumerate(block["actions"]):
         lines += action_lines(place, action, inner)
@@ -82,7 +84,8 @@ def _closed(block: Block, view: View) -> list[Line]:
     look = view.look
     said = _PID.sub("", clean_line(block["text"])) or clean_line(block["status"])
     asked = question(block, view.agent)
-    runs: Line = [("↳ ", look.faint)]
+    runs: Line = [("  ↳ ", look.faint)]
     if block["parent"] is None:
+        runs = [("▲ ", look.faint)]
         runs.append((f"{asked}  ", look.soft))
-    return wrap([*runs, (said, look.soft)], view.prose)
+    return [trimmed([*runs, (said, look.soft)], view.prose)]

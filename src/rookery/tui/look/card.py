@@ -210,8 +210,10 @@ def _arguments(block: Block, view: View) -> list[Line]:
 
 def has_details(block: Block, terminals: list[Block]) -> bool:
     return bool(
-        block["parts"] or any(each["text"] for each in terminals)
-        or "input" in block or "output" in block
+        block["parts"]
+        or any(each["text"] for each in terminals)
+        or "input" in block
+        or "output" in block
     )
 
 

@@ -3,6 +3,7 @@
 import re
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from rich.style import Style
@@ -20,6 +21,9 @@ SPLIT_FROM = 100
 CONTEXT = 3
 LONGEST_PAIR = 400
 """Characters of a line whose words are compared."""
+
+MOST_PAIRS = 60
+ALIKE = 0.5
 
 _WORD = re.compile(r"\w+|\s+|.")
 
@@ -61,7 +65,9 @@ def _rows(old: str, new: str, first: int) -> tuple[Row, ...]:
             rows.append(Row("…", None, None, ""))
         for kind, a, b, c, d in group:
             if kind == "equal":
-                rows += [Row(" ", shift + a + n, shift + c + n, before[a + n]) for n in range(b - a)]
+                rows += [
+                    Row(" ", shift + a + n, shift + c + n, before[a + n]) for n in range(b - a)
+                ]
                 continue
             taken, added = before[a:b], after[c:d]
             marks = _marks(taken, added)
@@ -78,22 +84,36 @@ type Marks = list[tuple[tuple[int, int], ...]]
 
 
 def _marks(taken: list[str], added: list[str]) -> tuple[Marks, Marks]:
-    """The stretches that changed, where as many lines came as went: then each has its partner."""
+    """The stretches that changed in lines that have a partner on the other side."""
     left: Marks = [()] * len(taken)
     right: Marks = [()] * len(added)
-    if len(taken) != len(added) or len(taken) > 60:
+    if max(len(taken), len(added)) > MOST_PAIRS:
         return left, right
-    for at, (old, new) in enumerate(zip(taken, added, strict=True)):
-        if max(len(old), len(new)) > LONGEST_PAIR:
-            continue
-        a, b = _WORD.findall(old), _WORD.findall(new)
-        matcher = SequenceMatcher(None, a, b, autojunk=False)
-        if matcher.ratio() < 0.4:
-            continue
-        codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-        left[at] = tuple(_stretch(a, code[1], code[2]) for code in codes if code[2] > code[1])
-        right[at] = tuple(_stretch(b, code[3], code[4]) for code in codes if code[4] > code[3])
+    free = 0
+    for at, old in enumerate(taken):
+        for other in range(free, min(len(added), free + 4)):
+            if (found := _compared(old, added[other])) is not None:
+                left[at], right[other] = found
+                free = other + 1
+                break
     return left, right
+
+
+def _compared(
+    old: str, new: str
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]] | None:
+    """The changed stretches of two lines that are alike; None where they are not."""
+    if max(len(old), len(new)) > LONGEST_PAIR:
+        return None
+    a, b = _WORD.findall(old), _WORD.findall(new)
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    if matcher.real_quick_ratio() < ALIKE or matcher.ratio() < ALIKE:
+        return None
+    codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return (
+        tuple(_stretch(a, code[1], code[2]) for code in codes if code[2] > code[1]),
+        tuple(_stretch(b, code[3], code[4]) for code in codes if code[4] > code[3]),
+    )
 
 
 def _stretch(words: list[str], first: int, last: int) -> tuple[int, int]:
@@ -122,9 +142,7 @@ def rendered(part: Part, width: int, look: Look, *, split: bool, most: int) -> l
     return found
 
 
-def _in_one(
-    rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look
-) -> list[Line]:
+def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
     found: list[Line] = []
     for row in rows:
         if row.sign == "…":
@@ -143,9 +161,7 @@ def _in_one(
     return found
 
 
-def _in_two(
-    rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look
-) -> list[Line]:
+def _in_two(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
     half = (width - 3) // 2
     found: list[Line] = []
     for old, new in _pairs(rows):
@@ -164,10 +180,7 @@ def _pairs(rows: tuple[Row, ...]) -> list[tuple[Row | None, Row | None]]:
     came: list[Row] = []
 
     def flush() -> None:
-        for at in range(max(len(went), len(came))):
-            pairs.append(
-                (went[at] if at < len(went) else None, came[at] if at < len(came) else None)
-            )
+        pairs.extend(zip_longest(went, came))
         went.clear()
         came.clear()
 
@@ -217,14 +230,9 @@ def _painted(row: Row, language: str, look: Look) -> Line:
     return found
 
 
-def _cuts(
-    begin: int, end: int, marks: tuple[tuple[int, int], ...]
-) -> list[tuple[int, int, bool]]:
+def _cuts(begin: int, end: int, marks: tuple[tuple[int, int], ...]) -> list[tuple[int, int, bool]]:
     edges = sorted({begin, end, *(e for mark in marks for e in mark if begin < e < end)})
-    return [
-        (a, b, any(first <= a < last for first, last in marks))
-        for a, b in zip(edges, edges[1:], strict=False)
-    ]
+    return [(a, b, any(first <= a < last for first, last in marks)) for a, b in pairwise(edges)]
 
 
 def _filled(line: Line, width: int, ground: Style) -> Line:

@@ -99,7 +99,9 @@ def checklist(items: list[Any], view: View) -> list[Line]:
         words = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
         text = clean_line(loose.text(item, "text"))
         found += prefixed(
-            wrap([(text, words)], max(1, view.prose - 2)), [(f"{box} ", style)], [("  ", look.plain)]
+            wrap([(text, words)], max(1, view.prose - 2)),
+            [(f"{box} ", style)],
+            [("  ", look.plain)],
         )
     return found
 
@@ -111,7 +113,9 @@ def _image(part: Part, view: View) -> Line:
     words = " · ".join(each for each in said if each)
     how = "  o opens it" if part.get("blob") else ""
     look = view.look
-    return trimmed([("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width)
+    return trimmed(
+        [("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width
+    )
 
 
 def _link(part: Part, view: View) -> list[Line]:

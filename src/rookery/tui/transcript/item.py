@@ -11,8 +11,19 @@ class Item:
     `lines` is None until it has been seen at the present width; `height` is a guess until then.
     """
 
-    __slots__ = ("before", "block", "depth", "gap", "height", "key", "lines", "members", "number", "ready",
-        "terminals")
+    __slots__ = (
+        "before",
+        "block",
+        "depth",
+        "gap",
+        "height",
+        "key",
+        "lines",
+        "members",
+        "number",
+        "ready",
+        "terminals",
+    )
 
     def __init__(self, block: Block, number: int = 0, depth: int = 0) -> None:
         self.block = block

@@ -81,8 +81,13 @@ class Outline:
             for block in row:
                 owned = terminals.get(block["id"], [])
                 found += self._of_block(block, min(inner, DEEPEST), owned)
-                if below := children.get(block["id"]):
-                    self._walk(below, inner + 1, families, opened, found)
+                below = children.get(block["id"], [])
+                asks = [each for each in below if each["role"] == "ask"]
+                if asks:  # they stand with the call, whatever else is nested in it
+                    self._walk(asks, inner, families, opened, found)
+                if len(below) > len(asks):
+                    rest = [each for each in below if each["role"] != "ask"]
+                    self._walk(rest, inner + 1, families, opened, found)
 
     def _of_block(self, block: Block, depth: int, terminals: list[Block]) -> Iterable[Item]:
         name = block["id"]

@@ -27,7 +27,7 @@ class Transcript(Scroll):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "up", show=False, id="block.up"),
         Binding("down,j", "move(1)", "down", show=False, id="block.down"),
-        Binding("enter,space", "toggle", "open", id="block.open"),
+        Binding("enter,space", "unfold", "open", id="block.open"),
         Binding("c", "want('copy')", "copy", id="block.copy"),
         Binding("e", "want('edit')", "editor", id="block.edit"),
         Binding("o", "want('show')", "open image", show=False, id="block.show"),
@@ -76,10 +76,14 @@ class Transcript(Scroll):
     def view_of(self, item: Item) -> View:
         doubt = self._doubtful
         mine = doubt is not None and doubt[0] == item.block["id"]
-        return super().view_of(item)._replace(
-            split=self.split,
-            doubtful=doubt[1] if doubt is not None and mine else None,
-            focused=self.has_focus and self.cursor == item.name,
+        return (
+            super()
+            .view_of(item)
+            ._replace(
+                split=self.split,
+                doubtful=doubt[1] if doubt is not None and mine else None,
+                focused=self.has_focus and self.cursor == item.name,
+            )
         )
 
     def gutter_of(self, item: Item, number: int) -> Segment:
@@ -89,17 +93,21 @@ class Transcript(Scroll):
 
     # --- the cursor ----------------------------------------------------------------------------
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        if has_focus:
+            self._find_cursor()
+        else:
+            self._doubtful = None
+        self._repaint(self.cursor)
+
+    def _find_cursor(self) -> None:
+        """On the first open ask, else where it was, else on what stands last in sight."""
         asks = self.window.open_asks()
         if asks and self.window.block(self.cursor.rstrip("*")) not in asks:
             self.go_to(asks[0]["id"])
         elif self._here() is None and self._items:
             self.cursor = self._visible()[-1].name if self._visible() else self._items[-1].name
-        self._repaint(self.cursor)
-
-    def on_blur(self) -> None:
-        self._doubtful = None
-        self._repaint(self.cursor)
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a block and bring it into sight."""
@@ -181,7 +189,7 @@ class Transcript(Scroll):
 
     # --- what the keys do ----------------------------------------------------------------------
 
-    def action_toggle(self) -> None:
+    def action_unfold(self) -> None:
         here = self._here()
         if here is not None:
             self._toggle(self._items[here])

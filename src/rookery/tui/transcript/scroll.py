@@ -251,7 +251,7 @@ class Scroll(ScrollView):
         super().notify_style_update()
         self._base = None
 
-    def gutter_of(self, item: Item, number: int) -> Segment:
+    def gutter_of(self, item: Item, number: int) -> Segment:  # noqa: ARG002
         """The cursor's place, left of a line."""
         return Segment(" " * GUTTER)
 
