@@ -34,16 +34,16 @@ class Rookery(Shell):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "cancel the turn", show=False, id="turn.cancel"),
+        Binding("f1", "keys", "keys", priority=True, id="help"),
         Binding("f2", "next_ask", "next ask", priority=True, id="ask.next"),
-        Binding("ctrl+n", "new", "new", priority=True, id="session.new"),
         Binding("ctrl+b", "sessions", "sessions", priority=True, id="session.list"),
+        Binding("ctrl+n", "new", "new", priority=True, id="session.new"),
+        Binding("ctrl+q", "quit", "leave", priority=True, id="quit"),
         Binding("alt+down,f4", "switch(1)", "next", priority=True, id="session.next"),
         Binding(
             "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
         ),
-        Binding("f1", "keys", "keys", priority=True, id="help"),
         Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
-        Binding("ctrl+q", "quit", "leave", priority=True, id="quit"),
         Binding("q", "quit", "leave", show=False, id="quit.letter"),
         Binding("n", "new", "new", show=False, id="session.new.letter"),
         Binding("tab", "app.focus_next", "move", show=False, id="focus.next"),
@@ -57,6 +57,8 @@ class Rookery(Shell):
         self._drafts: dict[str, str] = {}
         self._unfolded: dict[str, dict[str, bool]] = {}
         self._listed = False
+        self._settled = False
+        """Whether it is known what is set up: before that, nothing is said about it."""
         self.animation_level = "none"
         for theme in themes():
             self.register_theme(theme)
@@ -70,16 +72,16 @@ class Rookery(Shell):
         with Horizontal():
             yield Fleet(id="fleet")
             with Vertical(id="stage"):
-                yield Transcript(id="transcript")
+                yield Transcript(self.start.clock, id="transcript")
                 yield Queue(id="queue")
                 yield Composer(id="composer")
-                yield Status(id="status")
+                yield Status(self.start.clock, id="status")
         yield Keys(id="keys")
 
     def on_mount(self) -> None:
         self.title = "rookery"
         self.composer.focus()
-        self._show_splash()
+        self._show_header()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -91,8 +93,8 @@ class Rookery(Shell):
             self._make(self.start.task)
         if self.start.choose:
             self.action_sessions()
-        self.room.look_around(self.start.cwd, self.start.agent)
         self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
+        self.room.look_around(self.start.cwd, self.start.agent)
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
@@ -155,11 +157,12 @@ class Rookery(Shell):
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
-        if not self.session and fresh:
+        if not self.session and fresh and self._settled:
             self._show_splash()
 
     def on_set_up_found(self, message: messages.SetUpFound) -> None:
         self.found = message.found
+        self._settled = True
         if not self.session:
             self._show_splash()
 

@@ -58,7 +58,7 @@ class FormScreen(Modal[Json]):
         needed = loose.texts(self._schema, "required")
         with Vertical(classes="window"):
             yield Label(clean_line(self._title), classes="title", markup=False)
-            with VerticalScroll(classes="fields"):
+            with VerticalScroll(classes="fields", can_focus=False):
                 for number, (name, field) in enumerate(self._fields):
                     words = clean_line(loose.text(field, "title") or name)
                     mark = " (needed)" if name in needed else ""
@@ -98,7 +98,6 @@ class FormScreen(Modal[Json]):
 
 
 def _control(field: Any, value: Any, name: str) -> Input | Checkbox | Select[str]:
-    given = loose.mapping(field, "default") if value is None else value
     given = field.get("default") if isinstance(field, dict) and value is None else value
     if loose.text(field, "type") == "boolean":
         return Checkbox("yes", value=given is True, id=name, compact=True)

@@ -43,7 +43,8 @@ class Room:
     def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
         self.home = home
         self._tell = tell
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop
+        """Made with the start."""
         self._thread = threading.Thread(target=self._run, name="room", daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
@@ -51,6 +52,7 @@ class Room:
         self._looked = asyncio.Event()
 
     def start(self) -> None:
+        self._loop = asyncio.new_event_loop()
         self._thread.start()
 
     def stop(self) -> None:

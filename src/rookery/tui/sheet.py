@@ -32,5 +32,8 @@ ModalScreen { align: center middle; background: $background 60%; }
 .window .hint { color: $ink-2; }
 .window .problem { color: $error; height: auto; }
 .window .fields { height: auto; max-height: 24; }
+.window Checkbox { background: $card; margin: 0 0 1 0; }
+.window Checkbox > .toggle--button { color: $card; background: $ink-3; }
+.window Checkbox.-on > .toggle--button { color: $success; background: $background; }
 .window Input { margin: 0 0 1 0; background: $background; }
 """

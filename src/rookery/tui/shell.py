@@ -2,10 +2,12 @@
 to send a command."""
 
 import os
+from collections.abc import Callable
 
 from textual.app import App
 
 from rookery.core.events import Json
+from rookery.tui.clock import now
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
 from rookery.tui.room import Room
@@ -26,6 +28,7 @@ class Start:
         task: str = "",
         theme: str = "",
         choose: bool = False,
+        clock: Callable[[], int] = now,
     ) -> None:
         self.home = home
         self.cwd = cwd or os.getcwd()
@@ -35,6 +38,7 @@ class Start:
         self.theme = theme
         self.choose = choose
         """Begin in the list of sessions."""
+        self.clock = clock
 
 
 class Shell(App[str]):

@@ -1,6 +1,6 @@
 """The lines under the transcript: what waits, who works at what and since when, and the keys."""
 
-import time
+from collections.abc import Callable
 
 from textual.binding import Binding
 from textual.strip import Strip
@@ -9,6 +9,7 @@ from textual.widget import Widget
 from rookery.core import loose
 from rookery.core.content import words_of
 from rookery.core.events import Json
+from rookery.tui.clock import now
 from rookery.tui.keynames import shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import clean_line, duration, width_of
@@ -35,8 +36,9 @@ class LineWidget(Widget):
 class Status(LineWidget):
     """Agent, model, mode, state and elapsed; tokens, context, cost at the right."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._clock = clock
         self.header: Json | None = None
         self.agent = ""
         """Who will answer, while there is no session yet."""
@@ -56,7 +58,7 @@ class Status(LineWidget):
         look = self.look
         if self.header is None:
             return [[(f" {self.agent or 'demo'} · a new session", look.soft)]]
-        left = [*_state(self.header, look), *_who(self.header, look)]
+        left = [*_state(self.header, look, self._clock()), *_who(self.header, look)]
         right = _figures(self.header, look)
         gap = width - width_of_line(left) - width_of_line(right) - 1
         if gap < 1:
@@ -64,9 +66,9 @@ class Status(LineWidget):
         return [[*left, (" " * gap, look.plain), *right]]
 
 
-def _state(header: Json, look: Look) -> Line:
+def _state(header: Json, look: Look, at: int) -> Line:
     """A waiting session never looks as if it worked."""
-    elapsed = max(0.0, time.time() - header["since"] / 1000)
+    elapsed = max(0, at - header["since"]) / 1000
     process = loose.text(header["process"], "state")
     word, style = "ready", look.soft
     sign = "●"
@@ -170,5 +172,7 @@ class Keys(LineWidget):
             if active.binding.show and active.binding.id
         ]
         bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
-        seen = {each.id: (shown(each.key), each.description) for each in bindings}
+        seen: dict[str, tuple[str, str]] = {}
+        for each in bindings:
+            seen.setdefault(str(each.id), (shown(each.key), each.description))
         return list(seen.values())

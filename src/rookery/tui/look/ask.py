@@ -45,7 +45,9 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
     press = Style.from_meta({"act": place})
     key: Line = [(f" {place + 1} ", look.key + press), (" ", look.plain)]
     if why := clean_line(str(action.get("disabled") or "")):
-        return prefixed(wrap([(f"{label}  {why}", look.faint)], view.prose - 4), key)
+        off: Line = [(f" {place + 1}  ", look.faint)]
+        lines = wrap([(label, look.soft + look.strike), (f"  {why}", look.soft)], view.prose - 4)
+        return prefixed(lines, off, [("    ", look.plain)])
     runs = [(label, look.ink + press)]
     if view.doubtful == place:
         runs.append(("  y allows it, any other key does not", look.failed + look.bold))

@@ -130,7 +130,7 @@ def _raw(block: Block, view: View) -> list[Line]:
     value = block["parts"][0].get("value") if block["parts"] else ""
     head: Line = [("· ", look.faint), (clean_line(block["title"]), look.soft)]
     if not view.opened:
-        brief = clean_line(str(value)[:300])
+        brief = clean_line(part.brief_json(value))
         return [trimmed([*head, (f"  {brief}", look.faint)], view.width)]
     inner = view.narrower(2)
     body = [line for each in block["parts"] for line in part.rendered(each, inner)]

@@ -144,6 +144,14 @@ def form(part: Part, view: View) -> list[Line]:
     return found
 
 
+def brief_json(value: object) -> str:
+    """The beginning of a value, on one line."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:300]
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__}"
+
+
 def as_json(value: object, view: View) -> list[Line]:
     """A value, indented and in colour, as far as it is short enough to be read."""
     if isinstance(value, str):
@@ -151,7 +159,7 @@ def as_json(value: object, view: View) -> list[Line]:
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
     except (ValueError, RecursionError):
-        text = repr(type(value))
+        text = f"a {type(value).__name__} that is nested too deeply"
     found: list[Line] = []
     for line in highlighted(text, "json", view.look)[: _most(view) + 2]:
         found += fold(line, view.width)

@@ -3,6 +3,7 @@
 Only keys pressed here act on a block. What is typed elsewhere can never answer an ask.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -11,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from rookery.core.document import Block
+from rookery.tui.clock import now
 from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
@@ -62,8 +64,8 @@ class Transcript(Scroll):
             self.block = block
             self.text = text
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
+        super().__init__(clock, id=id)
         self.cursor = ""
         """The name of the item that the keys are about."""
         self.split = False

@@ -1,8 +1,8 @@
 """The transcript's widget: one scroll view over cached strips. The reader's place holds, whatever
 comes."""
 
-import time
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from rookery.tui.clock import now
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import strip_of
 from rookery.tui.look.view import View
@@ -39,8 +40,9 @@ class Scroll(ScrollView):
     class OlderWanted(Message):
         """The reader nears the beginning of what is loaded."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._clock = clock
         self.window = Window()
         self.following = True
         """The end is in sight, and stays so."""
@@ -86,7 +88,7 @@ class Scroll(ScrollView):
             str(header["agent"]),
             str(header["cwd"]),
             self.is_open(item),
-            now=time.time_ns() // 1_000_000,
+            now=self._clock(),
         )
 
     def is_open(self, item: Item) -> bool:
