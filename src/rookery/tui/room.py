@@ -43,9 +43,8 @@ class Room:
     def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
         self.home = home
         self._tell = tell
-        self._loop: asyncio.AbstractEventLoop
-        """Made with the start."""
-        self._thread = threading.Thread(target=self._run, name="room", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """There from the start to the stop: what is asked outside of that is not done."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
         self._client: SessionClient | None = None
@@ -53,29 +52,32 @@ class Room:
 
     def start(self) -> None:
         self._loop = asyncio.new_event_loop()
+        run = (self._loop,)
+        self._thread = threading.Thread(target=self._run, args=run, name="room", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """No work is ended by it: workers need nobody."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._end)
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(self._end, loop)
             self._thread.join(2)
 
-    def _end(self) -> None:
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         for task in self._tasks:
             task.cancel()
-        self._loop.call_later(0.05, self._loop.stop)
+        loop.call_later(0.05, loop.stop)
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._do(self._watch_fleet())
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        loop.call_soon(lambda: self._do(self._watch_fleet()))
         try:
-            self._loop.run_forever()
+            loop.run_forever()
         finally:
-            self._loop.close()
+            loop.close()
 
     def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = self._loop.create_task(work)
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task
@@ -86,7 +88,11 @@ class Room:
             self._tell(Trouble(f"{type(error).__name__}: {error}"))
 
     def _ask(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._loop.call_soon_threadsafe(lambda: self._do(work()))
+        self._soon(lambda: self._do(work()))
+
+    def _soon(self, call: Callable[[], object]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
 
     # --- what the screen asks for --------------------------------------------------------------
 
@@ -98,7 +104,7 @@ class Room:
                 self._following.cancel()
             self._following = self._do(self._follow(session))
 
-        self._loop.call_soon_threadsafe(begin)
+        self._soon(begin)
 
     def older(self, session: str, before: int) -> None:
         self._ask(lambda: self._older(session, before))
@@ -112,7 +118,7 @@ class Room:
 
     def glance(self) -> None:
         """Look at the fleet now."""
-        self._loop.call_soon_threadsafe(self._looked.set)
+        self._soon(self._looked.set)
 
     def look_around(self, cwd: str, agent: str) -> None:
         """Find out what is set up here."""

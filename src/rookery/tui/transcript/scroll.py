@@ -4,7 +4,7 @@ comes."""
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -192,6 +192,10 @@ class Scroll(ScrollView):
         if near and self.window.first_turn > 0 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
+
+    def _scroll_to(self, *places: Any, **how: Any) -> bool:
+        """Without a slide: what comes while it lasts would move its goal."""
+        return super()._scroll_to(*places, **{**how, "animate": False})
 
     def to_end(self) -> None:
         self.following, self.news = True, False
