@@ -25,11 +25,11 @@ class Still(Rookery):
         self.on_fleet_changed(FleetChanged(fleet()))
         self.on_set_up_found(SetUpFound(SetUp("/work", installed=("claude",))))
         if self._given is not None:
-            self.session = self._given.session
+            self.session = self.composer.session = self._given.session
             self.fleet.mark_shown(self.session)
             self.on_opened(self._given)
 
-    def send(self, command: Json) -> None:
+    def send(self, command: Json, session: str = "") -> None:
         self.sent.append(command)
 
 

@@ -174,7 +174,7 @@ async def test_U3_the_place_holds_while_text_streams_and_new_below_is_said() -> 
 
 
 async def test_U3_the_end_stays_in_sight_while_text_streams() -> None:
-    async with showing(gallery.TALK, (100, 30)) as (app, pilot):
+    async with showing(gallery.TALK, (100, 30)) as (app, _):
         app.on_news(News(app.session, [["put", make_block("1.900", "answer")]]))
         for number in range(60):
             app.on_news(News(app.session, [["append", "1.900", f"paragraph {number}\n\n"]]))

@@ -65,7 +65,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
     assert only(home)["awake"]
     command = [*_rookery(), "--last"]
     with Tmux(home, *command) as screen:
-        screen.wait_for("begun", "late-42", "ready")
+        screen.wait_for("begun", "exit 0", "ready")
 
 
 def _rookery() -> list[str]:
@@ -78,14 +78,14 @@ def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     other = made({"text": "I am the other one."}, title="other")
     with Tmux(home, size=(120, 30)) as screen:
         screen.wait_for("F1 lists", "other")
-        screen.type(play({"text": "first part"}, {"wait": 2}, {"text": " second part"}))
+        screen.type(play({"text": "first part"}, {"wait": 2}, {"text": "second part"}))
         screen.press("Enter")
-        screen.wait_for("first part")
+        screen.wait_for("first part", "working")
         screen.press("F4")
         screen.wait_for("I am the other one.")
         screen.press("F4")
-        screen.wait_for("first part second part", "ready")
-    assert rookery("show", other).out.count("I am the other one.") == 1
+        screen.wait_for("│   second part", "ready")
+    assert rookery("show", other).out.count("\nI am the other one.\n") == 1
 
 
 def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: Path) -> None:
@@ -96,7 +96,7 @@ def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: 
         screen.wait_for("begun", "working")
         worker = paths.read_json(os.path.join(_directory(home), paths.WORKER)) or {}
         os.kill(worker["pid"], signal.SIGKILL)
-        screen.wait_for("nothing that was shown is lost")
+        screen.wait_for("ended in mid-turn", "interrupted")
         screen.type(play({"text": "awake again"}))
         screen.press("Enter")
         screen.wait_for("awake again", "ready")

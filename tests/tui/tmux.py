@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -17,15 +18,15 @@ class Tmux:
     def __init__(self, home: Path, *command: str, size: tuple[int, int] = (100, 30)) -> None:
         self._server = f"rk{os.getpid()}-{next(_NUMBERS)}"
         wide, high = map(str, size)
-        words = command or (sys.executable, "-m", "rookery")
+        line = shlex.join(command or (sys.executable, "-m", "rookery"))
+        words = ("sh", "-c", f"{line}; exec cat")  # what it says at its end stays to be read
         environment = {**os.environ, "ROOKERY_HOME": str(home), "TERM": "xterm-256color"}
+        place = ("-d", "-x", wide, "-y", high, "-c", str(home))
         subprocess.run(
-            [*self._tmux, "-f", "/dev/null", "new-session", "-d", "-x", wide, "-y", high]
-            + ["-c", str(home), *words],
+            [*self._tmux, "-f", "/dev/null", "new-session", *place, *words],
             check=True,
             env=environment,
         )
-        self._call("set-option", "-g", "remain-on-exit", "on")
 
     @property
     def _tmux(self) -> list[str]:

@@ -117,6 +117,7 @@ class Rookery(Shell):
         self._put_away()
         self.session = session
         self.fleet.mark_shown(session)
+        self.composer.session = session
         self.composer.load_text(self._drafts.pop(session, ""))
         self.composer.move_cursor(self.composer.document.end)
         if session:
@@ -142,9 +143,11 @@ class Rookery(Shell):
     def on_news(self, message: messages.News) -> None:
         if message.session != self.session:
             return
+        before = self.window.header
         if self.window.apply(message.ops):
             self.transcript.changed()
-        self._show_header()
+        if self.window.header is not before:
+            self._show_header()
 
     def on_older(self, message: messages.Older) -> None:
         if message.session == self.session and message.pages:
@@ -176,10 +179,10 @@ class Rookery(Shell):
     # --- prompts and commands ------------------------------------------------------------------
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
-        self.composer.take()
         self.transcript.to_end()
-        if self.session:
-            self.send({"do": "prompt", "prompt": [{"type": "text", "text": message.text}]})
+        if message.session:
+            prompt: list[Json] = [{"type": "text", "text": message.text}]
+            self.send({"do": "prompt", "prompt": prompt}, message.session)
         else:
             self._make(message.text)
 

@@ -19,8 +19,7 @@ class Asking:
         asks = [block["id"] for block in transcript.window.open_asks()]
         at = asks.index(transcript.cursor) + 1 if transcript.cursor in asks else 0
         if at < len(asks):
-            transcript.focus()
-            transcript.go_to(asks[at])
+            self._go(asks[at])
             return
         others = [
             block["id"]
@@ -31,10 +30,15 @@ class Asking:
             self._seeking = True
             self._app.open_session(others[0])
         elif asks:
-            transcript.focus()
-            transcript.go_to(asks[0])
+            self._go(asks[0])
         else:
             self._app.notify("Nothing is being asked.", timeout=2)
+
+    def _go(self, name: str) -> None:
+        """At once: the next key is meant for the card."""
+        transcript = self._app.transcript
+        transcript.screen.set_focus(transcript)
+        transcript.go_to(name)
 
     def opened(self) -> None:
         if self._seeking:

@@ -18,11 +18,12 @@ class Composer(TextArea):
     ]
 
     class Submitted(Message):
-        """A prompt is complete."""
+        """A prompt is complete, for the session that it was written to."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, session: str) -> None:
             super().__init__()
             self.text = text
+            self.session = session
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
@@ -34,6 +35,9 @@ class Composer(TextArea):
             highlight_cursor_line=False,
             placeholder="Write here. Enter sends, Shift+Enter or Ctrl+J makes a new line.",
         )
+
+    session = ""
+    """Whom it writes to; empty: a new session."""
 
     async def _on_key(self, event: events.Key) -> None:
         """The text area would take these keys as letters."""
@@ -49,7 +53,7 @@ class Composer(TextArea):
 
     def action_submit(self) -> None:
         if self.text.strip():
-            self.post_message(self.Submitted(self.text))
+            self.post_message(self.Submitted(self.take(), self.session))
 
     def action_newline(self) -> None:
         self.insert("\n")

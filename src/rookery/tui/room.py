@@ -30,7 +30,7 @@ from rookery.tui.messages import (
 if TYPE_CHECKING:
     from rookery.client.session import SessionClient
 
-FRAME = 0.033
+FRAME = 0.04
 """Seconds between two tellings of news: as often as a screen is painted."""
 
 GLANCE = 1.0

@@ -70,7 +70,8 @@ class Shell(App[str]):
     def open_session(self, session: str) -> None:
         raise NotImplementedError
 
-    def send(self, command: Json) -> None:
-        """Send a command to the session that is shown; what is wrong with it comes as a toast."""
-        if self.session:
-            self.room.send(self.session, command)
+    def send(self, command: Json, session: str = "") -> None:
+        """Send a command to a session, else to the one that is shown; what is wrong with it comes
+        as a toast."""
+        if session or self.session:
+            self.room.send(session or self.session, command)

@@ -127,7 +127,10 @@ class Queue(LineWidget):
 
     def tell(self, header: Json | None) -> None:
         items = list(loose.mappings(header, "queue")) if header else []
-        self.waiting = [clean_line(words_of(loose.sequence(item, "prompt"))) for item in items]
+        waiting = [clean_line(words_of(loose.sequence(item, "prompt"))) for item in items]
+        if waiting == self.waiting:
+            return
+        self.waiting = waiting
         rows = min(len(self.waiting), self.MOST)
         self.display = bool(rows)
         self.styles.height = max(1, rows)
