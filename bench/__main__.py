@@ -15,6 +15,7 @@ FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
     *("log_scale", "idle_worker", "fifty_sessions"),
     *("bridge_initialize", "bridge_delay"),
+    *("tui_transcript", "tui_paint", "tui_keys", "tui_open"),
 )
 RESULTS = os.path.join(HERE, "results.json")
 

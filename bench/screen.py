@@ -45,8 +45,37 @@ class Screen:
             sleep(0.002)
         raise TimeoutError(f"{word!r} did not come:\n{self.shown()}")
 
-    def pid(self) -> int:
-        return int(self.call("display-message", "-p", "#{pane_pid}"))
+    def listen(self) -> "Listener":
+        """What the program writes, as it comes."""
+        return Listener([*self._tmux, "-C", "attach"])
 
     def end(self) -> None:
         subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+
+
+class Listener:
+    """tmux in control mode: types, and hears all output, without a process for each look."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+
+    def echo(self, letter: str) -> float:
+        """Type a letter; seconds until the program writes it."""
+        began = perf_counter()
+        self._in.write(f"send-keys -l {letter}\n")
+        self._in.flush()
+        for line in self._out:
+            if line.startswith("%output") and letter in line:
+                return perf_counter() - began
+        raise EOFError("tmux went away")
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()

@@ -124,8 +124,15 @@ class Scroll(ScrollView):
             if not self._paint_from(top, height):
                 break
         self._measure()
-        self.virtual_size = Size(width, self._starts[-1])
+        self._resize_content(Size(width, self._starts[-1]))
         self.scroll_to(y=self._top(place, height), animate=False, force=True, immediate=True)
+
+    def _resize_content(self, size: Size) -> None:
+        """Tell the scrollbar alone: what is below the fold moves no other widget, and a layout of
+        the whole screen for each line that streams costs more than all else."""
+        if size != self.virtual_size:
+            self.set_reactive(ScrollView.virtual_size, size)
+            self._scroll_update(size)
 
     def _measure(self) -> None:
         self._starts = [0, *accumulate(item.height for item in self._items)]
