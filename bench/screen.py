@@ -4,16 +4,18 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
+from itertools import count
 from time import perf_counter, sleep
 
 PATIENCE = 60.0
+_NUMBERS = count()
 
 
 class Screen:
     """One terminal of its own. End it with `end`."""
 
     def __init__(self, command: Sequence[str], size: tuple[int, int] = (160, 50)) -> None:
-        self._tmux = ["tmux", "-L", f"rkb{os.getpid()}-{id(self)}"]
+        self._tmux = ["tmux", "-L", f"rkb{os.getpid()}-{next(_NUMBERS)}"]
         wide, high = map(str, size)
         begin = (*self._tmux, "-f", "/dev/null", "new-session", "-d", "-x", wide, "-y", high)
         self.began = perf_counter()
@@ -57,21 +59,21 @@ class Listener:
     """tmux in control mode: types, and hears all output, without a process for each look."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
 
     def echo(self, letter: str) -> float:
         """Type a letter; seconds until the program writes it."""
-        began = perf_counter()
-        self._in.write(f"send-keys -l {letter}\n")
+        began, heard = perf_counter(), b""
+        self._in.write(f"send-keys -l {letter}\n".encode())
         self._in.flush()
         for line in self._out:
-            if line.startswith("%output") and letter in line:
-                return perf_counter() - began
+            if line.startswith(b"%output"):  # one may end in the middle of a letter
+                heard = heard[-8:] + line.split(b" ", 2)[2].rstrip(b"\r\n")
+                if letter.encode() in heard:
+                    return perf_counter() - began
         raise EOFError("tmux went away")
 
     def end(self) -> None:

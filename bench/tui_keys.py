@@ -16,8 +16,8 @@ from bench.screen import Screen
 from bench.tui_paint import ROOKERY
 
 KEYS = 300
-FIRST = 0x1200
-"""Ethiopic: letters of one column that no agent of ours uses."""
+FIRST = 0x0100
+"""Latin with accents: letters of one column that no agent of ours uses."""
 FLOOD = {"flood": 1_000_000, "size": 40, "every": 0.001}
 TERMINAL = {"command": "while :; do echo a line of output that says nothing; done"}
 

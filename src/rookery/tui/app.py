@@ -3,6 +3,7 @@
 State belongs to a session, not to this window: leaving, switching and closing end nothing.
 """
 
+from time import perf_counter
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -143,11 +144,16 @@ class Rookery(Shell):
     def on_news(self, message: messages.News) -> None:
         if message.session != self.session:
             return
+        began = perf_counter()
+        self.call_after_refresh(self._painted, began)
         before = self.window.header
         if self.window.apply(message.ops):
             self.transcript.changed()
         if self.window.header is not before:
             self._show_header()
+
+    def _painted(self, began: float) -> None:
+        self.room.frame_took = perf_counter() - began
 
     def on_older(self, message: messages.Older) -> None:
         if message.session == self.session and message.pages:

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 FRAME = 0.04
 """Seconds between two tellings of news: as often as a screen is painted."""
 
+SHARE = 4.0
+"""The time between two tellings, in times of what the screen needs for one."""
+
+SLOWEST = 0.5
+
 GLANCE = 1.0
 """Seconds between two looks at the fleet, at least."""
 
@@ -49,6 +54,12 @@ class Room:
         self._following: asyncio.Task[None] | None = None
         self._client: SessionClient | None = None
         self._looked = asyncio.Event()
+        self.frame_took = 0.0
+        """Seconds that the screen needed for the last news: a busy screen is told less often, so
+        that keys come between."""
+
+    def _spacing(self) -> float:
+        return min(max(FRAME, SHARE * self.frame_took), SLOWEST)
 
     def start(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -195,7 +206,7 @@ class Room:
     async def _stream(self, client: "SessionClient", document: Document, seq: int) -> None:
         from rookery.core.reduce import reduce
 
-        pace = _Pace(lambda ops: self._tell(News(client.session, ops)))
+        pace = _Pace(lambda ops: self._tell(News(client.session, ops)), self._spacing)
         turn = document.header["turn"]
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
@@ -279,8 +290,9 @@ async def _outcome(client: "SessionClient", command: Json) -> str:
 class _Pace:
     """Gathers ops into one telling per frame; the first goes at once."""
 
-    def __init__(self, tell: Callable[[list[Op]], object]) -> None:
+    def __init__(self, tell: Callable[[list[Op]], object], spacing: Callable[[], float]) -> None:
         self._tell = tell
+        self._spacing = spacing
         self._ops: list[Op] = []
         self._last = 0.0
         self._waiting = False
@@ -295,7 +307,7 @@ class _Pace:
         loop = asyncio.get_running_loop()
         if self._ops and not self._waiting:
             self._waiting = True
-            loop.call_at(max(loop.time(), self._last + FRAME), self._flush)
+            loop.call_at(max(loop.time(), self._last + self._spacing()), self._flush)
 
     def _flush(self) -> None:
         ops, self._ops = self._ops, []
