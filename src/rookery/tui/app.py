@@ -138,6 +138,7 @@ class Rookery(Shell):
         window.pages = message.pages
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
+        self.transcript.ask_older()
         self._show_header()
         self.asking.opened()
 
@@ -159,6 +160,7 @@ class Rookery(Shell):
         if message.session == self.session and message.pages:
             self.window.add_older(message.pages)
             self.transcript.grown()
+            self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:
         self.room.older(self.session, self.window.first_turn)

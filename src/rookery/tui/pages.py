@@ -6,8 +6,11 @@ from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 from rookery.tui.transcript.window import Page
 
+FIRST = 20
+"""Blocks that open a session; where they do not fill the screen, it asks for more."""
+
 ENOUGH = 60
-"""Blocks that fill a screen and a bit more."""
+"""Blocks that a step backward brings."""
 
 MOST_TURNS = 20
 """Turns that are read at once, however short they are."""
@@ -22,7 +25,7 @@ def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
     dated(document)
     turn = document.header["turn"]
     pages = [Page(turn, {name: dict(block) for name, block in document.blocks.items()})]
-    room = ENOUGH - len(document.blocks)
+    room = FIRST - len(document.blocks)
     return document, seq, [*older_pages(log, turn, room), *pages]
 
 

@@ -195,7 +195,11 @@ class Scroll(ScrollView):
         if self.following:
             self.news = False
         self.settle()
-        near = new_value < max(10, self.size.height)
+        self.ask_older()
+
+    def ask_older(self) -> None:
+        """Where the beginning of what is loaded is near, or all of it is in sight."""
+        near = self.scroll_y < max(10, self.size.height // 2)
         if near and self.window.first_turn > 0 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
