@@ -296,7 +296,10 @@ class Rookery(Shell):
         self.push_screen(KeysScreen(all_keys(self)))
 
     async def action_quit(self) -> None:
-        running = [b for b in self.fleet.sessions if b["status"] in ("running", "needs-you")]
+        busy = ("running", "needs-you")
+        running = {block["id"] for block in self.fleet.sessions if block["status"] in busy}
+        if self.session and self.window.header["state"] != "idle":
+            running.add(self.session)  # the list may be a second old
         self.room.stop()
         self.exit(_farewell(self.session, len(running)))
 
