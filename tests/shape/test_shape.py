@@ -34,6 +34,10 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
     "src/rookery/agent/server.py": (1, "a foreign library's bug ends one request, not the agent"),
     "src/rookery/agent/steps.py": (1, "a foreign MCP server can fail in any way"),
     "src/rookery/agent/turn.py": (1, "a critic that cannot be had is none"),
+    "src/rookery/agent/warm/child.py": (
+        1,
+        "the end of a forked process: it is said, nothing else is left",
+    ),
     "src/rookery/cli/app.py": (1, "the outermost: a person gets a sentence, a file the trace"),
 }
 

@@ -35,6 +35,12 @@ def _carry_out(arguments: list[str]) -> int:
         from rookery.agent.scripted.entry import main as model
 
         return model(arguments[1:])
+    if not arguments:
+        # The first picture is waited for: it needs no library for the command line.
+        from rookery.cli.screening import can_open, open_screen
+
+        if can_open():
+            return open_screen()
     from rookery.cli.app import run
 
     return run(arguments)

@@ -109,12 +109,33 @@ class Table(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
+@click.option("--agent", metavar="NAME", help="Open the terminal interface with this agent.")
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[SESSION]",
+    help="Open it on a session; without a name, in the list of sessions.",
+)
+@click.option("--last", is_flag=True, help="Open it on the session that had news last.")
+@click.option("-t", "--task", default="", metavar="TEXT", help="Open it with a first prompt.")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def rookery(context: click.Context, version: bool) -> int | None:
+def rookery(
+    context: click.Context,
+    version: bool,
+    agent: str | None,
+    resume: str | None,
+    last: bool,
+    task: str,
+) -> int | None:
     """Run coding agents in the background, keep every turn, watch and steer them.
 
+    Alone, in a terminal, it opens the terminal interface.
+
     \b
+    rookery                                        all sessions, and a place to write
+    rookery --resume 3f2a                          one of them
     rookery run "Fix the failing test"             the agent of your choice, in this directory
     rookery run --agent claude "Review my diff"    another one
     rookery ps                                     what runs now
@@ -129,10 +150,26 @@ def rookery(context: click.Context, version: bool) -> int | None:
         click.echo(f"rookery {__version__}")
         return exits.DONE
     if context.invoked_subcommand is None:
-        from rookery.cli.overview import overview
-
-        return overview()
+        return _alone(agent, resume, last, task)
     return None
+
+
+def _alone(agent: str | None, resume: str | None, last: bool, task: str) -> int:
+    from rookery.cli import screening
+
+    if screening.can_open():
+        session = screening.session_of(resume, last)
+        choose = resume == "" and not session
+        return screening.open_screen(agent or "", session, task, choose=choose)
+    if agent or task or last or resume is not None:
+        raise click.UsageError(
+            "The terminal interface needs a terminal. In a script: rookery run, rookery prompt."
+            if screening.is_installed()
+            else "The terminal interface is not installed: install rookery[tui]."
+        )
+    from rookery.cli.overview import overview
+
+    return overview()
 
 
 def run(arguments: Sequence[str]) -> int:

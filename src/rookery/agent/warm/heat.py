@@ -82,7 +82,7 @@ def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
-    from rookery.agent.server import Arguments
+    from rookery.agent.arguments import Arguments
     from rookery.agent.serving import serve
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")

@@ -1,0 +1,35 @@
+"""The way from the command line to the terminal interface; without a terminal, or without its
+library, the list of sessions is printed instead."""
+
+import importlib.util
+import sys
+
+from rookery import paths
+
+
+def can_open() -> bool:
+    """Whether there is a terminal to open it in, and what it is made of."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and is_installed()
+
+
+def is_installed() -> bool:
+    return importlib.util.find_spec("textual") is not None
+
+
+def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: bool = False) -> int:
+    from rookery.tui.entry import run
+    from rookery.tui.shell import Start
+
+    home = paths.ensure_home(paths.home())
+    return run(Start(home, agent=agent, session=session, task=task, choose=choose))
+
+
+def session_of(resume: str | None, last: bool) -> str:
+    """The session that is meant; empty where none is. Raises UnknownSession, Ambiguous."""
+    from rookery.client.fleet import find, heads
+
+    home = paths.home()
+    if last and not resume:
+        found = heads(home)
+        return str(found[0]["id"]) if found else ""
+    return find(home, resume) if resume else ""

@@ -1,0 +1,1 @@
+"""The terminal interface: a look at blocks and actions, which knows no kind of event."""

@@ -1,0 +1,315 @@
+"""The program: the sessions, the transcript and the composer, and what their keys do.
+
+State belongs to a session, not to this window: leaving, switching and closing end nothing.
+"""
+
+from time import perf_counter
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import Resize
+
+from rookery.core.events import Json
+from rookery.tui import messages
+from rookery.tui.asking import Asking
+from rookery.tui.composer import Composer
+from rookery.tui.fleet import Fleet
+from rookery.tui.sheet import SHEET
+from rookery.tui.shell import Shell, Start
+from rookery.tui.splash import SetUp, window_of
+from rookery.tui.status import Keys, Queue, Status
+from rookery.tui.themes import DEFAULT, Colourless, themes
+from rookery.tui.transcript.reading import Transcript
+from rookery.tui.transcript.window import Window
+
+NARROW = 100
+"""Columns under which the sessions fold away."""
+
+
+class Rookery(Shell):
+    """Ends with the words that are said when the terminal is the person's again."""
+
+    CSS = SHEET
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "cancel the turn", show=False, id="turn.cancel"),
+        Binding("f1", "keys", "keys", priority=True, id="help"),
+        Binding("f2", "next_ask", "next ask", priority=True, id="ask.next"),
+        Binding("ctrl+b", "sessions", "sessions", priority=True, id="session.list"),
+        Binding("ctrl+n", "new", "new", priority=True, id="session.new"),
+        Binding("ctrl+q", "quit", "leave", priority=True, id="quit"),
+        Binding("alt+down,f4", "switch(1)", "next", priority=True, id="session.next"),
+        Binding(
+            "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
+        ),
+        Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
+        Binding("q", "quit", "leave", show=False, id="quit.letter"),
+        Binding("n", "new", "new", show=False, id="session.new.letter"),
+        Binding("tab", "app.focus_next", "move", show=False, id="focus.next"),
+        Binding("shift+tab", "app.focus_previous", "move back", show=False, id="focus.back"),
+    ]
+
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.asking = Asking(self)
+        self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
+        self._drafts: dict[str, str] = {}
+        self._unfolded: dict[str, dict[str, bool]] = {}
+        self._listed = False
+        self._settled = False
+        """Whether it is known what is set up: before that, nothing is said about it."""
+        self.animation_level = "none"
+        for theme in themes():
+            self.register_theme(theme)
+        self.theme = start.theme or DEFAULT
+        if self.no_color:
+            self._filters.append(Colourless())
+
+    # --- the screen ----------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Fleet(id="fleet")
+            with Vertical(id="stage"):
+                yield Transcript(self.start.clock, id="transcript")
+                yield Queue(id="queue")
+                yield Composer(id="composer")
+                yield Status(self.start.clock, id="status")
+        yield Keys(id="keys")
+
+    def on_mount(self) -> None:
+        self.title = "rookery"
+        self.composer.focus()
+        self._show_header()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first picture is there: now the files are read."""
+        self.room.start()
+        if self.start.session:
+            self.open_session(self.start.session)
+        elif self.start.task:
+            self._make(self.start.task)
+        if self.start.choose:
+            self.action_sessions()
+        self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
+        self.room.look_around(self.start.cwd, self.start.agent)
+
+    def on_resize(self, event: Resize) -> None:
+        self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
+
+    def _show_header(self) -> None:
+        header = self.window.header if self.session else None
+        self.screen_stack[0].query_one("#status", Status).tell(header)
+        self.screen_stack[0].query_one("#queue", Queue).tell(header)
+
+    def _show_splash(self) -> None:
+        self.transcript.show(window_of(self.found._replace(sessions=len(self.fleet.sessions))))
+        status = self.screen_stack[0].query_one("#status", Status)
+        status.agent = self.found.agent
+        self._show_header()
+
+    # --- sessions ------------------------------------------------------------------------------
+
+    def open_session(self, session: str) -> None:
+        """Show a session; the one before it goes on. An empty name: a new one."""
+        self._put_away()
+        self.session = session
+        self.fleet.mark_shown(session)
+        self.composer.session = session
+        self.composer.load_text(self._drafts.pop(session, ""))
+        self.composer.move_cursor(self.composer.document.end)
+        if session:
+            self.room.open(session)
+        else:
+            self._show_splash()
+
+    def _put_away(self) -> None:
+        self._unfolded[self.session] = self.window.opened
+        if self.composer.text:
+            self._drafts[self.session] = self.composer.text
+
+    def on_opened(self, message: messages.Opened) -> None:
+        if message.session != self.session:
+            return
+        window = Window(message.header)
+        window.pages = message.pages
+        window.opened = self._unfolded.get(self.session, {})
+        self.transcript.show(window)
+        self.transcript.ask_older()
+        self._show_header()
+        self.asking.opened()
+
+    def on_news(self, message: messages.News) -> None:
+        if message.session != self.session:
+            return
+        began = perf_counter()
+        self.call_after_refresh(self._painted, began)
+        before = self.window.header
+        if self.window.apply(message.ops):
+            self.transcript.changed()
+        if self.window.header is not before:
+            self._show_header()
+
+    def _painted(self, began: float) -> None:
+        self.room.frame_took = perf_counter() - began
+
+    def on_older(self, message: messages.Older) -> None:
+        if message.session == self.session and message.pages:
+            self.window.add_older(message.pages)
+            self.transcript.grown()
+            self.transcript.ask_older()
+
+    def on_scroll_older_wanted(self) -> None:
+        self.room.older(self.session, self.window.first_turn)
+
+    def on_fleet_changed(self, message: messages.FleetChanged) -> None:
+        fresh = len(self.fleet.sessions) != len(message.sessions)
+        self.fleet.list_sessions(message.sessions)
+        if not self.session and fresh and self._settled:
+            self._show_splash()
+
+    def on_set_up_found(self, message: messages.SetUpFound) -> None:
+        self.found = message.found
+        self._settled = True
+        if not self.session:
+            self._show_splash()
+
+    def on_made(self, message: messages.Made) -> None:
+        self.open_session(message.session)
+
+    def on_fleet_chosen(self, message: Fleet.Chosen) -> None:
+        self.open_session(message.session)
+        self.composer.focus()
+
+    # --- prompts and commands ------------------------------------------------------------------
+
+    def on_composer_submitted(self, message: Composer.Submitted) -> None:
+        self.transcript.to_end()
+        if message.session:
+            prompt: list[Json] = [{"type": "text", "text": message.text}]
+            self.send({"do": "prompt", "prompt": prompt}, message.session)
+        else:
+            self._make(message.text)
+
+    def _make(self, text: str) -> None:
+        prompt: list[Json] = [{"type": "text", "text": text}]
+        self.room.make(self.start.agent, self.start.cwd, prompt)
+
+    def on_sent(self, message: messages.Sent) -> None:
+        if not message.problem:
+            return
+        self.notify(message.problem, severity="error", markup=False)
+        if message.command["do"] == "prompt" and message.session == self.session:
+            self._give_back(message.command["prompt"])
+
+    def _give_back(self, prompt: list[Json]) -> None:
+        """What was not taken is not lost."""
+        if not self.composer.text:
+            self.composer.load_text("".join(str(block.get("text", "")) for block in prompt))
+
+    def on_trouble(self, message: messages.Trouble) -> None:
+        self.notify(message.words, severity="error", markup=False, timeout=12)
+
+    # --- blocks --------------------------------------------------------------------------------
+
+    def on_transcript_acted(self, message: Transcript.Acted) -> None:
+        self.send(message.action["command"])
+
+    def on_transcript_wanted(self, message: Transcript.Wanted) -> None:
+        match message.what:
+            case "copy":
+                self.copy_to_clipboard(message.text)
+                self.notify("Copied.")
+            case "edit":
+                self._open_in_editor(message.text)
+            case "show":
+                self._show_image(message.block["parts"])
+            case what:
+                self.asking.want(what, message.block)
+
+    def _open_in_editor(self, text: str) -> None:
+        from rookery.tui import outside
+
+        if not outside.editor():
+            self.notify("There is no editor: set EDITOR.", severity="warning")
+            return
+        with self.suspend():
+            outside.edit(text)
+        self.refresh()
+
+    def _show_image(self, parts: list[dict[str, Any]]) -> None:
+        for part in parts:
+            if part.get("type") == "image" and part.get("blob"):
+                self.room.blob(self.session, str(part["blob"]), str(part.get("mime")))
+                return
+        self.notify("There is no image here that is kept.", severity="warning")
+
+    def on_blob_read(self, message: messages.BlobRead) -> None:
+        from rookery.tui import outside
+
+        if message.data is None:
+            self.notify("The image is not in the log any more.", severity="warning")
+        else:
+            self.notify(outside.show(message.data, message.mime), markup=False)
+
+    # --- keys ----------------------------------------------------------------------------------
+
+    def action_cancel(self) -> None:
+        """A second one escalates; what is typed stays."""
+        if self.session and self.window.header["state"] != "idle":
+            self.send({"do": "cancel"})
+            self.notify("Cancelling. Esc again ends the agent at once.", timeout=3)
+        else:
+            self.composer.focus()
+
+    def action_new(self) -> None:
+        self.open_session("")
+        self.composer.focus()
+
+    def action_switch(self, step: int) -> None:
+        if name := self.fleet.neighbour(step):
+            self.open_session(name)
+
+    def action_sessions(self) -> None:
+        """To the list and back; where it is folded, it opens for as long."""
+        self._listed = not (self._listed or (self.fleet.has_focus))
+        self.fleet.set_class(self.size.width < NARROW and not self._listed, "folded")
+        (self.fleet if self._listed else self.composer).focus()
+
+    def action_next_ask(self) -> None:
+        self.asking.next_ask()
+
+    def action_theme(self) -> None:
+        names = [theme.name for theme in themes()]
+        at = names.index(self.theme) if self.theme in names else 0
+        self.theme = names[(at + 1) % len(names)]
+        self.transcript.settle()
+        self.notify(self.theme.removeprefix("rookery-"), timeout=2)
+
+    def action_keys(self) -> None:
+        from rookery.tui.keys import all_keys
+        from rookery.tui.modals import KeysScreen
+
+        self.push_screen(KeysScreen(all_keys(self)))
+
+    async def action_quit(self) -> None:
+        busy = ("running", "needs-you")
+        running = {block["id"] for block in self.fleet.sessions if block["status"] in busy}
+        if self.session and self.window.header["state"] != "idle":
+            running.add(self.session)  # the list may be a second old
+        self.room.stop()
+        self.exit(_farewell(self.session, len(running)))
+
+
+def _farewell(session: str, running: int) -> str:
+    """Leaving stops nothing, and that is said."""
+    words = []
+    if running:
+        noun = "session goes" if running == 1 else "sessions go"
+        words.append(f"{running} {noun} on without you; rookery stop ends one.")
+    if session:
+        words.append(f"Back to this one: rookery --resume {session}")
+    return "\n".join(words)

@@ -1,0 +1,102 @@
+"""Answers to asks: one key each. Only what is pressed on the card answers it."""
+
+from rookery.core import loose
+from rookery.core.document import Block
+from rookery.core.events import Json
+from rookery.tui.shell import Shell
+
+
+class Asking:
+    """For one app. `next_ask` goes through all open asks of all sessions."""
+
+    def __init__(self, app: Shell) -> None:
+        self._app = app
+        self._seeking = False
+        """The session that is being opened was chosen for its ask."""
+
+    def next_ask(self) -> None:
+        transcript = self._app.transcript
+        asks = [block["id"] for block in transcript.window.open_asks()]
+        at = asks.index(transcript.cursor) + 1 if transcript.cursor in asks else 0
+        if at < len(asks):
+            self._go(asks[at])
+            return
+        others = [
+            block["id"]
+            for block in self._app.fleet.sessions
+            if block["status"] == "needs-you" and block["id"] != self._app.session
+        ]
+        if others:
+            self._seeking = True
+            self._app.open_session(others[0])
+        elif asks:
+            self._go(asks[0])
+        else:
+            self._app.notify("Nothing is being asked.", timeout=2)
+
+    def _go(self, name: str) -> None:
+        """At once: the next key is meant for the card."""
+        transcript = self._app.transcript
+        transcript.screen.set_focus(transcript)
+        transcript.go_to(name)
+
+    def opened(self) -> None:
+        if self._seeking:
+            self._seeking = False
+            self.next_ask()
+
+    def want(self, what: str, block: Block) -> None:
+        if block["role"] != "ask" or block["status"] != "asked":
+            return
+        match what:
+            case "reject":
+                self._reject(block)
+            case "fill":
+                self._fill(block)
+            case "decline":
+                if command := self._question(block):
+                    self._app.send({**command, "action": "decline"})
+            case "defer":
+                self._app.composer.focus()
+                self._app.notify("It stays open, and the turn waits. F2 comes back to it.")
+
+    def _reject(self, block: Block) -> None:
+        """The agent's own way to say no, with a reason."""
+        from rookery.tui.modals import LineScreen
+
+        kinds = ("reject_once", "reject_always")
+        ways = [a for kind in kinds for a in block["actions"] if a.get("kind") == kind]
+        if not ways:
+            self._app.notify("The agent offers no way to reject this.", severity="warning")
+            return
+
+        def reject(reason: str | None) -> None:
+            if reason is not None:
+                said: Json = {"reason": reason.strip()} if reason.strip() else {}
+                self._app.send({**ways[0]["command"], **said})
+
+        screen = LineScreen("Why not?", hint="told to the agent; may be empty")
+        self._app.push_screen(screen, reject)
+
+    def _fill(self, block: Block) -> None:
+        from rookery.tui.modals import FormScreen
+
+        schema = next(
+            (loose.mapping(p, "schema") for p in block["parts"] if p.get("type") == "form"), None
+        )
+        command = self._question(block)
+        if schema is None or command is None:
+            return
+
+        def answer(content: Json | None) -> None:
+            if content is not None:
+                self._app.send({**command, "action": "accept", "content": content})
+
+        self._app.push_screen(FormScreen(block["title"], schema), answer)
+
+    def _question(self, block: Block) -> Json | None:
+        """The beginning of the command that answers a form: the header knows its nonce."""
+        for name, ask in self._app.window.header["asks"].items():
+            if ask.get("block") == block["id"]:
+                return {"do": "answer", "ask": name, "nonce": loose.text(ask, "nonce")}
+        return None

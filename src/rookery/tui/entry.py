@@ -1,0 +1,15 @@
+"""From the command line to the screen and back: says what goes on when the screen is gone."""
+
+import sys
+
+from rookery.tui.app import Rookery
+from rookery.tui.shell import Start
+
+
+def run(start: Start) -> int:
+    """The exit code."""
+    app = Rookery(start)
+    words = app.run()
+    if words:
+        sys.stdout.write(f"{words}\n")
+    return app.return_code or 0

@@ -1,0 +1,19 @@
+"""Keys as they are written on a keyboard."""
+
+
+def shown(keys: str) -> str:
+    """`ctrl+b` as `Ctrl+B`; several with a comma, of letters as they are."""
+    return ", ".join(_key(key.split("+")) for key in keys.split(","))
+
+
+def _key(words: list[str]) -> str:
+    """A letter by itself is as it is; with another key it is as on the keyboard."""
+    last = words[-1].upper() if len(words) > 1 else _word(words[-1])
+    return "+".join(
+        [*(_word(word) for word in words[:-1]), last if len(words[-1]) == 1 else _word(words[-1])]
+    )
+
+
+def _word(word: str) -> str:
+    names = {"escape": "Esc", "down": "↓", "up": "↑"}
+    return names.get(word, word.capitalize() if len(word) > 1 else word)

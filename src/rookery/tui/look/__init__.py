@@ -1,0 +1,1 @@
+"""Blocks as lines of a terminal: pure functions of a block, a width and a look."""

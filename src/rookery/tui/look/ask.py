@@ -1,0 +1,93 @@
+"""Asks in words: what will happen, in full, then the agent's options in its order with their
+keys."""
+
+import re
+from typing import Any
+
+from rich.style import Style
+
+from rookery.core.document import Block
+from rookery.tui.look import part
+from rookery.tui.look.plain import clean_line
+from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
+from rookery.tui.look.view import View
+
+WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
+
+_PID = re.compile(r":\d+$")
+
+
+def rendered(block: Block, view: View) -> list[Line]:
+    if block["status"] != "asked":
+        return _closed(block, view)
+    look = view.look
+    danger = clean_line(str(block.get("danger") or ""))
+    edge = look.failed if danger else look.needs
+    inner = view.narrower(2)
+    lines = wrap([("▲ ", edge), (question(block, view.agent), look.heading)], inner.prose)
+    whole = inner._replace(opened=True)
+    for each in block["parts"]:
+        lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
+    if danger:
+        lines += wrap(
+            [(f"This cannot be undone: it {danger}.", look.failed + look.bold)], inner.prose
+        )
+    lines.append([])
+    for place, action in enumerate(block["actions"]):
+        lines += action_lines(place, action, inner)
+    lines += _others(block, inner)
+    return prefixed(lines, [("┃ ", edge)])
+
+
+def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
+    look = view.look
+    label = clean_line(str(action.get("label") or ""))
+    press = Style.from_meta({"act": place})
+    key: Line = [(f" {place + 1} ", look.key + press), (" ", look.plain)]
+    if why := clean_line(str(action.get("disabled") or "")):
+        off: Line = [(f" {place + 1}  ", look.faint)]
+        lines = wrap([(label, look.soft + look.strike), (f"  {why}", look.soft)], view.prose - 4)
+        return prefixed(lines, off, [("    ", look.plain)])
+    runs = [(label, look.ink + press)]
+    if view.doubtful == place:
+        runs.append(("  y allows it, any other key does not", look.failed + look.bold))
+    elif action.get("danger"):
+        runs.append(("  asks you again", look.soft))
+    return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
+
+
+def _others(block: Block, view: View) -> list[Line]:
+    """The keys that every ask has, beside the agent's own options."""
+    look = view.look
+    is_form = any(each.get("type") == "form" for each in block["parts"])
+    keys = [("f", "fill in"), ("x", "decline")] if is_form else [("r", "reject with a reason")]
+    keys.append(("d", "decide later"))
+    runs: Line = []
+    for key, words in keys:
+        press = Style.from_meta({"key": key})
+        runs += [(f" {key} ", look.key + press), (f" {words}   ", look.soft + press)]
+    if not view.focused:
+        runs.append(("F2 goes here", look.faint))
+    return wrap(runs, view.prose)
+
+
+def question(block: Block, agent: str) -> str:
+    verb = WANTS.get(block.get("kind", ""))
+    title = clean_line(block["title"]) or "may it go on?"
+    who = clean_line(agent) or "The agent"
+    who = who[:1].upper() + who[1:]
+    if verb and title.partition(" ")[0].lower() != verb:
+        return f"{who} wants to {verb}: {title.strip('`')}"
+    return f"{who} wants to {verb} {title.partition(' ')[2]}" if verb else f"{who} asks: {title}"
+
+
+def _closed(block: Block, view: View) -> list[Line]:
+    """How it ended, and through what: `Allow once · cli`."""
+    look = view.look
+    said = _PID.sub("", clean_line(block["text"])) or clean_line(block["status"])
+    asked = question(block, view.agent)
+    runs: Line = [("  ↳ ", look.faint)]
+    if block["parent"] is None:
+        runs = [("▲ ", look.faint)]
+        runs.append((f"{asked}  ", look.soft))
+    return [trimmed([*runs, (said, look.soft)], view.prose)]

@@ -1,0 +1,164 @@
+"""Blocks as lines, by their role: the one table of looks of the transcript."""
+
+from rookery.core.document import Block
+from rookery.tui.look import ask, card, markdown, part
+from rookery.tui.look.plain import clean, clean_line, count, width_of
+from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
+from rookery.tui.look.view import View
+
+LONGEST_PROMPT = 20
+"""Lines of a prompt that are shown until it is opened."""
+
+LONGEST_TEXT = 32_000
+
+
+def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
+    """The lines of a block. `terminals`: those that belong to a call."""
+    match block["role"]:
+        case "prompt":
+            return _prompt(block, view)
+        case "answer":
+            return _answer(block, view)
+        case "thought":
+            return _thought(block, view)
+        case "tool":
+            return card.rendered(block, terminals, view)
+        case "terminal":
+            return card.rendered(block, [block], view)
+        case "plan":
+            return _plan(block, view)
+        case "ask":
+            return ask.rendered(block, view)
+        case "divider":
+            return _divider(block, view)
+        case "raw":
+            return _raw(block, view)
+    return _notice(block, view)
+
+
+def can_open(block: Block, terminals: list[Block]) -> bool:
+    """Whether there is more of a block than its folded look shows."""
+    match block["role"]:
+        case "thought":
+            return bool(block["text"].strip())
+        case "tool":
+            return card.has_details(block, terminals)
+        case "terminal":
+            return bool(block["text"])
+        case "raw" | "notice" | "error":
+            return bool(block["parts"]) or len(block["text"]) > 600
+        case "prompt":
+            return block["text"].count("\n") >= LONGEST_PROMPT or len(block["text"]) > 1200
+        case "divider":
+            return bool(block["text"].strip())
+    return False
+
+
+def text_of(block: Block, terminals: list[Block]) -> str:
+    """A block as a person copies it, or opens it in an editor: all of it, as it came."""
+    found = [block["text"]] if block["text"] else []
+    for each in block["parts"]:
+        match each:
+            case {"type": "markdown" | "terminal", "text": str(text)}:
+                found.append(text)
+            case {"type": "diff", "path": path, "new": new}:
+                found.append(f"--- {path}\n{new}")
+            case {"type": "checklist", "items": items}:
+                found += [f"- {item.get('text', '')}" for item in items]
+            case {"type": "link", "uri": uri}:
+                found.append(str(uri))
+    found += [each["text"] for each in terminals if each["text"]]
+    return "\n".join(found) or block["title"]
+
+
+def _prompt(block: Block, view: View) -> list[Line]:
+    look = view.look
+    inner = view.narrower(2)
+    text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
+    lines = wrap([(text, look.ink)], inner.prose) if text else []
+    lines = part.capped(lines, part.OPENED if view.opened else LONGEST_PROMPT, inner)
+    for each in block["parts"]:
+        lines += part.rendered(each, inner)
+    if origin := clean_line(block["title"]):
+        lines.append([(f"from {origin}", look.soft)])
+    return prefixed(lines or [[]], [("▎ ", look.accent)])
+
+
+def _answer(block: Block, view: View) -> list[Line]:
+    lines = markdown.rendered(block["text"], view.prose, view.look) if block["text"] else []
+    for each in block["parts"]:
+        lines += part.rendered(each, view)
+    return lines
+
+
+def _thought(block: Block, view: View) -> list[Line]:
+    look = view.look
+    text = block["text"].strip()
+    sign = "▾" if view.opened else "▸"
+    head = [(f"{sign} thought · {count(len(text), 'character')}", look.soft + look.italic)]
+    lines = [trimmed(head, view.width)]
+    if view.opened:
+        inner = view.narrower(2)
+        body = wrap([(clean(text[:LONGEST_TEXT]), look.soft + look.italic)], inner.prose)
+        lines += prefixed(part.capped(body, part.OPENED, inner), [("  ", look.plain)])
+    return lines
+
+
+def _plan(block: Block, view: View) -> list[Line]:
+    lines: list[Line] = [[(clean_line(block["title"]) or "Plan", view.look.heading)]]
+    inner = view.narrower(2)
+    for each in block["parts"]:
+        lines += prefixed(part.rendered(each, inner), [("  ", view.look.plain)])
+    return lines
+
+
+def _divider(block: Block, view: View) -> list[Line]:
+    look = view.look
+    words = f" {clean_line(block['title'])} "
+    wide = view.prose
+    left = 3 if wide > 12 else 0
+    right = max(0, wide - left - width_of(words))
+    rule = trimmed([("─" * left, look.line), (words, look.soft), ("─" * right, look.line)], wide)
+    text = clean(block["text"][:LONGEST_TEXT]).strip()
+    body = wrap([(text, look.soft)], view.prose) if text else []
+    return [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
+
+
+def _raw(block: Block, view: View) -> list[Line]:
+    """What nobody gave a look: that it came, and what it is where one opens it."""
+    look = view.look
+    value = block["parts"][0].get("value") if block["parts"] else ""
+    head: Line = [("· ", look.faint), (clean_line(block["title"]), look.soft)]
+    if not view.opened:
+        brief = clean_line(part.brief_json(value))
+        return [trimmed([*head, (f"  {brief}", look.faint)], view.width)]
+    inner = view.narrower(2)
+    body = [line for each in block["parts"] for line in part.rendered(each, inner)]
+    return [trimmed(head, view.width), *prefixed(body, [("  ", look.plain)])]
+
+
+def _notice(block: Block, view: View) -> list[Line]:
+    """What happened, then why and what helps, then what can be done with a key."""
+    look = view.look
+    sign, style = {
+        "error": ("✗", look.failed),
+        "warn": ("▲", look.needs),
+        "": ("i", look.accent),
+        "info": ("i", look.accent),
+    }.get("error" if block["role"] == "error" else block["status"], ("■", look.soft))
+    inner = view.narrower(2)
+    text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
+    head = clean_line(block["title"])
+    if not head:
+        first, _, text = text.partition("\n")
+        head = first.strip()
+    lines = wrap([(head, look.heading if block["title"] else look.ink)], inner.prose)
+    if text.strip():
+        body = [line for row in text.split("\n") for line in fold([(row, look.soft)], inner.prose)]
+        lines += part.capped(body, part.OPENED if view.opened else 8, inner)
+    if view.opened or len(block["parts"]) == 1:
+        for each in block["parts"]:
+            lines += part.rendered(each, inner)
+    for place, action in enumerate(block["actions"]):
+        lines += ask.action_lines(place, action, inner)
+    return prefixed(lines, [(f"{sign} ", style)], [("  ", look.plain)])

@@ -1,0 +1,119 @@
+"""The colours by their meaning, and the styles that are made of them: colour says state, nothing
+else."""
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from rich.style import Style
+
+
+class Palette(NamedTuple):
+    """One theme's tokens. `added` and `removed` are grounds, of a line and of a changed word."""
+
+    name: str
+    dark: bool
+    paper: str
+    ink: str
+    ink_2: str
+    ink_3: str
+    line: str
+    card: str
+    accent: str
+    needs: str
+    failed: str
+    done: str
+    added: tuple[str, str]
+    removed: tuple[str, str]
+    keyword: str
+    string: str
+    number: str
+
+
+LIGHT = Palette(
+    *("rookery-light", False),
+    *("#FBFAF7", "#1C1F23", "#5B6168", "#8A9097", "#E4E1DA", "#FFFFFF"),
+    *("#0B7A85", "#B26A00", "#B3261E", "#2F7D46"),
+    *(("#E3F1E5", "#BFE3C6"), ("#FBE7E4", "#F3C4BE")),
+    *("#7A3E9D", "#2F6B3A", "#9A5A00"),
+)
+DARK = Palette(
+    *("rookery-dark", True),
+    *("#14171A", "#E6E3DC", "#A3A8AD", "#6D737A", "#2A2F34", "#1A1E22"),
+    *("#4FC3CB", "#F0B350", "#F28B82", "#85C88F"),
+    *(("#18291D", "#275235"), ("#30191A", "#5E2A2B")),
+    *("#C8A6E6", "#A9CF9B", "#E8B97A"),
+)
+CONTRAST = Palette(
+    *("rookery-contrast", True),
+    *("#000000", "#FFFFFF", "#E0E0E0", "#BEBEBE", "#8C8C8C", "#000000"),
+    *("#5FF3FF", "#FFD60A", "#FF8A80", "#7CFF8E"),
+    *(("#00300C", "#006B1C"), ("#3C0000", "#8A0000")),
+    *("#E5B8FF", "#B7FFB0", "#FFD08A"),
+)
+PALETTES = {palette.name: palette for palette in (DARK, LIGHT, CONTRAST)}
+
+
+class Look:
+    """The styles of one palette. Compare by identity: there is one for each palette."""
+
+    def __init__(self, palette: Palette) -> None:
+        self.palette = palette
+        self.plain = Style()
+        self.bold = Style(bold=True)
+        self.italic = Style(italic=True)
+        self.strike = Style(strike=True)
+        self.ink = Style(color=palette.ink)
+        self.soft = Style(color=palette.ink_2)
+        self.faint = Style(color=palette.ink_3)
+        self.line = Style(color=palette.line)
+        self.accent = Style(color=palette.accent)
+        self.needs = Style(color=palette.needs)
+        self.failed = Style(color=palette.failed)
+        self.done = Style(color=palette.done)
+        self.heading = Style(color=palette.ink, bold=True)
+        self.code = Style(color=palette.accent)
+        self.link = Style(color=palette.accent, underline=True)
+        self.key = Style(color=palette.accent, bold=True)
+        self.added, self.added_word = (Style(bgcolor=ground) for ground in palette.added)
+        self.removed, self.removed_word = (Style(bgcolor=ground) for ground in palette.removed)
+
+    @cached_property
+    def states(self) -> dict[str, tuple[str, Style]]:
+        """A sign and a style for each state; the sign tells it without the colour."""
+        return {
+            "pending": ("○", self.faint),
+            "running": ("◐", self.accent),
+            "done": ("✓", self.done),
+            "failed": ("✗", self.failed),
+            "needs-you": ("▲", self.needs),
+            "stopped": ("■", self.soft),
+            "idle": ("●", self.soft),
+            "asleep": ("·", self.faint),
+        }
+
+    @cached_property
+    def syntax(self) -> dict[str, Style]:
+        """By the first letters of Pygments' token types; the longest that fits counts."""
+        palette = self.palette
+        return {
+            "Comment": Style(color=palette.ink_3, italic=True),
+            "Keyword": Style(color=palette.keyword),
+            "Operator.Word": Style(color=palette.keyword),
+            "Name.Builtin": Style(color=palette.accent),
+            "Name.Function": Style(color=palette.accent),
+            "Name.Class": Style(color=palette.accent),
+            "Name.Decorator": Style(color=palette.number),
+            "Name.Tag": Style(color=palette.keyword),
+            "Name.Attribute": Style(color=palette.accent),
+            "Literal.String": Style(color=palette.string),
+            "Literal.Number": Style(color=palette.number),
+            "Generic.Inserted": self.done,
+            "Generic.Deleted": self.failed,
+            "Generic.Heading": self.heading,
+        }
+
+
+@lru_cache(maxsize=8)
+def look_of(name: str) -> Look:
+    """The look of a theme; any theme that is not ours gets the dark one."""
+    return Look(PALETTES.get(name, DARK))

@@ -1,0 +1,166 @@
+"""Parts as lines, one look for each of the closed set."""
+
+import json
+from typing import Any
+
+from rookery.core import loose
+from rookery.tui.look import ansi, diff, markdown
+from rookery.tui.look.code import highlighted
+from rookery.tui.look.plain import clean, clean_line, count, size_of
+from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
+from rookery.tui.look.view import View
+
+type Part = dict[str, Any]
+
+FOLDED = 12
+OPENED = 400
+"""Lines of one part that are shown, folded and opened."""
+
+LONGEST_TEXT = 64_000
+"""Characters of one part's prose that are rendered."""
+
+
+def rendered(part: Part, view: View) -> list[Line]:
+    """The lines of a part; a part of an unknown or damaged shape is shown as what it is."""
+    match part:
+        case {"type": "markdown", "text": str(text)}:
+            return _markdown(part, text, view)
+        case {"type": "diff"}:
+            return diff.rendered(
+                part, view.width, view.look, split=view.split, most=_most(view) * 2
+            )
+        case {"type": "terminal"}:
+            return output(loose.text(part, "text"), view, _most(view))
+        case {"type": "checklist", "items": list(items)}:
+            return checklist(items, view)
+        case {"type": "image"}:
+            return [_image(part, view)]
+        case {"type": "link"}:
+            return _link(part, view)
+        case {"type": "form"}:
+            return form(part, view)
+    return as_json(part.get("value") if part.get("type") == "json" else part, view)
+
+
+def _most(view: View) -> int:
+    return OPENED if view.opened else FOLDED
+
+
+def _markdown(part: Part, text: str, view: View) -> list[Line]:
+    lines = markdown.rendered(text[:LONGEST_TEXT].strip("\n"), view.prose, view.look)
+    if name := clean_line(loose.text(part, "name")):
+        lines = [[(name, view.look.soft)], *lines]
+    lines = capped(lines, _most(view), view)
+    lost = max(0, len(text) - LONGEST_TEXT) + (loose.integer(part, "cut") or 0)
+    if lost and not text.startswith("… "):
+        lines.append([(f"… {count(lost, 'more character')}", view.look.soft)])
+    return lines
+
+
+def capped(lines: list[Line], most: int, view: View) -> list[Line]:
+    if len(lines) <= most + 1:
+        return lines
+    more = count(len(lines) - most, "more line")
+    return [*lines[:most], [(f"… {more}", view.look.soft)]]
+
+
+def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]:
+    """What a command printed: its last lines, or its first ones, with a count of the others."""
+    text = text.strip("\n")
+    if not text.strip():
+        return []
+    total = text.count("\n") + 1
+    more: Line = [(f"… {count(total - most, 'more line')}", view.look.soft)]
+    if total <= most + 1:
+        return _folded(text, view, most * 3)
+    if tail:
+        kept = _folded("\n".join(text.rsplit("\n", most)[1:]), view, most * 3)
+        return [more, *kept]
+    return [*_folded("\n".join(text.split("\n", most)[:most]), view, most * 3), more]
+
+
+def _folded(text: str, view: View, most: int) -> list[Line]:
+    found: list[Line] = []
+    for line in ansi.lines_of(text):
+        found += fold([(words, view.look.soft + style) for words, style in line], view.width)
+    return capped(found, most, view)
+
+
+BOXES = {"completed": "☑", "in_progress": "◐"}
+
+
+def checklist(items: list[Any], view: View) -> list[Line]:
+    look = view.look
+    found: list[Line] = []
+    for item in items:
+        status = loose.text(item, "status")
+        box = BOXES.get(status, "☐")
+        style = {"completed": look.done, "in_progress": look.accent}.get(status, look.faint)
+        words = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
+        text = clean_line(loose.text(item, "text"))
+        found += prefixed(
+            wrap([(text, words)], max(1, view.prose - 2)),
+            [(f"{box} ", style)],
+            [("  ", look.plain)],
+        )
+    return found
+
+
+def _image(part: Part, view: View) -> Line:
+    name = clean_line(loose.text(part, "name"))
+    size = loose.number(part, "bytes")
+    said = [name, clean_line(loose.text(part, "mime")), size_of(size) if size else ""]
+    words = " · ".join(each for each in said if each)
+    how = "  o opens it" if part.get("blob") else ""
+    look = view.look
+    return trimmed(
+        [("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width
+    )
+
+
+def _link(part: Part, view: View) -> list[Line]:
+    name, uri = clean_line(loose.text(part, "name")), clean_line(loose.text(part, "uri"))
+    runs = [("↗ ", view.look.accent), (name or uri, view.look.link)]
+    if uri and name not in ("", uri):
+        runs.append((f" {uri}", view.look.faint))
+    return wrap(runs, view.prose)
+
+
+def form(part: Part, view: View) -> list[Line]:
+    """The fields that a form has; the key that opens it is beside its other keys."""
+    look = view.look
+    schema = loose.mapping(part, "schema")
+    needed = loose.texts(schema, "required")
+    found: list[Line] = []
+    for name, field in list(loose.mapping(schema, "properties").items())[:50]:
+        words = clean_line(loose.text(field, "title") or name)
+        about = clean_line(loose.text(field, "description"))
+        runs = [("▢ ", look.faint), (words, look.ink)]
+        if name in needed:
+            runs.append((" needed", look.needs))
+        if about:
+            runs.append((f"  {about}", look.soft))
+        found += wrap(runs, view.prose)
+    return found
+
+
+def brief_json(value: object) -> str:
+    """The beginning of a value, on one line."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:300]
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__}"
+
+
+def as_json(value: object, view: View) -> list[Line]:
+    """A value, indented and in colour, as far as it is short enough to be read."""
+    if isinstance(value, str):
+        return capped(fold([(clean(value[:4000]), view.look.soft)], view.width), _most(view), view)
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
+    except (ValueError, RecursionError):
+        text = f"a {type(value).__name__} that is nested too deeply"
+    found: list[Line] = []
+    for line in highlighted(text, "json", view.look)[: _most(view) + 2]:
+        found += fold(line, view.width)
+    return capped(found, _most(view), view)

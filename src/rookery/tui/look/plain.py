@@ -1,0 +1,77 @@
+"""Text from agents made safe to paint: no control reaches the terminal, and each is shown by a
+sign."""
+
+import re
+
+from rich.cells import cell_len, set_cell_size
+
+_RISKY = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ud800-\udfff]"
+)
+"""Controls of both sets, line separators, marks that turn or hide letters, lone surrogates."""
+
+TAB = 4
+
+
+def clean(text: str) -> str:
+    """Newlines stay, tabs become blanks, every other control becomes a sign."""
+    if "\t" in text:
+        text = text.expandtabs(TAB)
+    if text.isascii() and text.isprintable():
+        return text
+    return _RISKY.sub(_sign, text)
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code == 0x0D:
+        return ""
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<{code:02X}>"
+
+
+def clean_line(text: str, most: int = 2000) -> str:
+    """The same on one line, with its blanks drawn together, and no longer than needed."""
+    return " ".join(clean(text[:most]).split())
+
+
+def width_of(text: str) -> int:
+    """Columns that a clean text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def cut(text: str, most: int) -> str:
+    """A clean line in at most so many columns, with an ellipsis where something is missing."""
+    if width_of(text) <= most:
+        return text
+    if most <= 1:
+        return "…"[:most]
+    return set_cell_size(text, most - 1).rstrip() + "…"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def duration(seconds: float) -> str:
+    """`4.2 s`, `48 s`, `3 m 05 s`, `2 h 10 m`."""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} m {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} m"
+
+
+def size_of(count_of_bytes: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if count_of_bytes < 1000:
+            return f"{count_of_bytes:.0f} {unit}" if unit == "B" else f"{count_of_bytes:.1f} {unit}"
+        count_of_bytes /= 1000
+    return f"{count_of_bytes:.1f} GB"

@@ -1,0 +1,28 @@
+"""The circumstances under which a block is rendered: what is not in the block itself."""
+
+from typing import NamedTuple
+
+from rookery.tui.look.palette import Look
+from rookery.tui.look.runs import PROSE
+
+
+class View(NamedTuple):
+    width: int
+    look: Look
+    agent: str = ""
+    cwd: str = ""
+    opened: bool = False
+    split: bool = False
+    now: int = 0
+    """Milliseconds; only running cards look at it."""
+    doubtful: int | None = None
+    """The place of the action that waits for its second confirmation."""
+    focused: bool = False
+    """Whether the block has the cursor: then its keys are shown as alive."""
+
+    @property
+    def prose(self) -> int:
+        return max(1, min(self.width, PROSE))
+
+    def narrower(self, columns: int) -> "View":
+        return self._replace(width=max(1, self.width - columns))

@@ -1,0 +1,31 @@
+"""A new session from a name of an agent and a directory, with a sentence where that cannot be."""
+
+import os
+
+from rookery import config, registry
+from rookery.client.create import create_session
+from rookery.log.errors import LogError
+
+
+class Unmade(Exception):
+    """The session was not made; the words say why, and what helps."""
+
+
+def made(home: str, agent: str, cwd: str, title: str = "") -> str:
+    """The new session's id. Raises Unmade."""
+    try:
+        settings = config.load(home)
+        name = agent or settings.default_agent or registry.DEFAULT
+        found = registry.resolve(name, settings.agents)
+        registry.check_installed(found, os.environ, cwd, settings.node_path)
+        return create_session(home, agent=found.name, argv=[], cwd=cwd, title=title)
+    except config.ConfigError as error:
+        raise Unmade(str(error)) from error
+    except registry.UnknownAgent as error:
+        near = f" Did you mean {' or '.join(error.near)}?" if error.near else ""
+        raise Unmade(f"No agent is called {error.name!r}.{near}") from error
+    except registry.NotInstalled as error:
+        how = f" Install it: {error.install}" if error.install else ""
+        raise Unmade(f"{error.agent.name} is not installed.{how}") from error
+    except (LogError, OSError) as error:
+        raise Unmade(f"No session could be made: {error}") from error

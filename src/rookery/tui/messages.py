@@ -1,0 +1,88 @@
+"""What the thread that reads files and sockets tells the screen."""
+
+from textual.message import Message
+
+from rookery.core.document import Block, Op
+from rookery.core.events import Json
+from rookery.tui.splash import SetUp
+from rookery.tui.transcript.window import Page
+
+
+class FleetChanged(Message):
+    """The sessions, in the order in which they are listed."""
+
+    def __init__(self, sessions: list[Block]) -> None:
+        super().__init__()
+        self.sessions = sessions
+
+
+class Opened(Message):
+    """A session's end: its header and its last pages."""
+
+    def __init__(self, session: str, header: Json, pages: list[Page]) -> None:
+        super().__init__()
+        self.session = session
+        self.header = header
+        self.pages = pages
+
+
+class News(Message):
+    """What changed in the session that is followed."""
+
+    def __init__(self, session: str, ops: list[Op]) -> None:
+        super().__init__()
+        self.session = session
+        self.ops = ops
+
+
+class Older(Message):
+    """Pages that stand before those that are known; none: that was the beginning."""
+
+    def __init__(self, session: str, pages: list[Page]) -> None:
+        super().__init__()
+        self.session = session
+        self.pages = pages
+
+
+class Sent(Message):
+    """A command's end. `problem`: why it was not taken, in words."""
+
+    def __init__(self, session: str, command: Json, problem: str = "") -> None:
+        super().__init__()
+        self.session = session
+        self.command = command
+        self.problem = problem
+
+
+class Made(Message):
+    """A new session, which is to be shown."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__()
+        self.session = session
+
+
+class Trouble(Message):
+    """Something went wrong that belongs to no block."""
+
+    def __init__(self, words: str, session: str = "") -> None:
+        super().__init__()
+        self.words = words
+        self.session = session
+
+
+class SetUpFound(Message):
+    """What is set up here."""
+
+    def __init__(self, found: SetUp) -> None:
+        super().__init__()
+        self.found = found
+
+
+class BlobRead(Message):
+    """The bytes that a part names; None: they are gone."""
+
+    def __init__(self, data: bytes | None, mime: str) -> None:
+        super().__init__()
+        self.data = data
+        self.mime = mime

@@ -1,0 +1,77 @@
+"""What the parts of the program may ask of it: the widgets, the session that is shown, and the way
+to send a command."""
+
+import os
+from collections.abc import Callable
+
+from textual.app import App
+
+from rookery.core.events import Json
+from rookery.tui.clock import now
+from rookery.tui.composer import Composer
+from rookery.tui.fleet import Fleet
+from rookery.tui.room import Room
+from rookery.tui.transcript.reading import Transcript
+from rookery.tui.transcript.window import Window
+
+
+class Start:
+    """What the command line asked for."""
+
+    def __init__(
+        self,
+        home: str,
+        cwd: str = "",
+        *,
+        agent: str = "",
+        session: str = "",
+        task: str = "",
+        theme: str = "",
+        choose: bool = False,
+        clock: Callable[[], int] = now,
+    ) -> None:
+        self.home = home
+        self.cwd = cwd or os.getcwd()
+        self.agent = agent
+        self.session = session
+        self.task = task
+        self.theme = theme
+        self.choose = choose
+        """Begin in the list of sessions."""
+        self.clock = clock
+
+
+class Shell(App[str]):
+    """Ends with the words that are said when the terminal is the person's again."""
+
+    def __init__(self, start: Start) -> None:
+        super().__init__()
+        self.start = start
+        self.room = Room(start.home, self.post_message)
+        self.session = ""
+        """The one that is shown; empty: a new one, which the first prompt makes."""
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.screen_stack[0].query_one("#transcript", Transcript)
+
+    @property
+    def composer(self) -> Composer:
+        return self.screen_stack[0].query_one("#composer", Composer)
+
+    @property
+    def fleet(self) -> Fleet:
+        return self.screen_stack[0].query_one("#fleet", Fleet)
+
+    @property
+    def window(self) -> Window:
+        return self.transcript.window
+
+    def open_session(self, session: str) -> None:
+        raise NotImplementedError
+
+    def send(self, command: Json, session: str = "") -> None:
+        """Send a command to a session, else to the one that is shown; what is wrong with it comes
+        as a toast."""
+        if session or self.session:
+            self.room.send(session or self.session, command)

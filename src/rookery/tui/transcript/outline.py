@@ -1,0 +1,179 @@
+"""A page's blocks in the order in which they are shown: nested under their parents, long texts in
+stretches, quiet calls folded."""
+
+from collections.abc import Iterable
+
+from rookery.core import loose
+from rookery.core.document import Block
+from rookery.tui.look.card import is_quiet
+from rookery.tui.transcript.item import Item
+from rookery.tui.transcript.stretches import Start, starts_of
+
+DEEPEST = 6
+FEWEST = 3
+"""Quiet calls that fold into one line."""
+
+CLOSE = frozenset({"tool", "terminal", "thought", "raw"})
+"""Roles that stand line under line; any other has an empty line around it."""
+
+
+class Outline:
+    """Of one page. Items that did not change are kept, with their lines."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Item] = {}
+        self._starts: dict[str, tuple[Start, ...]] = {}
+        self._of: dict[str, list[Item]] = {}
+        """The items that show something of a block, by its id."""
+
+    def starts(self, name: str) -> tuple[Start, ...]:
+        return self._starts.get(name, (Start(0),))
+
+    def forget(self, name: str) -> None:
+        """A block changed: paint it anew, and the card that shows it."""
+        for item in self._of.get(name, ()):
+            item.forget()
+
+    def grew(self, block: Block) -> bool:
+        """A text grew: only its end is painted anew. Whether that made another item of it."""
+        name = block["id"]
+        if block["role"] != "answer" or name not in self._starts:
+            self.forget(name)
+            return name not in self._of
+        before = self._starts[name]
+        self._starts[name] = starts_of(block["text"], before)
+        for item in self._of.get(name, ()):
+            if item.number >= len(before) - 1:
+                item.forget()
+        return len(self._starts[name]) != len(before)
+
+    def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
+        """`opened`: what a person unfolded, by its name."""
+        children, terminals = _families(blocks)
+        found: list[Item] = []
+        top = [block for block in blocks.values() if _owner(block, blocks) is None]
+        self._walk(top, 0, (children, terminals), opened, found)
+        _space(found)
+        self._known = {_identity(item): item for item in found}
+        self._of = {}
+        for item in found:
+            for block in (item.block, *item.terminals, *item.members[1:]):
+                self._of.setdefault(block["id"], []).append(item)
+        return found
+
+    def _walk(
+        self,
+        blocks: list[Block],
+        depth: int,
+        families: tuple[dict[str, list[Block]], dict[str, list[Block]]],
+        opened: dict[str, bool],
+        found: list[Item],
+    ) -> None:
+        children, terminals = families
+        for row in _rows(blocks, children):
+            name = f"{row[0]['id']}*"
+            if len(row) >= FEWEST:
+                head = self._item(row[0], 0, depth, row)
+                found.append(head)
+                if not opened.get(name):
+                    continue
+            inner = depth + 1 if len(row) >= FEWEST else depth
+            for block in row:
+                owned = terminals.get(block["id"], [])
+                found += self._of_block(block, min(inner, DEEPEST), owned)
+                below = children.get(block["id"], [])
+                asks = [each for each in below if each["role"] == "ask"]
+                if asks:  # they stand with the call, whatever else is nested in it
+                    self._walk(asks, inner, families, opened, found)
+                if len(below) > len(asks):
+                    rest = [each for each in below if each["role"] != "ask"]
+                    self._walk(rest, inner + 1, families, opened, found)
+
+    def _of_block(self, block: Block, depth: int, terminals: list[Block]) -> Iterable[Item]:
+        name = block["id"]
+        if block["role"] != "answer":
+            item = self._item(block, 0, depth)
+            item.terminals = terminals
+            return [item]
+        starts = self._starts[name] = starts_of(block["text"], self._starts.get(name, ()))
+        return [self._item(block, number, depth) for number in range(len(starts))]
+
+    def _item(
+        self, block: Block, number: int, depth: int, members: list[Block] | None = None
+    ) -> Item:
+        made = Item(block, number, depth)
+        made.members = members or []
+        known = self._known.get(_identity(made))
+        if known is None or known.block is not block:
+            return made
+        if known.depth != depth or len(known.members) != len(made.members):
+            known.forget()
+        known.depth, known.members = depth, made.members
+        return known
+
+
+def _identity(item: Item) -> str:
+    return f"{item.name}#{item.number}"
+
+
+def _families(
+    blocks: dict[str, Block],
+) -> tuple[dict[str, list[Block]], dict[str, list[Block]]]:
+    """Children by their parents, and the terminals that a call shows in its own card."""
+    children: dict[str, list[Block]] = {}
+    terminals: dict[str, list[Block]] = {}
+    for block in blocks.values():
+        owner = _owner(block, blocks)
+        if owner is None:
+            continue
+        shown = block["role"] == "terminal" and blocks[owner]["role"] == "tool"
+        (terminals if shown else children).setdefault(owner, []).append(block)
+    return children, terminals
+
+
+def _owner(block: Block, blocks: dict[str, Block]) -> str | None:
+    """The parent, where it is on this page and the line of parents does not lead in a circle."""
+    parent = block["parent"]
+    if parent is None or parent not in blocks:
+        return None
+    above, steps = parent, 0
+    while above is not None and above in blocks:
+        if above == block["id"] or steps > 50:
+            return None
+        above, steps = blocks[above]["parent"], steps + 1
+    return str(parent)
+
+
+def _rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
+    """Neighbours that are quiet together, any other block alone."""
+    row: list[Block] = []
+    for block in blocks:
+        if is_quiet(block) and not children.get(block["id"]) and not _says(block):
+            row.append(block)
+            continue
+        yield from _settled(row)
+        row = []
+        yield [block]
+    yield from _settled(row)
+
+
+def _settled(row: list[Block]) -> Iterable[list[Block]]:
+    return [row] if len(row) >= FEWEST else [[block] for block in row]
+
+
+def _says(block: Block) -> bool:
+    """Whether a call shows something that is worth its own line."""
+    return any(loose.text(part, "type") in ("diff", "image") for part in block["parts"])
+
+
+def _space(items: list[Item]) -> None:
+    before = ""
+    for item in items:
+        role = item.block["role"]
+        answered = role == "ask" and item.block["status"] != "asked"
+        role = "tool" if answered and item.block["parent"] else role
+        gap = int(item.number == 0 and not (role in CLOSE and before in CLOSE))
+        if item.gap != gap:
+            item.gap = gap
+            item.forget()
+        before = role

@@ -1,0 +1,278 @@
+"""The transcript as a person uses it: a cursor on blocks, which opens, copies and answers them.
+
+Only keys pressed here act on a block. What is typed elsewhere can never answer an ask.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from rookery.core.document import Block
+from rookery.tui.clock import now
+from rookery.tui.look.block import can_open, text_of
+from rookery.tui.look.view import View
+from rookery.tui.transcript.item import Item
+from rookery.tui.transcript.scroll import GUTTER, Scroll
+from rookery.tui.transcript.window import Window
+
+STEP = 3
+"""Lines that a block taller than the view is scrolled by."""
+
+
+class Transcript(Scroll):
+    """Posts what a person wants done: Acted, Wanted."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "up", show=False, id="block.up"),
+        Binding("down,j", "move(1)", "down", show=False, id="block.down"),
+        Binding("enter,space", "unfold", "open", id="block.open"),
+        Binding("c", "want('copy')", "copy", id="block.copy"),
+        Binding("e", "want('edit')", "editor", id="block.edit"),
+        Binding("o", "want('show')", "open image", show=False, id="block.show"),
+        Binding("s", "split", "split diff", show=False, id="block.split"),
+        Binding("r", "want('reject')", "reject", show=False, id="ask.reject"),
+        Binding("d", "want('defer')", "later", show=False, id="ask.defer"),
+        Binding("f", "want('fill')", "fill in", show=False, id="ask.fill"),
+        Binding("x", "want('decline')", "decline", show=False, id="ask.decline"),
+        Binding("y", "confirm", "confirm", show=False, id="ask.confirm"),
+        *(
+            Binding(str(n), f"press({n - 1})", f"option {n}", show=False, id=f"ask.option{n}")
+            for n in range(1, 10)
+        ),
+        Binding("home,g", "first", "start", show=False, id="view.start"),
+        Binding("end,G", "last", "end", show=False, id="view.end"),
+    ]
+
+    class Acted(Message):
+        """An action of a block was chosen: its command is complete."""
+
+        def __init__(self, block: Block, action: dict[str, Any]) -> None:
+            super().__init__()
+            self.block = block
+            self.action = action
+
+    class Wanted(Message):
+        """Something else is wanted of a block: copy, edit, show, reject, defer, fill, decline."""
+
+        def __init__(self, what: str, block: Block, text: str) -> None:
+            super().__init__()
+            self.what = what
+            self.block = block
+            self.text = text
+
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
+        super().__init__(clock, id=id)
+        self.cursor = ""
+        """The name of the item that the keys are about."""
+        self.split = False
+        self._doubtful: tuple[str, int] | None = None
+
+    def show(self, window: Window) -> None:
+        self.cursor, self._doubtful = "", None
+        super().show(window)
+
+    def view_of(self, item: Item) -> View:
+        doubt = self._doubtful
+        mine = doubt is not None and doubt[0] == item.block["id"]
+        return (
+            super()
+            .view_of(item)
+            ._replace(
+                split=self.split,
+                doubtful=doubt[1] if doubt is not None and mine else None,
+                focused=self.has_focus and self.cursor == item.name,
+            )
+        )
+
+    def gutter_of(self, item: Item, number: int) -> Segment:
+        if not self.has_focus or item.name != self.cursor or number < item.gap:
+            return _EMPTY
+        return Segment("▌" + " " * (GUTTER - 1), self.look.accent)
+
+    # --- the cursor ----------------------------------------------------------------------------
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        if has_focus:
+            self._find_cursor()
+        else:
+            self._doubtful = None
+        self._repaint(self.cursor)
+
+    def _find_cursor(self) -> None:
+        """On the first open ask, else where it was, else on what stands last in sight."""
+        asks = self.window.open_asks()
+        if asks and self.window.block(self.cursor.rstrip("*")) not in asks:
+            self.go_to(asks[0]["id"])
+        elif self._here() is None and self._items:
+            self.cursor = self._visible()[-1].name if self._visible() else self._items[-1].name
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor on a block and bring it into sight."""
+        before, self.cursor = self.cursor, name
+        self._repaint(before)
+        self._repaint(name)
+        self._reveal()
+
+    def action_move(self, step: int) -> None:
+        here = self._here()
+        if here is None:
+            if self._items:
+                self.go_to(self._items[-1].name)
+            return
+        if self._scrolled_inside(here, step):
+            return
+        at = here + step
+        while 0 <= at < len(self._items) and self._items[at].name == self.cursor:
+            at += step
+        if 0 <= at < len(self._items):
+            self.go_to(self._items[at].name)
+        elif step > 0:
+            self.to_end()
+        else:
+            self.to_start()
+
+    def _scrolled_inside(self, here: int, step: int) -> bool:
+        """A block that is taller than the view is read before it is left."""
+        first, last = self._extent(here)
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if step > 0 and last > top + height:
+            self.scroll_to(y=min(top + STEP, last - height), animate=False, immediate=True)
+            return True
+        if step < 0 and first < top:
+            self.scroll_to(y=max(top - STEP, first), animate=False, immediate=True)
+            return True
+        return False
+
+    def _extent(self, at: int) -> tuple[int, int]:
+        name = self._items[at].name
+        first = last = at
+        while first > 0 and self._items[first - 1].name == name:
+            first -= 1
+        while last + 1 < len(self._items) and self._items[last + 1].name == name:
+            last += 1
+        return self._starts[first], self._starts[last + 1]
+
+    def _here(self) -> int | None:
+        found = (at for at, item in enumerate(self._items) if item.name == self.cursor)
+        return next(found, None)
+
+    def _visible(self) -> list[Item]:
+        top = self.scroll_offset.y
+        bottom = top + self.scrollable_content_region.height
+        pairs = zip(self._items, self._starts, strict=False)
+        return [item for item, start in pairs if top <= start < bottom]
+
+    def _reveal(self) -> None:
+        self.settle()
+        for _ in range(3):
+            here = self._here()
+            if here is None:
+                return
+            first, last = self._extent(here)
+            top, height = self.scroll_offset.y, self.scrollable_content_region.height
+            if last - first > height:
+                wanted = first if top < first or top > last - height else top
+            else:
+                wanted = min(first, max(top, last - height))
+            if wanted == top:
+                return
+            self.scroll_to(y=wanted, animate=False, immediate=True)
+
+    def _repaint(self, name: str) -> None:
+        for item in self._items:
+            if item.name == name and item.block["role"] in ("ask", "notice", "error"):
+                item.forget()
+        self.settle()
+
+    # --- what the keys do ----------------------------------------------------------------------
+
+    def action_unfold(self) -> None:
+        here = self._here()
+        if here is not None:
+            self._toggle(self._items[here])
+
+    def _toggle(self, item: Item) -> None:
+        if item.block["role"] == "ask" and item.block["status"] == "asked":
+            self.action_want("fill")
+        elif item.members or can_open(item.block, item.terminals):
+            self.following = self.following and item is self._items[-1]
+            self.window.toggle(item.name, to=not self.is_open(item))
+            self.settle()
+            self._reveal()
+
+    def action_split(self) -> None:
+        self.split = not self.split
+        self.window.forget_lines()
+        self.settle()
+
+    def action_want(self, what: str) -> None:
+        here = self._here()
+        if here is not None:
+            item = self._items[here]
+            text = text_of(item.block, item.terminals)
+            if item.members:
+                text = "\n".join(text_of(member, []) for member in item.members)
+            self.post_message(self.Wanted(what, item.block, text))
+
+    def action_press(self, place: int) -> None:
+        block = self.current
+        if block is None or place >= len(block["actions"]):
+            return
+        action = block["actions"][place]
+        if action.get("disabled"):
+            self.notify(str(action["disabled"]), severity="warning")
+            return
+        if action.get("danger"):
+            self._doubtful = (block["id"], place)
+            self._repaint(self.cursor)
+            return
+        self.post_message(self.Acted(block, action))
+
+    def action_confirm(self) -> None:
+        """The second key of what cannot be undone."""
+        block, doubt = self.current, self._doubtful
+        self._doubtful = None
+        if block is not None and doubt is not None and doubt[0] == block["id"]:
+            self.post_message(self.Acted(block, block["actions"][doubt[1]]))
+        self._repaint(self.cursor)
+
+    def action_first(self) -> None:
+        self.to_start()
+
+    def action_last(self) -> None:
+        self.to_end()
+
+    @property
+    def current(self) -> Block | None:
+        """The block that the keys are about."""
+        return self.window.block(self.cursor.rstrip("*"))
+
+    def on_key(self, event: events.Key) -> None:
+        if self._doubtful is not None and event.key != "y":
+            self._doubtful = None
+            self._repaint(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        item = self.item_at(event.y)
+        if item is None:
+            return
+        if event.y == self.scrollable_content_region.height - 1 and self.news:
+            self.to_end()
+            return
+        self.go_to(item.name)
+        meta = event.style.meta
+        if isinstance(meta.get("act"), int):
+            self.action_press(meta["act"])
+        elif isinstance(meta.get("key"), str):
+            wants = {"r": "reject", "d": "defer", "f": "fill", "x": "decline"}
+            self.action_want(wants.get(meta["key"], ""))
+        elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):
+            self._toggle(item)
+
+
+_EMPTY = Segment(" " * GUTTER)

@@ -1,0 +1,304 @@
+"""The transcript's widget: one scroll view over cached strips. The reader's place holds, whatever
+comes."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from rookery.tui.clock import now
+from rookery.tui.look.palette import Look, look_of
+from rookery.tui.look.runs import strip_of
+from rookery.tui.look.view import View
+from rookery.tui.transcript.item import Item
+from rookery.tui.transcript.painting import guessed, painted
+from rookery.tui.transcript.window import Window
+
+GUTTER = 2
+TICK = 1.0
+ROUNDS = 6
+"""How often the lines in sight are measured until their place is settled."""
+
+
+class Scroll(ScrollView):
+    """Shows a Window. `show` gives it another one, `changed` says that the window changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+    can_focus = True
+    news = reactive(False)
+    """Something came below, while the reader was elsewhere."""
+
+    class OlderWanted(Message):
+        """The reader nears the beginning of what is loaded."""
+
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self.window = Window()
+        self.following = True
+        """The end is in sight, and stays so."""
+        self.asked_older = False
+        self._items: list[Item] = []
+        self._starts: list[int] = [0]
+        self._settling = False
+        self._seen = (0, "")
+        """The width and the theme that the lines are made for."""
+        self._base: Style | None = None
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK, self._tick)
+
+    # --- what it shows -------------------------------------------------------------------------
+
+    def show(self, window: Window) -> None:
+        self.window = window
+        self.following, self.news, self.asked_older = True, False, False
+        self.window.forget_lines()
+        self.settle()
+
+    def changed(self) -> None:
+        """The window's blocks changed."""
+        if not self.following:
+            self.news = True
+        self.settle()
+
+    def grown(self) -> None:
+        """Older pages came: the reader's place holds."""
+        self.asked_older = False
+        self.settle()
+
+    @property
+    def look(self) -> Look:
+        return look_of(self.app.theme)
+
+    def view_of(self, item: Item) -> View:
+        header = self.window.header
+        return View(
+            max(1, self.scrollable_content_region.width - GUTTER - 1),
+            self.look,
+            str(header["agent"]),
+            str(header["cwd"]),
+            self.is_open(item),
+            now=self._clock(),
+        )
+
+    def is_open(self, item: Item) -> bool:
+        return self.window.opened.get(item.name, False)
+
+    # --- layout --------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Lay out anew: measure what is in sight, keep the reader's place, keep the end in
+        sight."""
+        width, height = self.scrollable_content_region.size
+        if not width or not height or self._settling:
+            return
+        self._settling = True
+        try:
+            self._settle(width, height)
+        finally:
+            self._settling = False
+        self.refresh()
+
+    def _settle(self, width: int, height: int) -> None:
+        place = None if self.following else self._place()
+        if self._seen != (width, self.app.theme):
+            self._seen = (width, self.app.theme)
+            self.window.forget_lines()
+        self._items = self.window.items()
+        for item in self._items:
+            if item.lines is None and item.height <= 1:
+                item.height = guessed(item, width)
+        for _ in range(ROUNDS):
+            self._measure()
+            top = self._top(place, height)
+            if not self._paint_from(top, height):
+                break
+        self._measure()
+        self._resize_content(Size(width, self._starts[-1]))
+        self.scroll_to(y=self._top(place, height), animate=False, force=True, immediate=True)
+
+    def _resize_content(self, size: Size) -> None:
+        """Tell the scrollbar alone: what is below the fold moves no other widget, and a layout of
+        the whole screen for each line that streams costs more than all else."""
+        if size != self.virtual_size:
+            self.set_reactive(ScrollView.virtual_size, size)
+            self._scroll_update(size)
+
+    def _measure(self) -> None:
+        self._starts = [0, *accumulate(item.height for item in self._items)]
+
+    def _place(self) -> tuple[str, int] | None:
+        """The item at the top of the view, and how far it is scrolled out."""
+        y = round(self.scroll_y)
+        at = self._at(y)
+        return (self._items[at].key, y - self._starts[at]) if at is not None else None
+
+    def _top(self, place: tuple[str, int] | None, height: int) -> int:
+        end = max(0, self._starts[-1] - height)
+        if place is None:
+            return end
+        for at, item in enumerate(self._items):
+            if item.key == place[0]:
+                return min(end, self._starts[at] + min(place[1], max(0, item.height - 1)))
+        return min(end, round(self.scroll_y))
+
+    def _paint_from(self, top: int, height: int) -> bool:
+        """Render what is in sight and about a screen around it. Whether a height was not as
+        guessed."""
+        first = self._at(max(0, top - height // 2)) or 0
+        moved = False
+        for at in range(first, len(self._items)):
+            if self._starts[at] > top + height + height // 2:
+                break
+            item = self._items[at]
+            if item.lines is None:
+                before = item.height
+                self._paint(item)
+                moved = moved or item.height != before
+        return moved
+
+    def _paint(self, item: Item) -> None:
+        page = next((p for p in reversed(self.window.pages) if item.block["id"] in p.blocks), None)
+        starts = page.outline.starts(item.block["id"]) if page else ()
+        item.paint(painted(item, starts, self.view_of(item)))
+
+    def _at(self, y: int) -> int | None:
+        """The place of the item that line y belongs to."""
+        if not self._items:
+            return None
+        at = bisect_right(self._starts, y) - 1
+        return max(0, min(at, len(self._items) - 1))
+
+    def item_at(self, y: int) -> Item | None:
+        """The item under a line of the view."""
+        row = y + self.scroll_offset.y
+        at = self._at(row)
+        return self._items[at] if at is not None and row < self._starts[-1] else None
+
+    # --- moving --------------------------------------------------------------------------------
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._settling:
+            return
+        self.following = new_value >= self.max_scroll_y - 0.5
+        if self.following:
+            self.news = False
+        self.settle()
+        self.ask_older()
+
+    def ask_older(self) -> None:
+        """Where the beginning of what is loaded is near, or all of it is in sight."""
+        near = self.scroll_y < max(10, self.size.height // 2)
+        if near and self.window.first_turn > 0 and not self.asked_older:
+            self.asked_older = True
+            self.post_message(self.OlderWanted())
+
+    def _scroll_to(self, *places: Any, **how: Any) -> bool:
+        """Without a slide: what comes while it lasts would move its goal."""
+        return super()._scroll_to(*places, **{**how, "animate": False})
+
+    def to_end(self) -> None:
+        self.following, self.news = True, False
+        self.settle()
+
+    def to_start(self) -> None:
+        self.following = False
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def on_resize(self) -> None:
+        self.settle()
+
+    def _tick(self) -> None:
+        """Running cards count their seconds; nothing else changes with time."""
+        moved = False
+        for item in self._items[self._at(self.scroll_offset.y) or 0 :]:
+            if item.block["role"] == "tool" and item.block["status"] == "running":
+                item.forget()
+                moved = True
+        if moved:
+            self.settle()
+
+    # --- painting ------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        width = self._seen[0]
+        row = y + round(self.scroll_y)
+        at = self._at(row)
+        if at is None or row >= self._starts[-1] or self._items[at].lines is None:
+            return self._overlay(y, Strip.blank(width, self.base))
+        item = self._items[at]
+        number = row - self._starts[at]
+        line = self._ready(item, number, row, width)
+        if self.text_selection is not None:
+            line = self._selected(line, row)
+        return self._overlay(y, line)
+
+    def _ready(self, item: Item, number: int, row: int, width: int) -> Strip:
+        gutter = self.gutter_of(item, number)
+        state = (row, width, gutter, self.base)
+        known = item.ready.get(number)
+        if known is not None and known[0] == state:
+            return known[1]
+        lines = item.lines or []
+        body = lines[number] if number < len(lines) else Strip([])
+        line = Strip([gutter, *body]).crop_extend(0, width, self.base).apply_style(self.base)
+        line = line.apply_offsets(0, row)
+        item.ready[number] = (state, line)
+        return line
+
+    @property
+    def base(self) -> Style:
+        """The widget's own style; asking for it costs more than a line."""
+        if self._base is None:
+            self._base = self.rich_style
+        return self._base
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._base = None
+
+    def gutter_of(self, item: Item, number: int) -> Segment:  # noqa: ARG002
+        """The cursor's place, left of a line."""
+        return Segment(" " * GUTTER)
+
+    def _overlay(self, y: int, line: Strip) -> Strip:
+        """`new below`, over the last line."""
+        if not self.news or y != self.scrollable_content_region.height - 1:
+            return line
+        look, width = self.look, self.scrollable_content_region.width
+        words = strip_of([(" ↓ new below · End ", look.accent + look.bold)])
+        kept = max(0, width - words.cell_length - 2)
+        words = words.apply_style(self.base)
+        return Strip.join([line.crop(0, kept), words]).extend_cell_length(width, self.base)
+
+    def _selected(self, line: Strip, row: int) -> Strip:
+        selection = self.text_selection
+        span = selection.get_span(row) if selection is not None else None
+        if span is None:
+            return line
+        first, last = span
+        last = line.cell_length if last == -1 else last
+        marked = line.crop(first, last).apply_style(
+            self.screen.get_component_rich_style("screen--selection")
+        )
+        return Strip.join([line.crop(0, first), marked, line.crop(last)])
+
+    def get_selection(self, selection: object) -> tuple[str, str] | None:
+        rows: list[str] = []
+        for item in self._items:
+            if item.lines is None:
+                rows += [""] * item.height
+            else:
+                rows += [(" " * GUTTER + strip.text).rstrip() for strip in item.lines]
+        return selection.extract("\n".join(rows)), "\n"  # type: ignore[attr-defined]

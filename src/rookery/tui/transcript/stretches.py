@@ -1,0 +1,73 @@
+"""A long text in stretches that can be rendered one by one: only those that are seen, and of a
+stream only the last."""
+
+import re
+from typing import NamedTuple
+
+LEAST = 1_200
+"""Characters from which on a stretch ends at the next empty line."""
+
+MOST = 3_000
+"""Characters at which it ends wherever it is."""
+
+_CONTINUES = re.compile(r"[\s\-*+|>]|\d+[.)]")
+"""How a line begins that belongs to what stands above an empty line: lists are numbered whole."""
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)")
+
+
+class Start(NamedTuple):
+    """Where a stretch begins, and the fence that is open there."""
+
+    at: int
+    fence: str = ""
+
+
+def starts_of(text: str, known: tuple[Start, ...] = ()) -> tuple[Start, ...]:
+    """The starts of a text's stretches. `known`: those of an earlier, shorter state of it."""
+    found = [each for each in known if each.at <= len(text)] or [Start(0)]
+    begin, fence = found[-1]
+    at = begin
+    while at < len(text):
+        end = text.find("\n", at)
+        if end < 0:
+            end = len(text) - 1
+            if end + 1 - begin <= MOST:
+                break
+        end += 1
+        line = text[at : min(end, at + 200)]
+        fence = _after(line, fence)
+        while end - begin > 2 * MOST:  # one line without an end
+            begin += MOST
+            found.append(Start(begin, fence))
+        if end < len(text) and _ends(text, line, end, begin, fence):
+            begin = end
+            found.append(Start(begin, fence))
+        at = end
+    return tuple(found)
+
+
+def _after(line: str, fence: str) -> str:
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    if not fence:
+        return line.strip()[:60]
+    closes = found.group(1).startswith(fence[:3]) and not found.group(2).strip()
+    return "" if closes else fence
+
+
+def _ends(text: str, line: str, end: int, begin: int, fence: str) -> bool:
+    if end - begin >= MOST:
+        return True
+    if fence or end - begin < LEAST or line.strip():
+        return False
+    return _CONTINUES.match(text, end) is None
+
+
+def stretch(text: str, starts: tuple[Start, ...], number: int) -> str:
+    """The text of one stretch, with the fence that it stands in opened anew."""
+    begin, fence = starts[number]
+    end = starts[number + 1].at if number + 1 < len(starts) else len(text)
+    body = text[begin:end]
+    return f"{fence}\n{body}" if fence else body

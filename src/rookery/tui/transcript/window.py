@@ -1,0 +1,142 @@
+"""The stretch of a session that is loaded: pages of turns, which grow at the end by ops and at the
+beginning by older pages."""
+
+from collections.abc import Iterable
+
+from rookery.core.document import HEADER, Block, Op
+from rookery.core.events import Json
+from rookery.core.header import EMPTY
+from rookery.tui.transcript.item import Item
+from rookery.tui.transcript.outline import Outline
+
+
+class Page:
+    """The blocks of one turn."""
+
+    def __init__(self, turn: int, blocks: dict[str, Block]) -> None:
+        self.turn = turn
+        self.blocks = blocks
+        self.outline = Outline()
+        self.stale = True
+        self._items: list[Item] = []
+
+    def items(self, opened: dict[str, bool]) -> list[Item]:
+        if self.stale:
+            self._items = self.outline.items(self.blocks, opened)
+            self.stale = False
+        return self._items
+
+
+class Window:
+    """Applies the four ops; says which items there are. Knows no event."""
+
+    def __init__(self, header: Json | None = None) -> None:
+        self.header: Json = dict(EMPTY if header is None else header)
+        self.pages: list[Page] = []
+        self.opened: dict[str, bool] = {}
+        self._late: dict[str, list[Op]] = {}
+
+    @property
+    def first_turn(self) -> int:
+        return self.pages[0].turn if self.pages else 0
+
+    def add_older(self, pages: Iterable[Page]) -> None:
+        """Pages that stand before those that are known; what was said late reaches them."""
+        self.pages = [*pages, *self.pages]
+        for name in [name for name in self._late if self._page_of(name)]:
+            for op in self._late.pop(name):
+                self._apply(op)
+
+    def apply(self, ops: list[Op]) -> bool:
+        """Whether anything but the header changed."""
+        changed = False
+        for op in ops:
+            if op[0] == "set" and op[1] == HEADER:
+                self.header = {**self.header, **op[2]}
+                continue
+            self._apply(op)
+            changed = True
+        return changed
+
+    def _apply(self, op: Op) -> None:
+        match op:
+            case ["put", block]:
+                page = self._page_for(turn_of(block["id"]))
+                page.blocks[block["id"]] = dict(block)
+                page.stale = True
+                page.outline.forget(block["id"])
+            case [_, name, *_]:
+                page_or_none = self._page_of(name)
+                if page_or_none is None:
+                    self._late.setdefault(name, []).append(op)
+                else:
+                    self._change(page_or_none, op)
+
+    def _change(self, page: Page, op: Op) -> None:
+        match op:
+            case ["set", name, fields]:
+                page.blocks[name].update(fields)
+                page.stale = True
+                self._touch(page, name)
+            case ["append", name, text]:
+                page.blocks[name]["text"] += text
+                page.stale = page.outline.grew(page.blocks[name]) or page.stale
+            case ["drop", name]:
+                del page.blocks[name]
+                page.stale = True
+
+    def _touch(self, page: Page, name: str) -> None:
+        page.outline.forget(name)
+        parent = page.blocks[name]["parent"]
+        if parent is not None:
+            page.outline.forget(parent)
+
+    def _page_of(self, name: str) -> Page | None:
+        for page in reversed(self.pages):
+            if name in page.blocks:
+                return page
+        return None
+
+    def _page_for(self, turn: int) -> Page:
+        for page in reversed(self.pages):
+            if page.turn == turn:
+                return page
+            if page.turn < turn:
+                break
+        made = Page(turn, {})
+        self.pages.append(made)
+        self.pages.sort(key=lambda page: page.turn)
+        return made
+
+    def items(self) -> list[Item]:
+        return [item for page in self.pages for item in page.items(self.opened)]
+
+    def toggle(self, name: str, to: bool | None = None) -> None:
+        """Open what is folded, fold what is open."""
+        self.opened[name] = (not self.opened.get(name, False)) if to is None else to
+        page = self._page_of(name.rstrip("*"))
+        if page is not None:
+            page.stale = True
+            page.outline.forget(name.rstrip("*"))
+
+    def block(self, name: str) -> Block | None:
+        page = self._page_of(name)
+        return page.blocks[name] if page else None
+
+    def blocks(self) -> Iterable[Block]:
+        for page in self.pages:
+            yield from page.blocks.values()
+
+    def forget_lines(self) -> None:
+        """The width or the look changed."""
+        for item in self.items():
+            item.forget()
+
+    def open_asks(self) -> list[Block]:
+        return [b for b in self.blocks() if b["role"] == "ask" and b["status"] == "asked"]
+
+
+def turn_of(name: str) -> int:
+    """Ids say where a block lives."""
+    turn = name.partition(".")[0]
+    return int(turn) if turn.isdigit() and len(turn) < 12 else 0

@@ -1,0 +1,48 @@
+"""The program without its engine room: it shows what a test gives it, and what it would send is
+kept."""
+
+from rookery.core.document import Block
+from rookery.core.events import Json
+from rookery.core.fleet import fleet_block, head_of, in_order
+from rookery.core.header import EMPTY
+from rookery.tui.app import Rookery
+from rookery.tui.messages import FleetChanged, Opened, SetUpFound
+from rookery.tui.shell import Start
+from rookery.tui.splash import SetUp
+from tests.tui.gallery import NOW
+
+
+class Still(Rookery):
+    """Nothing is read, nothing is sent."""
+
+    def __init__(self, opened: Opened | None = None, theme: str = "rookery-dark") -> None:
+        super().__init__(Start("/nowhere", "/work", theme=theme, clock=lambda: NOW))
+        self._given = opened
+        self.sent: list[Json] = []
+
+    def _begin(self) -> None:
+        self.composer.cursor_blink = False
+        self.on_fleet_changed(FleetChanged(fleet()))
+        self.on_set_up_found(SetUpFound(SetUp("/work", installed=("claude",))))
+        if self._given is not None:
+            self.session = self.composer.session = self._given.session
+            self.fleet.mark_shown(self.session)
+            self.on_opened(self._given)
+
+    def send(self, command: Json, session: str = "") -> None:
+        self.sent.append(command)
+
+
+def fleet() -> list[Block]:
+    rows = (
+        ("b2", "Tidy up the build scripts", "running", "codex", 0),
+        ("a1b2c3", "Explain the parser", "running", "claude", 1),
+        ("c3", "Write the release notes, with everything in them", "idle", "demo", 0),
+    )
+    return in_order([_session(*row) for row in rows])
+
+
+def _session(name: str, title: str, state: str, agent: str, asks: int) -> Block:
+    header = {**EMPTY, "id": name, "title": title, "state": state, "agent": agent}
+    header["asks"] = {str(n): {} for n in range(asks)}
+    return fleet_block(head_of(header, 1, NOW), awake=state != "idle")

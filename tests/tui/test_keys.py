@@ -1,0 +1,211 @@
+"""What keys and the mouse do, on a session that stands still (rows U2, U3, U5, U14)."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from rookery.core.document import make_block
+from rookery.tui.messages import News, Older, Sent
+from rookery.tui.transcript.window import Page
+from tests.tui import gallery
+from tests.tui.still import Still
+
+
+@asynccontextmanager
+async def showing(
+    updates: list[dict[str, object]], size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[Still, Pilot[str]]]:
+    app = Still(gallery.opened(updates))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app, pilot
+
+
+def lines(app: Still) -> str:
+    transcript = app.transcript
+    return "\n".join(transcript.render_line(y).text for y in range(transcript.size.height))
+
+
+def answer(ask: str, nonce: str, option: str) -> dict[str, object]:
+    return {"do": "answer", "ask": ask, "nonce": nonce, "option": option}
+
+
+PERMIT = [*gallery.ASKS[:2], {**gallery.ASKS[2], "danger": ""}]
+
+
+async def test_U5_one_key_answers_the_ask_under_the_cursor() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", "1")
+        assert app.sent == [answer("q1", "n", "once")]
+
+
+async def test_U5_typing_in_the_composer_never_answers() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("1", "2", "3", "y", "r", "d", "x")
+        assert app.sent == []
+        assert app.composer.text == "123yrdx"
+
+
+async def test_U5_what_cannot_be_undone_takes_a_second_key() -> None:
+    async with showing(gallery.ASKS[:3]) as (app, pilot):
+        await pilot.press("f2", "1", "1")
+        assert app.sent == []
+        await pilot.press("j", "y")
+        assert app.sent == []
+        await pilot.press("f2", "1", "y")
+        assert app.sent == [answer("q1", "n", "once") | {"confirm": True}]
+
+
+async def test_U5_what_is_disabled_says_why_and_sends_nothing() -> None:
+    async with showing(gallery.ASKS[:3]) as (app, pilot):
+        await pilot.press("f2", "2", "y")
+        assert app.sent == []
+
+
+async def test_U5_a_reason_goes_with_a_rejection() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", "r", *"too wide", "enter")
+        assert app.sent == [answer("q1", "n", "no") | {"reason": "too wide"}]
+
+
+async def test_U5_a_rejection_can_be_left() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", "r", "escape")
+        await pilot.pause()
+        assert app.sent == []
+
+
+async def test_U5_deferring_leaves_it_open_and_goes_to_the_composer() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", "d")
+        assert app.sent == []
+        assert app.composer.has_focus
+
+
+async def test_U5_a_form_is_checked_and_sent() -> None:
+    async with showing([*gallery.ASKS[:2], gallery.ASKS[3]]) as (app, pilot):
+        await pilot.press("f2", "f", "ctrl+s")
+        assert app.sent == []
+        await pilot.press(*"1.2.0", "ctrl+s")
+        await pilot.pause()
+        command = {"do": "answer", "ask": "q2", "nonce": "m", "action": "accept"}
+        assert app.sent == [command | {"content": {"name": "1.2.0", "publish": False}}]
+
+
+async def test_U14_escape_cancels_and_keeps_what_is_typed() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        await pilot.press(*"half a", "escape", "escape")
+        assert app.sent == [{"do": "cancel"}, {"do": "cancel"}]
+        assert app.composer.text == "half a"
+
+
+async def test_U4_enter_sends_and_newlines_have_their_own_keys() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"one", "shift+enter", *"two", "ctrl+j", *"three", "enter")
+        (sent,) = app.sent
+        assert sent["prompt"] == [{"type": "text", "text": "one\ntwo\nthree"}]
+        assert app.composer.text == ""
+
+
+async def test_U4_a_prompt_that_was_not_taken_comes_back() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"again", "enter")
+        app.post_message(Sent(app.session, app.sent[0], "The queue is full."))
+        await pilot.pause()
+        assert app.composer.text == "again"
+
+
+async def test_U3_enter_opens_and_a_click_folds() -> None:
+    async with showing(gallery.WORK, (120, 60)) as (app, pilot):
+        app.transcript.focus()
+        edit = next(item for item in app.window.items() if item.block.get("kind") == "edit")
+        app.transcript.go_to(edit.name)
+        assert "def main(name)" not in lines(app)
+        await pilot.press("enter")
+        assert "def main(name)" in lines(app)
+        row = next(y for y, line in enumerate(lines(app).split("\n")) if "edit src/app.py" in line)
+        await pilot.click("#transcript", offset=(8, row))
+        assert "def main(name)" not in lines(app)
+
+
+async def test_U3_copy_takes_the_block_as_it_came() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.transcript.focus()
+        app.transcript.go_to(app.window.items()[-1].name)
+        await pilot.press("c")
+        await pilot.pause()
+        assert app.clipboard == gallery.MARKDOWN
+
+
+def long_page(turn: int, count: int = 40) -> Page:
+    names = [f"{turn}.{number}" for number in range(count)]
+    return Page(turn, {n: make_block(n, "answer", text=f"line {n}") for n in names})
+
+
+async def test_U9_older_pages_come_above_and_the_place_holds() -> None:
+    async with showing(gallery.TALK, (100, 30)) as (app, pilot):
+        app.window.pages = [long_page(5)]
+        app.transcript.show(app.window)
+        app.transcript.focus()
+        await pilot.press("home")
+        top = lines(app).split("\n")[1]
+        assert "line 5.0" in lines(app)
+        app.on_older(Older(app.session, [long_page(3), long_page(4)]))
+        assert lines(app).split("\n")[1] == top
+        assert app.transcript.scroll_y > 10
+
+
+async def test_U3_the_place_holds_while_text_streams_and_new_below_is_said() -> None:
+    async with showing(gallery.TALK, (100, 30)) as (app, pilot):
+        app.window.pages = [long_page(5)]
+        app.transcript.show(app.window)
+        app.transcript.focus()
+        await pilot.press("pageup")
+        before = lines(app).split("\n")[:-1]
+        for number in range(20):
+            block = make_block(f"5.{100 + number}", "answer", text="news " * 30)
+            app.on_news(News(app.session, [["put", block], ["append", block["id"], "more"]]))
+        assert lines(app).split("\n")[:-1] == before
+        assert "new below" in lines(app)
+        await pilot.press("end")
+        assert "new below" not in lines(app)
+        assert "more" in lines(app)
+
+
+async def test_U3_the_end_stays_in_sight_while_text_streams() -> None:
+    async with showing(gallery.TALK, (100, 30)) as (app, _):
+        app.on_news(News(app.session, [["put", make_block("1.900", "answer")]]))
+        for number in range(60):
+            app.on_news(News(app.session, [["append", "1.900", f"paragraph {number}\n\n"]]))
+        assert "paragraph 59" in lines(app)
+        assert "paragraph 2\n" not in lines(app)
+
+
+async def test_U2_the_list_folds_under_a_hundred_columns_and_opens_with_a_key() -> None:
+    async with showing(gallery.TALK, (90, 24)) as (app, pilot):
+        assert not app.fleet.display or app.fleet.has_class("folded")
+        await pilot.press("ctrl+b")
+        assert app.fleet.has_focus
+        assert not app.fleet.has_class("folded")
+        await pilot.press("ctrl+b")
+        assert app.fleet.has_class("folded")
+
+
+async def test_U10_a_draft_stays_with_its_session() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"for this one")
+        app.open_session("")
+        assert app.composer.text == ""
+        await pilot.press(*"new")
+        app.open_session("a1b2c3")
+        assert app.composer.text == "for this one"
+
+
+async def test_U12_every_theme_can_be_had_with_a_key() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        seen = {app.theme}
+        for _ in range(2):
+            await pilot.press("f5")
+            seen.add(app.theme)
+        assert seen == {"rookery-dark", "rookery-light", "rookery-contrast"}
