@@ -15,7 +15,7 @@ def made(home: str, agent: str, cwd: str, title: str = "") -> str:
     """The new session's id. Raises Unmade."""
     try:
         settings = config.load(home)
-        name = agent or settings.default_agent or registry.DEFAULT
+        name = agent or registry.default(home, settings.default_agent, os.environ)
         found = registry.resolve(name, settings.agents)
         registry.check_installed(found, os.environ, cwd, settings.node_path)
         return create_session(home, agent=found.name, argv=[], cwd=cwd, title=title)

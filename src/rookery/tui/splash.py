@@ -68,11 +68,11 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
     try:
         settings = config.load(home)
     except config.ConfigError as error:
-        return SetUp(cwd, agent or registry.DEFAULT, bool(agent), problem=str(error))
-    name = agent or settings.default_agent or registry.DEFAULT
+        return SetUp(cwd, agent or registry.DEMO, bool(agent), problem=str(error))
+    name = agent or registry.default(home, settings.default_agent, os.environ)
     installed = []
     for other in registry.names(settings.agents):
-        if other in (name, registry.DEFAULT):
+        if other in (name, registry.DEMO):
             continue
         try:
             known = registry.resolve(other, settings.agents)
