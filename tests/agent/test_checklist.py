@@ -184,6 +184,7 @@ async def test_acp_T11_long_lines(agent: Agent, tmp_path: Path, size: int) -> No
     await agent.call("session/delete", sessionId=session)
 
 
+@pytest.mark.long
 async def test_acp_T12_no_line_is_too_long(agent: Agent, tmp_path: Path) -> None:
     """40 MB of a command's output, live and again."""
     allow_all(agent)
@@ -197,7 +198,7 @@ async def test_acp_T12_no_line_is_too_long(agent: Agent, tmp_path: Path) -> None
 async def test_acp_T13_nobody_reads_stderr(agent: Agent, tmp_path: Path) -> None:
     """The driver never does, in no test of this process; here it is made to complain a lot."""
     session = await agent.new(str(tmp_path))
-    for _ in range(30):
+    for _ in range(8):
         await agent.turn(session, [{"error": "context"}])
     assert stop_reason(await agent.turn(session, [{"text": "ok"}])) == "end_turn"
 
