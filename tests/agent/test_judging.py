@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from rookery.agent.choices import Wanted
 from rookery.agent.judging import has_api_critic, issues_of, verdict_of
+from rookery.agent.making import llm_of
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.agent.settings.profiles import Model
 from rookery.agent.settings.secrets import Secret
@@ -86,3 +88,10 @@ async def test_what_is_no_verdict(answer: str) -> None:
 async def test_a_verdict_within_words() -> None:
     told = verdict_of('Well: {"score": 1, "issues": [4, {"name": "x", "odd": 1}]} so far')
     assert told == {"score": 1.0, "source": "judge", "issues": [{"name": "x"}]}
+
+
+@pytest.mark.parametrize("url", ["https://llm-proxy.app.all-hands.dev", "https://example.org"])
+async def test_the_proxy_alone_is_told_of_the_app(url: str) -> None:
+    llm = llm_of(Model("p", "openai/m", Secret("k"), url, None, {}), Wanted(), None)
+    told = "app:rookery-agent" in str(llm.litellm_extra_body)
+    assert told is ("all-hands" in url)

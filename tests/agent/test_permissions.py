@@ -1,5 +1,6 @@
 """Row G9: what a person is asked, before anything runs, and what each answer does."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,25 @@ async def test_G7_a_change_in_mid_turn(agent: Agent, tmp_path: Path) -> None:
     assert stop_reason(await agent.answer(running)) == "end_turn"
     assert agent.requests() == []
     assert [call["status"] for call in calls(agent.news(session))] == ["completed"]
+
+
+async def test_G9_a_sub_agent_asks_too(agent: Agent, tmp_path: Path) -> None:
+    """Through its parent's session, for its own call, below the one that started it."""
+    session = await agent.new(str(tmp_path))
+    task = json.dumps({"play": [run("touch done"), {"text": "did it"}]})
+    arguments = {"prompt": task, "subagent_type": "bash-runner", "description": "below"}
+    steps: list[Json] = [{"call": {"name": "task", "arguments": arguments}}, {"text": "ok"}]
+    running = agent.prompt(session, steps)
+    first = await permission(agent)
+    agent.send(id=first["id"], result=ALLOW)
+    second = await permission(agent)
+    call = second["params"]["toolCall"]
+    assert call["rawInput"]["command"] == "touch done"
+    assert call["toolCallId"] != first["params"]["toolCall"]["toolCallId"]
+    assert not (tmp_path / "done").exists()
+    agent.send(id=second["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    assert (tmp_path / "done").exists()
+    ended = {each["toolCallId"]: each["status"] for each in calls(agent.news(session))}
+    assert ended[call["toolCallId"]] == "completed"
+    assert set(ended.values()) == {"completed"}

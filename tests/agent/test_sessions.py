@@ -283,6 +283,7 @@ async def test_G7_streaming_off(agent: Agent, tmp_path: Path) -> None:
     assert [u["content"]["text"] for u in said] == ["one two three"]
 
 
+@pytest.mark.long
 async def test_G4_two_processes_do_not_write_to_one(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:

@@ -29,9 +29,11 @@ from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 
+import rookery
 from rookery import paths
 from rookery.agent import store, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
+from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.steps import Conversation, RookeryAgent
 
@@ -137,6 +139,11 @@ def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = 
         given["timeout"] = int(model.timeout)
     if wanted.effort != "default":
         given["reasoning_effort"] = wanted.effort
+    if PROXY.match(model.base_url):
+        tags = ["app:rookery-agent", f"model:{model.model}"]
+        about = {"trace_version": rookery.__version__, "tags": tags}
+        body = given.get("litellm_extra_body") or {}
+        given["litellm_extra_body"] = {"metadata": about} | body
     fixed: Json = {
         "model": model.model,
         "api_key": SecretStr(model.key.reveal()) if model.key else None,

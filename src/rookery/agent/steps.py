@@ -23,6 +23,8 @@ type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
 MCP_SECONDS = 30.0
+RECENT = 200
+"""Events among which a call without a result is found: nothing comes behind it but its batch's."""
 
 
 class Seams:
@@ -157,7 +159,7 @@ def hooks_of(conversation: object) -> HookEventProcessor | None:
 def pending(conversation: LocalConversation) -> list[ActionEvent]:
     """The actions that have no result: they wait for a person, or for their turn."""
     state = conversation.state
-    return list(state.get_unmatched_actions(state.active_branch()))
+    return list(state.get_unmatched_actions(state.active_branch(limit=RECENT)))
 
 
 def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:
