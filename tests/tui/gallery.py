@@ -105,7 +105,7 @@ WORK: list[Json] = [
         "t2",
         "Read tests/test_app.py",
         "read",
-        _meta={"claude": {"parentToolUseId": "t1"}},
+        _meta={"claudeCode": {"parentToolUseId": "t1"}},
         content=said("one\n"),
     ),
     {
