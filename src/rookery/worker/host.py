@@ -86,6 +86,7 @@ class Host:
         self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
         self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
+        self._side.look = self._look_at_settings
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -163,7 +164,8 @@ class Host:
         """Who else works in this directory; and whether our own words have grown too many."""
         if not self._journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
-        for told in self._neighbours.look():
+        attended = self._rest.left_at is None
+        for told in self._neighbours.look(attended or self._engine.turn.phase != "idle"):
             self._engine.append(told)
             self._settle()
         with suppress(OSError):
@@ -252,11 +254,14 @@ class Host:
         self._side.configure(config)
         self._critic.policy = config.critic
 
+    def _look_at_settings(self) -> bool:
+        return self._settings.look(now())
+
     def _misconfigured(self, why: str) -> None:
         self._engine.append(notice(why))
 
     def _command(self, command: Json, by: str, pid: int) -> None:
-        self._settings.look(now())
+        self._look_at_settings()
         self._commands.append((command, by, pid))
         if not self._stopped.is_set():
             self._settle()
