@@ -17,7 +17,7 @@ from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 3
+VERSION = 4
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 PLAN_KEPT = 1000
@@ -35,6 +35,7 @@ EMPTY: Json = {
     "title": "",
     "titles": {},
     "archived": False,
+    "snoozed": 0,
     "pinned": False,
     "turn": 0,
     "state": "idle",
@@ -96,8 +97,9 @@ def _session(header: Json, event: Event) -> Json:
     for field in ("archived", "pinned"):
         if isinstance(update.get(field), bool):
             changes[field] = update[field]
-    if (created := loose.integer(update, "created")) is not None:
-        changes["created"] = created
+    for field in ("created", "snoozed"):
+        if (number := loose.integer(update, field)) is not None:
+            changes[field] = number
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
         changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
@@ -121,7 +123,9 @@ def _titled(header: Json, source: str, title: str) -> Json:
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
     sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {"_open": None} | ({"archived": False} if header["archived"] else {})
+    changes: Json = {"_open": None}
+    changes |= {"archived": False} if header["archived"] else {}
+    changes |= {"snoozed": 0} if header["snoozed"] else {}
     if event.update.get("steered") is not True:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}

@@ -70,7 +70,7 @@ class Host:
             self._settle,
         )
         self._log = os.path.join(directory, paths.WORKER_LOG)
-        self._was_archived = bool(writer.header["archived"])
+        self._was_away = rest.is_put_away(writer.header, wall_clock())
         self._neighbours = Neighbours(directory, writer.header)
         self._side = AgentSide(
             self._engine,
@@ -144,7 +144,7 @@ class Host:
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
             elif self._put_away():
-                self.stop("archived")
+                self.stop("archived" if self._journal.header["archived"] else "snoozed")
             elif not self._journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 self._stopped.set()
@@ -154,11 +154,10 @@ class Host:
                     await self._clients.listen()
 
     def _put_away(self) -> bool:
-        """Archived while this worker lives: one that was woken for an archived session stays."""
-        header = self._journal.header
-        self._was_archived = self._was_archived and header["archived"]
-        idle = self._engine.turn.phase == "idle"
-        return idle and rest.is_put_away(header) and not self._was_archived
+        """While this worker lives: one that was woken for a session that was away stays."""
+        away = rest.is_put_away(self._journal.header, wall_clock())
+        self._was_away = self._was_away and away
+        return away and self._engine.turn.phase == "idle" and not self._was_away
 
     def _look_around(self) -> None:
         """Who else works in this directory; and whether our own words have grown too many."""
