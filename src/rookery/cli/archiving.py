@@ -1,4 +1,4 @@
-"""`archive`, `unarchive`, `snooze`: sessions put away and brought back; nothing is lost (row W4)."""
+"""`archive`, `unarchive`, `snooze`: sessions put away and brought back; none is lost (row W4)."""
 
 import time
 from datetime import datetime
