@@ -16,6 +16,11 @@ class Policy(NamedTuple):
     """For commands that may have to install first (npx, uvx)."""
     cancel_grace: float = 10.0
     stop_grace: float = 2.0
+    crash_within: float = 10.0
+    """An agent that ends before counts as a start that failed."""
+    crash_most: int = 3
+    """Starts that may fail within the window; after one more the agent is parked."""
+    crash_window: float = 60.0
     switch_grace: float = 5.0
     """For an agent that another one takes over from."""
     delete_grace: float = 2.0

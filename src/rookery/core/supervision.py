@@ -107,7 +107,7 @@ def _step(
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
-            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish, policy)
             if agent.heir is not None:
                 return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
@@ -118,7 +118,7 @@ def _step(
         case Applied() if agent.phase == "applying":
             return _applied(agent, given, now, wish, policy)
         case Exited():
-            return _exited(agent, given, now, wish)
+            return _exited(agent, given, now, wish, policy)
         case EndWanted() if agent.phase not in ("absent", "ending"):
             return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
         case EndWanted():
@@ -337,10 +337,12 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _exited(
+    agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
     if agent.phase == "absent":
         return agent, []
-    past, update = parking.gone(agent, given, now, wish)
+    past, update = parking.gone(agent, given, now, wish, policy)
     agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
     if agent.heir is not None:
