@@ -136,6 +136,13 @@ _NUMBERS = (
     Setting("delete_grace", "for an agent to forget a deleted session", (0.0, 60.0)),
     Setting("chunk_window", "text is gathered into events of so long", (0.0, 1.0)),
     Setting(
+        "line_bytes",
+        "a longer line of an agent's is skipped",
+        (1024.0**2, 1024.0**3),
+        unit="bytes",
+        effect=NEXT_AGENT,
+    ),
+    Setting(
         "queue_drain",
         'what waits is joined into one prompt; "serial": sent one a turn',
         ("combined", "serial"),
@@ -179,9 +186,11 @@ _NUMBERS = (
         "send a prompt that met a rate limit again when that is lifted",
         (0.0, 1.0),
         unit="true or false",
-        more="At the reset time that the agent gave, at least 30 s later, at most 5 times running.",
+        more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
     ),
     Setting("rate_limit_grace", "so long after the reset time that the agent gave", (0.0, 3600.0)),
+    Setting("rate_limit_least", "and at least so long after the limit was met", (1.0, _DAY)),
+    Setting("rate_limit_most", "tries in a row", (1.0, 100.0), unit="tries"),
     Setting(
         "ask_timeout",
         "an ask is rejected after so long, counted while somebody is attached; 0: it waits",

@@ -11,6 +11,8 @@ class Policy(NamedTuple):
     """Seconds, unless the name says otherwise."""
 
     chunk_window: float = 0.030
+    line_bytes: int = 64 * 1024 * 1024
+    """A longer line of an agent's is skipped without being kept."""
     start_timeout: float = 30.0
     cold_start_timeout: float = 120.0
     """For commands that may have to install first (npx, uvx)."""
@@ -52,6 +54,10 @@ class Policy(NamedTuple):
     """The prompt that met a rate limit is sent once more when that is lifted."""
     rate_limit_grace: float = 15.0
     """So long after the reset time that the agent gave."""
+    rate_limit_least: float = 30.0
+    """And at least so long after the limit was met."""
+    rate_limit_most: int = 5
+    """Resumes in a row that met the limit again."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""
     keep_events: int = 0

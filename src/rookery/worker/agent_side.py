@@ -219,7 +219,7 @@ class AgentSide:
         cwd = self._engine.header["cwd"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:
-            process = self.link.spawn(argv, cwd)
+            process = self.link.spawn(argv, cwd, self._config.policy.line_bytes)
         except (OSError, ValueError, IndexError) as error:
             words = spawn_words(self._engine.header["agent"], argv, cwd, error)
             self._engine.feed_agent(supervision.SpawnFailed(words))
