@@ -117,7 +117,9 @@ class _File:
     def table(self, key: str, table: dict[str, Any]) -> dict[str, Any]:
         match key:
             case "worker":
-                return {"policy": Policy(**self.fields(key, table, Policy._field_defaults))}
+                found = Policy(**self.fields(key, table, Policy._field_defaults))
+                starts = min(found.max_cold_starts, found.max_workers)
+                return {"policy": found._replace(max_cold_starts=starts)}
             case "critic":
                 fields = self.fields(key, table, CriticPolicy._field_defaults)
                 return {"critic": CriticPolicy(**fields)}

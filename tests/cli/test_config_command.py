@@ -160,7 +160,8 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(
 def test_edit_says_what_has_to_wait(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str, unsaid: str
 ) -> None:
-    code, err = edit(monkeypatch, tmp_path, f"cat >\"$1\" <<'END'\n{line}\nEND")
+    code, wrapped = edit(monkeypatch, tmp_path, f"cat >\"$1\" <<'END'\n{line}\nEND")
+    err = " ".join(wrapped.split())
     assert (code, said in err, unsaid in err) == (0, True, False), err
 
 

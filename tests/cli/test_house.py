@@ -119,6 +119,57 @@ def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
     assert stopped["reason"] == "archived"
 
 
+def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
+    session = made(HELLO)
+    done = rookery("snooze", session, "--for", "2h")
+    assert (done.code, f"Snoozed {session} until " in done.err) == (0, True)
+    assert session not in listed()
+    head = listed("--all")[session]
+    assert (head["awake"], head["archived"]) == (False, False)
+    assert "(snoozed)" in rookery("ps", "--all").out
+    assert "in the lists again" in rookery("snooze", session, "--off").err
+    assert listed()[session]["snoozed"] == 0
+    assert "is not snoozed" in rookery("snooze", session, "--off").err
+    assert rookery("snooze", session, "--until", "2999-01-01T09:00").code == 0
+    assert rookery("prompt", "--wait", session, play(HELLO)).code == 0
+    assert listed()[session]["awake"]
+
+
+def test_W4_a_snooze_passes_by_itself(home: Path) -> None:
+    session = made(HELLO)
+    assert rookery("snooze", session, "--for", "0.5s").code == 0
+    while session not in listed():
+        pass
+    assert not listed()[session]["awake"], "nothing was started for it"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--for", "2h", "--off"], ["--until", "2001-01-01"], ["--for", "soon"]]
+)
+def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
+    session = rookery("new", "--agent", "demo").out.strip()
+    done = rookery("snooze", session, *words)
+    assert (done.code, "Traceback" in done.err) == (2, False)
+    assert session in listed()
+
+
+def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
+    session = rookery("new", "--agent", "demo").out.strip()
+    missing = rookery("resume", session)
+    assert (missing.code, "no prompt that met a rate limit" in missing.err) == (1, True)
+    limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
+    assert limit.code == 4
+    assert f"Resume now: rookery resume {session}" in limit.out
+    rookery("stop", session)
+    assert rookery("resume", session).code == 0
+    while listed()[session]["turn"] < 2 or listed()[session]["state"] != "idle":
+        pass
+    events = rookery("show", session, "--all", "--events").events
+    prompts = [e["update"]["prompt"] for e in events if e["update"]["sessionUpdate"] == "_prompt"]
+    assert len(prompts) == 2
+    assert prompts[0] == prompts[1]
+
+
 def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     old, awake = made(HELLO, title="old one"), made(HELLO)
     rookery("archive", old)

@@ -161,18 +161,6 @@ def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) ->
     assert words in str(told.value)
 
 
-def test_P5_a_change_is_seen_and_a_broken_one_told_once(tmp_path: Path) -> None:
-    book = rulebook.Rulebook(str(tmp_path), load(str(tmp_path)))
-    assert book.refresh() == ""
-    rulebook.add(str(tmp_path), lambda known: LS)
-    assert book.refresh() == ""
-    assert book.config.rules == (LS,)
-    write(tmp_path, "[worker\n# longer, so that its size differs\n")
-    assert "stay in force" in book.refresh()
-    assert book.refresh() == ""
-    assert book.config.rules == (LS,)
-
-
 def test_P6_the_last_choice_is_a_file_that_may_be_deleted(tmp_path: Path) -> None:
     home = str(tmp_path)
     assert choices.last_confirm(home) == ""

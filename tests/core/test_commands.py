@@ -26,6 +26,8 @@ FINE: list[Json] = [
     {"do": "switch", "agent": "jay", "argv": ["jay"], "model": "m", "reason": "rate_limited"},
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
     *({"do": name} for name in ("archive", "unarchive")),
+    {"do": "snooze", "until": 0},
+    {"do": "snooze", "until": 1_900_000_000_000},
     *({"do": name} for name in ("clear", "delete")),
 ]
 
@@ -50,6 +52,10 @@ def test_a_good_command_passes(command: Json) -> None:
         ({"do": "prompt", "prompt": [text("x" * 60), text("x" * 60)]}, "prompt_too_long"),
         ({"do": "rename", "title": "  "}, "no_title"),
         ({"do": "rename", "title": 7}, "no_title"),
+        ({"do": "snooze"}, "no_time"),
+        ({"do": "snooze", "until": -1}, "no_time"),
+        ({"do": "snooze", "until": "soon"}, "no_time"),
+        ({"do": "snooze", "until": True}, "no_time"),
         ({"do": "answer"}, "no_ask"),
         ({"do": "set", "value": "x"}, "no_option"),
         ({"do": "set", "option": "mode"}, "no_value"),

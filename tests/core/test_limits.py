@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from rookery.core.header import EMPTY
-from rookery.core.limits import MOST, ORIGIN, epoch_of, limit_of, resume_at
+from rookery.core.limits import ORIGIN, epoch_of, limit_of, resume_at
 from rookery.core.policy import Policy
 from rookery.core.turn import Answered, Prompted
 from tests.core.hostile import foreign_json
@@ -72,11 +72,17 @@ def test_a_prompt_is_sent_again_after_the_reset_and_the_grace_t11() -> None:
         {"reason": "cancelled"},
         {"rateLimit": {"resetsAt": 1_900_000_000}},
         {"rateLimit": {"prompt": HELLO, "resetsAt": "noon"}},
-        {"rateLimit": {"prompt": HELLO, "resetsAt": 1_900_000_000, "resumed": MOST}},
+        {
+            "rateLimit": {
+                "prompt": HELLO,
+                "resetsAt": 1_900_000_000,
+                "resumed": Policy().rate_limit_most,
+            }
+        },
     ],
 )
 def test_it_is_not_sent_again_without_a_time_a_prompt_or_an_end_t11(changed: Json) -> None:
-    before = header(resetsAt=1_900_000_000, resumed=MOST - 1)
+    before = header(resetsAt=1_900_000_000, resumed=4)
     assert resume_at(before, POLICY) is not None
     assert resume_at(before | changed, POLICY) is None
     assert resume_at(before, Policy()) is None, "opt-in"

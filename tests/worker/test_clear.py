@@ -46,8 +46,8 @@ async def test_S4_a_new_session_on_the_live_agent(aviary: Aviary) -> None:
 
 async def test_S4_the_agents_own_command_where_it_is_advertised(aviary: Aviary) -> None:
     """A turn of its own; what was held stays held."""
-    introduce(aviary, None, crow=OWN)
-    bird = aviary.hatch(argv=[], agent="crow")
+    introduce(aviary, None, daw=OWN)
+    bird = aviary.hatch(argv=[], agent="daw")
     begun = await bird.prompt([{"text": "begun"}, {"until": "cancel"}])
     await bird.until(lambda event: is_text(event, "begun"), begun.seq)
     await bird.prompt("held")

@@ -1,5 +1,6 @@
 """H2: awake sessions in one directory are told of each other, each once."""
 
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -18,6 +19,9 @@ def is_told(event: Event) -> bool:
     return kind_of(event.update) == "_notice" and "sessions" in event.update
 
 
+WORK = [{"text": "at work"}, {"until": "cancel"}]
+
+
 async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> None:
     link = aviary.root / "link"
     link.symlink_to(aviary.work)
@@ -25,7 +29,7 @@ async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> No
     three = aviary.hatch(cwd=str(link))
     elsewhere = aviary.hatch(cwd=str(aviary.root))
     for bird in (one, two, three, elsewhere):
-        assert await bird.reason("hello") == "end_turn"
+        await bird.prompt(WORK)
     for bird in (one, two, three):
         for other in {one, two, three} - {bird}:
             notice = await bird.until(lambda event, name=other.id: is_about(event, name))
@@ -35,11 +39,26 @@ async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> No
     worker = two.worker
     await two.send("stop")
     await two.gone(worker)
-    assert await two.reason("again") == "end_turn"
-    await two.until(lambda event: is_about(event, three.id), two.header()["news"] - 8)
+    begun = await two.prompt(WORK)
+    await two.until(lambda event: is_about(event, three.id), begun.seq)
     assert sorted(told(one)) == sorted([two.id, three.id])
     assert sorted(told(three)) == sorted([one.id, two.id])
     assert told(elsewhere) == []
+
+
+async def test_H2_who_is_merely_awake_is_not_worth_a_word(aviary: Aviary) -> None:
+    """Turn after turn in one directory: none is told of those before. Somebody comes: both are."""
+    one, two = aviary.hatch(), aviary.hatch()
+    assert await one.reason("hello") == "end_turn"
+    assert await two.reason("hello") == "end_turn"
+    await two.prompt(WORK)
+    asleep = one.events()[-1].seq
+    watching = asyncio.create_task(one.until(lambda _: False))
+    await two.until(lambda event: is_about(event, one.id))
+    mine = await one.until(lambda event: is_about(event, two.id))
+    watching.cancel()
+    assert mine.seq > asleep, "it was told when somebody came"
+    assert (told(one), told(two)) == ([two.id], [one.id])
 
 
 def is_about(event: Event, session: str) -> bool:

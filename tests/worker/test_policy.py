@@ -45,7 +45,9 @@ def closings(bird: Bird) -> list[Event]:
 
 
 def notices(bird: Bird) -> list[str]:
-    return [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
+    """But for those about neighbours."""
+    found = [e.update for e in bird.events() if kind_of(e.update) == "_notice"]
+    return [update["text"] for update in found if "sessions" not in update]
 
 
 async def test_P5_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:

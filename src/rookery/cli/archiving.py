@@ -1,13 +1,19 @@
-"""`archive`, `unarchive`: sessions put away and brought back; nothing of them is lost (row W4)."""
+"""`archive`, `unarchive`, `snooze`: sessions put away and brought back; none is lost (row W4)."""
+
+import time
+from datetime import datetime
 
 import click
 
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.screen import standard
+from rookery.cli.measures import Age
 from rookery.cli.naming import sessions_argument
 from rookery.cli.sending import send
 from rookery.client.fleet import head_of_session
+from rookery.core.events import Json
+from rookery.core.fleet import is_snoozed
 
 
 @click.command()
@@ -28,10 +34,13 @@ def archive(sessions: tuple[str, ...]) -> int:
             screen.note(f"{session} is archived already.")
             continue
         send(session, {"do": "archive"})
-        running = head is not None and head["awake"] and head["state"] != "idle"
-        later = " It goes to sleep when its turn has ended." if running else ""
-        screen.note(f"Archived {session}.{later}")
+        screen.note(f"Archived {session}.{_later(head)}")
     return exits.DONE
+
+
+def _later(head: Json | None) -> str:
+    running = head is not None and head["awake"] and head["state"] != "idle"
+    return " It goes to sleep when its turn has ended." if running else ""
 
 
 @click.command()
@@ -51,3 +60,53 @@ def unarchive(sessions: tuple[str, ...]) -> int:
         send(session, {"do": "unarchive"})
         screen.note(f"{session} is in the lists again.")
     return exits.DONE
+
+
+@click.command()
+@sessions_argument
+@click.option("--for", "span", type=Age(), metavar="TIME", help="So long: 30m, 2h, 3d.")
+@click.option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%H:%M"]),
+    metavar="WHEN",
+    help="A time by the clock here: 09:00 (the next one), 2030-01-31, 2030-01-31T09:00.",
+)
+@click.option("--off", is_flag=True, help="Bring them back now.")
+def snooze(sessions: tuple[str, ...], span: float | None, until: datetime | None, off: bool) -> int:
+    """Put sessions away until a time: they go to sleep once no turn runs, and lists do not show
+    them before.
+
+    Nothing is started when the time has come; a prompt brings one back earlier. rookery ps --all
+    shows them.
+
+    \b
+    rookery snooze 3f2a --for 2h
+    rookery snooze 3f2a --until 09:00
+    rookery snooze 3f2a --off
+    """
+    if [span is not None, until is not None, off].count(True) != 1:
+        raise click.UsageError("Say until when: --for 2h, --until 09:00, or --off.")
+    screen, now = standard(), time.time()
+    end = 0.0 if off else now + span if span is not None else _moment(until, now)
+    if not off and end <= now:
+        raise click.BadParameter("that time has passed.", param_hint="--until")
+    for session in sessions:
+        head = head_of_session(paths.home(), session)
+        if off and (head is None or not is_snoozed(head, now * 1000)):
+            screen.note(f"{session} is not snoozed.")
+            continue
+        send(session, {"do": "snooze", "until": int(end * 1000)})
+        words = datetime.fromtimestamp(end).astimezone().strftime("%Y-%m-%d %H:%M")
+        said = f"Snoozed {session} until {words}.{_later(head)}"
+        screen.note(f"{session} is in the lists again." if off else said)
+    return exits.DONE
+
+
+def _moment(given: datetime | None, now: float) -> float:
+    """A time without a day is the next one."""
+    assert given is not None
+    if given.year != 1900:  # what a clock's time alone is read as
+        return given.astimezone().timestamp()
+    today = datetime.fromtimestamp(now).astimezone()
+    due = today.replace(hour=given.hour, minute=given.minute, second=0, microsecond=0)
+    return due.timestamp() + (0 if due.timestamp() > now else 86_400)

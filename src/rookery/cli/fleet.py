@@ -14,7 +14,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
 from rookery.core.events import Json, dumps
-from rookery.core.fleet import fleet_block, in_order, state_of
+from rookery.core.fleet import fleet_block, in_order, is_hidden, is_snoozed, state_of
 
 SHAPE = (
     table.Column(""),
@@ -33,7 +33,7 @@ WORDS = {"needs-you": "needs you"}
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Archived ones too.")
+@click.option("--all", "everything", is_flag=True, help="Archived and snoozed ones too.")
 @click.option("--json", "as_json", is_flag=True, help="One session a line.")
 def ps(everything: bool, as_json: bool) -> int:
     """List the sessions: what needs you first, then what failed, runs, is idle, is asleep.
@@ -46,7 +46,8 @@ def ps(everything: bool, as_json: bool) -> int:
     """
     screen = standard()
     home = paths.home()
-    found = [head for head in heads(home) if everything or not head["archived"]]
+    now = time.time() * 1000
+    found = [head for head in heads(home) if everything or not is_hidden(head, now)]
     silent = hung(home, [head["id"] for head in found if head["awake"]])
     found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:
@@ -82,6 +83,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
     words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
     words += " (archived)" if head["archived"] else ""
+    words += " (snoozed)" if is_snoozed(head, now) else ""
     words = "hung" if head.get("hung") else words
     return [
         screen.paint.sign(status),

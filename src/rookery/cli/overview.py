@@ -1,11 +1,14 @@
 """`rookery` alone: what runs now, and the commands to try next."""
 
+import time
+
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.fleet import write_table
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.look.wrap import wrapped
 from rookery.client.fleet import heads
+from rookery.core.fleet import is_hidden
 
 MOST = 10
 
@@ -28,7 +31,7 @@ NEXT = """\
 
 def overview() -> int:
     screen = standard()
-    found = [head for head in heads(paths.home()) if not head["archived"]]
+    found = [head for head in heads(paths.home()) if not is_hidden(head, time.time() * 1000)]
     if not found:
         screen.write(_fitted(screen, FIRST_RUN))
         return exits.DONE

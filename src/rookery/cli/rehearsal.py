@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rookery import paths
 from rookery.core import danger, loose, rules
+from rookery.core.calls import key_of
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.header import key_of
 from rookery.log.reader import Reader
 
 BATCH = 1000

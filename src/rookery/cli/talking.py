@@ -1,4 +1,4 @@
-"""`prompt`, `cancel`, `rename`: one command to a session, and its outcome."""
+"""`prompt`, `resume`, `cancel`, `rename`: one command to a session, and its outcome."""
 
 import click
 
@@ -102,6 +102,26 @@ def _is_taken(session: str, queued: Event) -> bool:
             return False
 
     return asyncio.run(for_a_while())
+
+
+@click.command()
+@session_argument
+def resume(session: str) -> int:
+    """Send the prompt that met a rate limit once more, now. Nobody has to wait for the reset: the
+    agent says whether the limit still holds.
+
+    \b
+    rookery resume 3f2a
+    """
+    limit = header_of(session)["rateLimit"]
+    blocks = list(loose.mappings(limit, "prompt"))
+    if not blocks:
+        raise click.ClickException(
+            f"{session} has no prompt that met a rate limit. rookery prompt {session} sends one."
+        )
+    send(session, {"do": "prompt", "prompt": blocks})
+    standard().note(f"Sent. rookery tail {session}")
+    return exits.DONE
 
 
 @click.command()

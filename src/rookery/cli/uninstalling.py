@@ -1,6 +1,7 @@
 """`uninstall`: what lies where, and its end when told so (row H6). Projects are never touched."""
 
 import os
+import re
 import shutil
 import sys
 from contextlib import suppress
@@ -28,6 +29,8 @@ OURS = {
     SESSIONS: "sessions",
     "config.toml": "settings",
     "config.toml.rejected": "settings that could not be used",
+    "config.lock": "who changes the settings",
+    "choices.json": "what was last chosen",
     "mcp.json": "MCP servers",
     "agent_settings.json": "models and keys",
     "hooks.json": "hooks",
@@ -92,8 +95,8 @@ def _contents(home: str, *, keep_sessions: bool) -> tuple[list[str], list[str]]:
 
 def _is_ours(name: str) -> bool:
     """Also what a write that was cut off has left."""
-    written, _, rest = name.rpartition(".json.")
-    return name in OURS or (f"{written}.json" in OURS and rest.endswith(".tmp"))
+    whole = re.sub(r"\.\d+\.[0-9a-f]+\.tmp$", "", name)
+    return whole in OURS
 
 
 def _told(

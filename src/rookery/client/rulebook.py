@@ -1,5 +1,4 @@
-"""The rules of config.toml: read anew when the file changes, added and removed without touching
-anything else in it (row P5).
+"""The rules of config.toml: added and removed without touching anything else in it (row P5).
 
 Every change is tried on the text first: unless the file then says exactly what was meant, it is
 left alone.
@@ -18,39 +17,6 @@ LOCK = "config.lock"
 
 class NotEdited(Exception):
     """The file was left as it is; the message says what to do."""
-
-
-class Rulebook:
-    """What a running worker goes by."""
-
-    def __init__(self, home: str, first: config.Config) -> None:
-        self._home = home
-        self._path = os.path.join(home, config.FILE)
-        self._seen: tuple[int, ...] | None = None  # it may have changed since `first` was read
-        self.config = first
-
-    def _mark(self) -> tuple[int, ...]:
-        try:
-            found = os.stat(self._path)
-        except OSError:
-            return ()
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-    def refresh(self) -> str:
-        """Read the file again if it changed. What is wrong with it, said once; "" when all is well:
-        the last good rules stay."""
-        mark = self._mark()
-        if mark == self._seen:
-            return ""
-        self._seen = mark
-        try:
-            self.config = config.load(self._home)
-        except config.ConfigError as error:
-            return f"{error} The rules that were read before stay in force."
-        return ""
-
-
-# --- changing the file -------------------------------------------------------------------------
 
 
 def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:

@@ -20,6 +20,7 @@ NAMES = (
     "restart",
     "archive",
     "unarchive",
+    "snooze",
     "switch",
     "clear",
     "delete",
@@ -51,6 +52,10 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_queue(command, prompt_bytes)
         case "switch":
             return switching.check(command)
+        case "snooze":
+            until = loose.integer(command, "until")
+            if until is None or until < 0:
+                return Refusal("no_time", "Say until when: `until`, in milliseconds of the epoch.")
         case "cancel" | "force_end" | "start" | "stop" | "restart":
             pass
         case "archive" | "unarchive" | "clear" | "delete":
@@ -112,7 +117,10 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
-def archiving(command: Json) -> Json:
+def put_away(command: Json) -> Json:
+    """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more (row W4)."""
+    if command["do"] == "snooze":
+        return {"sessionUpdate": "_session", "snoozed": command["until"]}
     return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
 
 
@@ -131,8 +139,8 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
     match command.get("do"):
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
-        case "archive" | "unarchive":
-            return archiving(command)
+        case "archive" | "unarchive" | "snooze":
+            return put_away(command)
         case "set" if command["option"] in CHOICES:
             return {"sessionUpdate": "_session", command["option"]: _switched(command["value"])}
         case "set" if command["option"] in ("mode", "model", "effort"):

@@ -4,9 +4,9 @@ first."""
 from itertools import islice
 
 from rookery.core import loose, verdicts
+from rookery.core.calls import block_id
 from rookery.core.document import Block, make_block
 from rookery.core.events import Event, Json
-from rookery.core.header import block_id
 from rookery.core.standing import ORIGIN
 
 STARS = 5

@@ -1,9 +1,9 @@
 """How a turn looks that did not end well: why, in words, and what a person can do about it."""
 
 from rookery.core import loose
+from rookery.core.calls import block_id
 from rookery.core.document import Block, make_block
 from rookery.core.events import Event, Json
-from rookery.core.header import block_id
 from rookery.core.remedies import remedy_for
 
 LONGEST_TITLE = 500

@@ -19,6 +19,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "roots": header["roots"],
         "created": header["created"],
         "archived": header["archived"],
+        "snoozed": header["snoozed"],
         "pinned": header["pinned"],
         "state": header["state"],
         "reason": header["reason"],
@@ -40,6 +41,16 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "seq": seq,
         "at": at,
     }
+
+
+def is_snoozed(head: Json, now: float) -> bool:
+    """Put away until a time, in milliseconds of the epoch: whoever looks compares (row W4)."""
+    return bool(head.get("snoozed", 0) > now)  # the head of an earlier build has none
+
+
+def is_hidden(head: Json, now: float) -> bool:
+    """Lists leave it out."""
+    return bool(head["archived"]) or is_snoozed(head, now)
 
 
 def is_unread(head: Json, seen: int) -> bool:

@@ -10,21 +10,17 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import clearing, confirming, loose, standing, switching, terminals
+from rookery.core import calls, clearing, confirming, loose, standing, switching, terminals
 from rookery.core.content import words_of
-from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.events import Event, Json, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 3
+VERSION = 4
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
-TOOLS_KEPT = 1000
-"""Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
-
 PLAN_KEPT = 1000
-LONGEST_KEY = 1000
 
 EMPTY: Json = {
     "v": VERSION,
@@ -39,6 +35,7 @@ EMPTY: Json = {
     "title": "",
     "titles": {},
     "archived": False,
+    "snoozed": 0,
     "pinned": False,
     "turn": 0,
     "state": "idle",
@@ -74,11 +71,6 @@ EMPTY: Json = {
     "_plan": None,
 }
 
-ENDED = ("completed", "failed")
-
-LEFT = ("unfinished", "interrupted")
-"""What a turn's end makes of a call that did not end; a later update may still revive it."""
-
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
@@ -87,21 +79,6 @@ def advance(header: Json, event: Event) -> Json:
         changes |= confirming.shown({**header, **changes})
     critic = standing.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
-
-
-def block_id(header: Json, event: Event) -> str:
-    """Ids say where a block lives: its turn, and the event that made it."""
-    return f"{header['turn']}.{event.seq}"
-
-
-def in_turn(header: Json, block: str) -> bool:
-    return block.startswith(f"{header['turn']}.")
-
-
-def key_of(call: Json) -> str:
-    """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
-    value = call.get("toolCallId")
-    return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
 # --- sessions and prompts ----------------------------------------------------------------------
@@ -120,8 +97,9 @@ def _session(header: Json, event: Event) -> Json:
     for field in ("archived", "pinned"):
         if isinstance(update.get(field), bool):
             changes[field] = update[field]
-    if (created := loose.integer(update, "created")) is not None:
-        changes["created"] = created
+    for field in ("created", "snoozed"):
+        if (number := loose.integer(update, field)) is not None:
+            changes[field] = number
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
         changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
@@ -145,9 +123,11 @@ def _titled(header: Json, source: str, title: str) -> Json:
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
     sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {"_open": None} | ({"archived": False} if header["archived"] else {})
+    changes: Json = {"_open": None}
+    changes |= {"archived": False} if header["archived"] else {}
+    changes |= {"snoozed": 0} if header["snoozed"] else {}
     if event.update.get("steered") is not True:
-        tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in ENDED}
+        tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
         changes["_terminals"] = terminals.running(header["_terminals"])
     if sent:
@@ -176,17 +156,9 @@ def _turn(header: Json, event: Event) -> Json:
                 "error": error if isinstance(error, dict) else None,
                 "last": loose.text(update, "last") or header["last"],
                 "_open": None,
-                "_tools": _left(header["_tools"], LEFT[reason != "end_turn"]),
+                "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
             }
     return {}
-
-
-def _left(tools: Json, status: str) -> Json:
-    """The calls of a turn that ends: those that did not end are left, once."""
-    over = (*ENDED, *LEFT)
-    return {
-        key: tool if tool[1] in over else [tool[0], status, tool[2]] for key, tool in tools.items()
-    }
 
 
 def _queue(header: Json, event: Event) -> Json:
@@ -300,31 +272,11 @@ def _chunk(header: Json, event: Event) -> Json:
     key = [update["sessionUpdate"], name]
     if header["_open"] and header["_open"][1:] == key:
         return {}
-    return {"_open": [block_id(header, event), *key]}
+    return {"_open": [calls.block_id(header, event), *key]}
 
 
 def _tool(header: Json, event: Event) -> Json:
-    return upsert_tool(header, event, event.update)
-
-
-def upsert_tool(header: Json, event: Event, call: Json) -> Json:
-    """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
-
-    Anything else starts a block: an agent may count its calls from 1 again in each turn.
-    """
-    key, tools = key_of(call), header["_tools"]
-    status = loose.text(call, "status")
-    known = tools.get(key)
-    again = kind_of(event.update) == "tool_call" and known and not in_turn(header, known[0])
-    changes: Json = {}
-    if known is None or again:
-        known = [block_id(header, event), status or "pending", event.at]
-        kept = tools if len(tools) < TOOLS_KEPT else dict(list(tools.items())[1:])
-        changes = {"_tools": {**kept, key: known}, "_open": None}
-    elif status and status != known[1]:
-        changes = {"_tools": {**tools, key: [known[0], status, known[2]]}}
-    mine = terminals.named(header["_terminals"], call, known[0])
-    return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
+    return calls.upsert(header, event, event.update)
 
 
 def _plan(header: Json, event: Event) -> Json:
@@ -334,7 +286,7 @@ def _plan(header: Json, event: Event) -> Json:
     ]
     changes: Json = {"plan": entries}
     if header["_plan"] is None:
-        changes |= {"_plan": block_id(header, event), "_open": None}
+        changes |= {"_plan": calls.block_id(header, event), "_open": None}
     return changes
 
 
@@ -343,10 +295,10 @@ def _ask(header: Json, event: Event) -> Json:
     name = loose.text(update, "id")
     if update.get("state") == "asked":
         ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
-        ask |= {"block": block_id(header, event) + "?", "at": event.at}
+        ask |= {"block": calls.block_id(header, event) + "?", "at": event.at}
         changes = {"asks": {**header["asks"], name: ask}, "news": event.seq, "_open": None}
         call = loose.mapping(update, "toolCall")
-        return (upsert_tool(header, event, call) | changes) if call else changes
+        return (calls.upsert(header, event, call) | changes) if call else changes
     return {"asks": {key: ask for key, ask in header["asks"].items() if key != name}}
 
 
@@ -358,7 +310,7 @@ def _terminal(header: Json, event: Event) -> Json:
         case "output" if terminals.block_of(known, name):
             return {}
     call, *_ = header["_tools"].get(loose.text(event.update, "toolCallId"), [None])
-    begun = terminals.started(known, name, block_id(header, event), call)
+    begun = terminals.started(known, name, calls.block_id(header, event), call)
     return {"_terminals": begun, "_open": None}
 
 

@@ -14,12 +14,6 @@ from rookery.core.policy import Policy
 ORIGIN = "auto_resume"
 BY = "rule:rate_limit_auto_resume"
 
-SOONEST = 30_000
-"""Milliseconds after the limit was met before which nothing is sent again."""
-
-MOST = 5
-"""Resumes in a row that met the limit again."""
-
 MILLISECONDS = 100_000_000_000
 """A greater number of an agent's counts milliseconds (as seconds, it is of the year 5138)."""
 
@@ -55,9 +49,10 @@ def resume_at(header: Json, policy: Policy) -> float | None:
     if header["reason"] != "rate_limited" or not limit.get("prompt"):
         return None
     reset = reset_of(limit, header["since"])
-    if reset is None or (loose.integer(limit, "resumed") or 0) >= MOST:
+    if reset is None or (loose.integer(limit, "resumed") or 0) >= policy.rate_limit_most:
         return None
-    return max(reset + policy.rate_limit_grace * 1000, float(header["since"]) + SOONEST)
+    soonest = float(header["since"]) + policy.rate_limit_least * 1000
+    return max(reset + policy.rate_limit_grace * 1000, soonest)
 
 
 def reset_of(limit: Json, since: int) -> float | None:

@@ -7,25 +7,19 @@ once more, and a try that fails parks it again.
 
 from rookery.core.agent_signals import Agent, Exited, Past, Wish
 from rookery.core.events import Json
+from rookery.core.policy import Policy
 from rookery.core.remedies import remedy_for_start
-
-QUICK = 10.0
-"""Seconds: an exit before counts as a start that failed."""
-
-WINDOW = 60.0
-MOST = 3
-"""Starts that may fail within the window."""
 
 LINES = 20
 
 
-def gone(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Past, Json]:
+def gone(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) -> tuple[Past, Json]:
     """What is remembered of a process that ended, and the `_agent` that says so."""
     lived = max(0.0, now - agent.born)
     wished = agent.phase == "ending" and agent.fault is None
-    quick = not wished and (lived < QUICK or agent.fault is not None)
-    past = _counted(agent.past, agent.born) if quick else agent.past
-    if not quick and lived >= QUICK:
+    quick = not wished and (lived < policy.crash_within or agent.fault is not None)
+    past = _counted(agent.past, agent.born, policy) if quick else agent.past
+    if not quick and lived >= policy.crash_within:
         past = past._replace(parked=False)
     if quick and past.parked:
         return past, _parked(agent, given, lived, wish)
@@ -37,10 +31,10 @@ def gone(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Past, Jso
     return past, update
 
 
-def _counted(past: Past, born: float) -> Past:
-    recent = tuple(start for start in past.starts if born - start < WINDOW)
+def _counted(past: Past, born: float, policy: Policy) -> Past:
+    recent = tuple(start for start in past.starts if born - start < policy.crash_window)
     starts = (*recent, born)
-    return past._replace(starts=starts, parked=past.parked or len(starts) > MOST)
+    return past._replace(starts=starts, parked=past.parked or len(starts) > policy.crash_most)
 
 
 def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:

@@ -11,11 +11,18 @@ class Policy(NamedTuple):
     """Seconds, unless the name says otherwise."""
 
     chunk_window: float = 0.030
+    line_bytes: int = 64 * 1024 * 1024
+    """A longer line of an agent's is skipped without being kept."""
     start_timeout: float = 30.0
     cold_start_timeout: float = 120.0
     """For commands that may have to install first (npx, uvx)."""
     cancel_grace: float = 10.0
     stop_grace: float = 2.0
+    crash_within: float = 10.0
+    """An agent that ends before counts as a start that failed."""
+    crash_most: int = 3
+    """Starts that may fail within the window; after one more the agent is parked."""
+    crash_window: float = 60.0
     switch_grace: float = 5.0
     """For an agent that another one takes over from."""
     delete_grace: float = 2.0
@@ -47,6 +54,10 @@ class Policy(NamedTuple):
     """The prompt that met a rate limit is sent once more when that is lifted."""
     rate_limit_grace: float = 15.0
     """So long after the reset time that the agent gave."""
+    rate_limit_least: float = 30.0
+    """And at least so long after the limit was met."""
+    rate_limit_most: int = 5
+    """Resumes in a row that met the limit again."""
     ask_timeout: float = 0.0
     """An ask is rejected after so long with somebody attached; 0: it waits."""
     keep_events: int = 0

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 
 from rookery.core import document as looks
 from rookery.core import loose, parts, terminals, tool_looks
+from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
-from rookery.core.header import ENDED, advance, block_id, in_turn, key_of
+from rookery.core.header import advance
 from rookery.core.ingest import is_aside
 from rookery.core.profiles import profile_of
 from rookery.core.remedies import remedy_for

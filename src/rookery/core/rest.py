@@ -9,6 +9,9 @@ from typing import NamedTuple
 from rookery.core.events import Json
 from rookery.core.policy import Policy
 
+REASONS = {"archive": "archived", "snooze": "snoozed"}
+"""Of a stop, by the command that wants it."""
+
 
 class Rest(NamedTuple):
     event_at: float
@@ -23,9 +26,11 @@ def is_idle(header: Json) -> bool:
     return header["state"] == "idle" and not header["queue"] and not header["asks"] and judged
 
 
-def is_put_away(header: Json) -> bool:
-    """Archived, and no turn runs: what is queued waits in the log (row W4)."""
-    return bool(header["archived"] and header["state"] == "idle" and not header["asks"])
+def is_put_away(header: Json, now: int) -> bool:
+    """Archived or snoozed, and no turn runs: what is queued waits in the log (row W4). `now`: in
+    milliseconds of the epoch."""
+    hidden = header["archived"] or header["snoozed"] > now
+    return bool(hidden and header["state"] == "idle" and not header["asks"])
 
 
 def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:

@@ -215,17 +215,26 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
         return False
     if rule.tool and not _any(rule.tool, call.tools[:1] if strict else call.tools):
         return False
-    if rule.command and not _any(rule.command, _texts(command, strict)):
+    if rule.command and not any(
+        _matches_command(each, call, command, strict) for each in rule.command
+    ):
         return False
     if rule.exact and command.whole not in rule.exact:
         return False
     return not rule.path or _matches_paths(rule, call, command, strict)
 
 
-def _texts(command: Command, strict: bool) -> Sequence[str]:
+def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
     if strict:
-        return [command.plain] if command.plain else []
-    return [text for text in (command.plain, command.whole, *command.suspects) if text]
+        return bool(command.plain) and globs.matches_text(pattern, command.plain)
+    if _any([pattern], filter(None, (command.plain, *command.suspects))):
+        return True
+    if not command.whole or not globs.matches_text(pattern, command.whole):
+        return False
+    # `curl*sh` speaks of a line, `git *` of a part: that one begins the line says nothing about
+    # the parts that follow.
+    parts = [each.plain for each in call.commands if each.whole == command.whole and each.plain]
+    return not _any([pattern], parts)
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:

@@ -11,7 +11,7 @@ Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
 from rookery.core import clearing as clears
-from rookery.core import confirming, loose, options, parking, restoring
+from rookery.core import loose, opening, parking, restoring
 from rookery.core.agent_signals import (
     Agent,
     Applied,
@@ -65,7 +65,6 @@ __all__ = [
     "Wish",
     "deadline",
     "step",
-    "untaken",
 ]
 
 PROTOCOL = 1
@@ -108,7 +107,7 @@ def _step(
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
-            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish)
+            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish, policy)
             if agent.heir is not None:
                 return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
@@ -119,7 +118,7 @@ def _step(
         case Applied() if agent.phase == "applying":
             return _applied(agent, given, now, wish, policy)
         case Exited():
-            return _exited(agent, given, now, wish)
+            return _exited(agent, given, now, wish, policy)
         case EndWanted() if agent.phase not in ("absent", "ending"):
             return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
         case EndWanted():
@@ -184,7 +183,7 @@ def _initialized(
     if given.error is not None or not isinstance(given.result, dict):
         error = given.error or {"message": "initialize was answered with no object"}
         return _refused(agent, error, wish)
-    if speaks_draft(given.result):
+    if opening.speaks_draft(given.result):
         words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
         return _refused(agent, {"message": words}, wish)
     agent = agent._replace(
@@ -209,15 +208,13 @@ def _initialized(
     return _open(fresh, "session/new", now, wish, policy)
 
 
-def speaks_draft(result: Json) -> bool:
-    """Known by its shape: some agents echo whatever version they are asked for (acp-C22)."""
-    return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
-
-
 def _open(
     agent: Agent, method: str, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
-    params: Json = {"cwd": wish.cwd, "mcpServers": _servers(agent.capabilities, wish.mcp_servers)}
+    params: Json = {
+        "cwd": wish.cwd,
+        "mcpServers": opening.taken(agent.capabilities, wish.mcp_servers),
+    }
     abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
     if wish.roots and isinstance(abilities.get("additionalDirectories"), dict):
         params["additionalDirectories"] = wish.roots
@@ -225,19 +222,6 @@ def _open(
         params["sessionId"] = wish.stored
     until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
     return agent._replace(phase="opening", method=method, until=until), [Call(method, params)]
-
-
-def _servers(capabilities: Json | None, servers: list[Json]) -> list[Json]:
-    """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
-    left = untaken(capabilities, servers)
-    return [server for server in servers if server not in left]
-
-
-def untaken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
-    """The MCP servers that go over a transport which the agent does not take."""
-    takes = loose.mapping(capabilities, "mcpCapabilities")
-    kinds = [(server, loose.text(server, "type", "stdio")) for server in servers]
-    return [server for server, kind in kinds if kind != "stdio" and not takes.get(kind)]
 
 
 def _opened(
@@ -255,7 +239,7 @@ def _opened(
     if not session:
         message = "session/new was answered without a session id"
         return _refused(agent, {"message": message}, wish)
-    offers = _offers(given.result, wish)
+    offers = opening.offers_of(given.result, wish)
     update = _state(
         "ready",
         wish,
@@ -273,22 +257,13 @@ def _opened(
         wish = wish._replace(chosen={**(wish.chosen or {}), **(clearing.current or {})})
         before = [Append(clears.cleared("new", clearing.cause, clearing.by, session), full=True)]
         before += _leave(agent, clearing.session)
-    settings, past = _settings(session, offers, wish), restoring.restored(agent.past)
+    settings = opening.settings(session, offers, wish)
+    past = restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     applying, effects = _apply(opened, now, policy)
-    return applying, [*before, Append(Draft(update)), *_unoffered(offers, wish), *effects]
-
-
-def _unoffered(offers: Json, wish: Wish) -> list[Effect]:
-    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
-    mode = options.find(options.offered(offers), "mode")
-    wanted = loose.text(wish.chosen, confirming.OPTION)
-    text = confirming.unoffered(wish.name, wish.profile, mode, wanted)
-    return [Append(Draft(_warning(text)))] if text and not loose.text(wish.chosen, "mode") else []
-
-
-def _warning(text: str) -> Json:
-    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    text = opening.unoffered(offers, wish)
+    amber: list[Effect] = [Append(Draft(opening.warning(text)))] if text else []
+    return applying, [*before, Append(Draft(update)), *amber, *effects]
 
 
 def _leave(agent: Agent, session: str) -> list[Effect]:
@@ -322,32 +297,6 @@ def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
     return agent._replace(past=restoring.failed_again(agent.past, wish.stored, why))
 
 
-def _offers(result: object, wish: Wish) -> Json:
-    offers: Json = {
-        key: result[key]
-        for key in ("modes", "models", "configOptions")
-        if isinstance(result, dict) and result.get(key) is not None
-    }
-    if wish.known_modes and not options.find(options.offered(offers), "mode"):
-        offers["modes"] = wish.known_modes
-    return offers
-
-
-def _settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
-    """What differs from what the agent starts with; a value that it does not know is left alone."""
-    found: list[Setting] = []
-    confirm = loose.text(wish.chosen, confirming.OPTION)
-    for name in ("model", "mode", "effort"):
-        option = options.find(options.offered(offers), name)
-        wanted = loose.text(wish.chosen, name)
-        if name == "mode" and not wanted and confirm:
-            wanted = confirming.mode_for(wish.profile, option, confirm) or ""
-        value = options.choice_of(option, wanted) if option and wanted else None
-        if option and value and value != option["value"]:
-            found.append(Setting(name, value, *options.setting(session, option, value)))
-    return tuple(found)
-
-
 def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect]]:
     if not agent.settings:
         return agent._replace(phase="ready", until=None), [Tell(AgentReady())]
@@ -360,14 +309,7 @@ def _applied(
     agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     setting = agent.settings[0]
-    if given.error is None:
-        update = options.confirmation(setting.name, setting.value, given.result)
-    else:
-        said = loose.text(given.error, "message") or "no reason given"
-        text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
-        if setting.name == "mode" and (setting.value == dict(wish.profile.confirms).get("all")):
-            text += confirming.hint(wish.profile, confirming.ALL)
-        update = _warning(text)
+    update = opening.applied(setting, given, wish)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
     return rest, [Append(Draft(update)), *effects]
 
@@ -395,10 +337,12 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(agent: Agent, given: Exited, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _exited(
+    agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
     if agent.phase == "absent":
         return agent, []
-    past, update = parking.gone(agent, given, now, wish)
+    past, update = parking.gone(agent, given, now, wish, policy)
     agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
     if agent.heir is not None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rookery import paths, programs, registry
 from rookery.core import ingest
 from rookery.core.events import Json
-from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
+from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings
 
@@ -54,13 +54,14 @@ class AgentLink:
         """With the whole path of a program that only a version manager of Node has."""
         return programs.located(argv, self._surroundings.environment, node_path)
 
-    def spawn(self, argv: list[str], cwd: str) -> AgentProcess:
-        """Raises OSError."""
+    def spawn(self, argv: list[str], cwd: str, longest: int) -> AgentProcess:
+        """`longest`: bytes of a line that are read at most. Raises OSError."""
         peer = Peer(
             on_request=self._ears.requested,
             on_notification=self._ears.notified,
             on_noise=self._heard_noise,
             on_batch_end=self._ears.settle,
+            ceilings=Ceilings(line=longest),
         )
         process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
         environment = programs.beside(argv, self._surroundings.environment)

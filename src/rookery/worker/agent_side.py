@@ -3,17 +3,15 @@
 import os
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
 
 import rookery
 from rookery import registry
-from rookery.client.rulebook import Rulebook
-from rookery.config import Config, ConfigError, load
+from rookery.config import Config
 from rookery.core import asks as ask_rules
 from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
+from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
-from rookery.core.header import key_of
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
@@ -51,12 +49,13 @@ class AgentSide:
         self._clients = clients
         self._settle = settle
         self._acted = acted
+        self.look: Callable[[], object] = bool
+        """At config.toml, whether it changed; `configure` follows where it did."""
         self._asks = asks.Asks()
         self._calls: dict[str, Json] = {}
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
-        self._home = os.path.dirname(os.path.dirname(directory))
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -69,7 +68,7 @@ class AgentSide:
         )
         self._servers = Servers(directory, surroundings, config.node_path)
         home = os.path.dirname(os.path.dirname(directory))
-        self.judge = Judge(engine, Rulebook(home, config), home, self.profile)
+        self.judge = Judge(engine, self._current, home, self.profile)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
@@ -78,6 +77,11 @@ class AgentSide:
         self._config, self._profile = config, None
         policy = config.policy
         self._terminals.configure(policy.terminal_keep, policy.chunk_window)
+
+    def _current(self) -> Config:
+        """As the file stands now, where that is sound: rules hold from the moment they are made."""
+        self.look()
+        return self._config
 
     # --- what every start is given ---------------------------------------------------------------
 
@@ -109,10 +113,9 @@ class AgentSide:
         return self._profile[1]
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
-        """Why an agent cannot take over here; by today's configuration, where that is sound."""
-        with suppress(ConfigError):
-            self._config = self._config._replace(agents=load(self._home).agents)
-        names = self._config.agents, self._environment, self._config.node_path
+        """Why an agent cannot take over here, by the configuration of this moment."""
+        config = self._current()
+        names = config.agents, self._environment, config.node_path
         return registry.check_successor(self._engine.header, command, *names)
 
     def calls_open(self) -> bool:
@@ -216,7 +219,7 @@ class AgentSide:
         cwd = self._engine.header["cwd"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:
-            process = self.link.spawn(argv, cwd)
+            process = self.link.spawn(argv, cwd, self._config.policy.line_bytes)
         except (OSError, ValueError, IndexError) as error:
             words = spawn_words(self._engine.header["agent"], argv, cwd, error)
             self._engine.feed_agent(supervision.SpawnFailed(words))

@@ -79,8 +79,8 @@ class Desk:
                 self._engine.feed_agent(supervision.Wanted())
             case "restart":
                 self._restart(name, by)
-            case "archive" | "unarchive":
-                self._archive(command, by)
+            case "archive" | "unarchive" | "snooze":
+                self._put_away(command, by)
             case "switch" | "clear" | "delete":
                 refusal = self.memory.carry_out(command, by)
                 if refusal is not None:
@@ -281,11 +281,13 @@ class Desk:
         self._engine.feed_agent(supervision.EndWanted())
         self._engine.feed_agent(supervision.Wanted())
 
-    def _archive(self, command: Json, by: str) -> None:
+    def _put_away(self, command: Json, by: str) -> None:
         """A reversible stop, once no turn runs (row W4): the host's upkeep sees to the rest."""
-        self._engine.append(Draft(commands.archiving(command), command["id"], by), full=True)
-        if command["do"] == "archive" and self._engine.turn.phase == "idle":
-            self._stop("archived", None, by)
+        self._engine.append(Draft(commands.put_away(command), command["id"], by), full=True)
+        reason = rest.REASONS.get(command["do"])
+        away = reason is not None and command.get("until") != 0
+        if reason is not None and away and self._engine.turn.phase == "idle":
+            self._stop(reason, None, by)
 
     def _stop_idle(self, cause: str, by: str) -> None:
         """For a worker of another build (row W7): a turn is never ended by it."""

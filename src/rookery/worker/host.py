@@ -70,7 +70,7 @@ class Host:
             self._settle,
         )
         self._log = os.path.join(directory, paths.WORKER_LOG)
-        self._was_archived = bool(writer.header["archived"])
+        self._was_away = rest.is_put_away(writer.header, wall_clock())
         self._neighbours = Neighbours(directory, writer.header)
         self._side = AgentSide(
             self._engine,
@@ -86,6 +86,7 @@ class Host:
         self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
         self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
+        self._side.look = self._look_at_settings
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -143,7 +144,7 @@ class Host:
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
             elif self._put_away():
-                self.stop("archived")
+                self.stop("archived" if self._journal.header["archived"] else "snoozed")
             elif not self._journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 self._stopped.set()
@@ -153,17 +154,17 @@ class Host:
                     await self._clients.listen()
 
     def _put_away(self) -> bool:
-        """Archived while this worker lives: one that was woken for an archived session stays."""
-        header = self._journal.header
-        self._was_archived = self._was_archived and header["archived"]
-        idle = self._engine.turn.phase == "idle"
-        return idle and rest.is_put_away(header) and not self._was_archived
+        """While this worker lives: one that was woken for a session that was away stays."""
+        away = rest.is_put_away(self._journal.header, wall_clock())
+        self._was_away = self._was_away and away
+        return away and self._engine.turn.phase == "idle" and not self._was_away
 
     def _look_around(self) -> None:
         """Who else works in this directory; and whether our own words have grown too many."""
         if not self._journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
-        for told in self._neighbours.look():
+        attended = self._rest.left_at is None
+        for told in self._neighbours.look(attended or self._engine.turn.phase != "idle"):
             self._engine.append(told)
             self._settle()
         with suppress(OSError):
@@ -252,11 +253,14 @@ class Host:
         self._side.configure(config)
         self._critic.policy = config.critic
 
+    def _look_at_settings(self) -> bool:
+        return self._settings.look(now())
+
     def _misconfigured(self, why: str) -> None:
         self._engine.append(notice(why))
 
     def _command(self, command: Json, by: str, pid: int) -> None:
-        self._settings.look(now())
+        self._look_at_settings()
         self._commands.append((command, by, pid))
         if not self._stopped.is_set():
             self._settle()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client import rulebook
-from rookery.config import ConfigError
+from rookery.config import Config, ConfigError
 from rookery.core import confirming, loose, rules
 from rookery.core.asks import Answer, Refusal
 from rookery.core.events import Draft, Json
@@ -26,10 +26,15 @@ UNKNOWN = "/\0"
 
 class Judge:
     def __init__(
-        self, engine: Engine, book: rulebook.Rulebook, home: str, profile: Callable[[], Profile]
+        self,
+        engine: Engine,
+        config: Callable[[], Config],
+        home: str,
+        profile: Callable[[], Profile],
     ) -> None:
+        """`config`: as the file stands at that moment, or stood when it was sound."""
         self._engine = engine
-        self._book = book
+        self._config = config
         self._home = home
         self._profile = profile
         self._calls: dict[str, rules.Call] = {}
@@ -63,11 +68,7 @@ class Judge:
 
     def answer(self, ask: Json, call: rules.Call) -> Answer | None:
         """None: it waits for a person."""
-        trouble = self._book.refresh()
-        if trouble:
-            notice = {"sessionUpdate": "_notice", "level": "warn", "text": trouble}
-            self._engine.append(Draft(notice, None, "rule:config.toml"))
-        verdict = rules.decide(self._book.config.rules, call)
+        verdict = rules.decide(self._config().rules, call)
         level = confirming.level(self._engine.header, self._profile())
         guard = self._engine.policy.confirm_destructive
         ruling = confirming.rule_on(call, verdict, level, guard=guard)
@@ -95,13 +96,13 @@ class Judge:
     def settle_default(self) -> None:
         """`[session] approve_all`, before the agent is started; a choice made for this session
         stays."""
-        self._book.refresh()
+        approves = self._config().approve_all
         wanted, by = self._engine.header["_confirm"]
         nobody = not wanted or by in BY_NOBODY
         update: Json = {"sessionUpdate": "_session"}
-        if self._book.config.approve_all and nobody and wanted != confirming.ALL:
+        if approves and nobody and wanted != confirming.ALL:
             update |= {"confirm": confirming.ALL, "confirmBy": BY_CONFIG}
-        elif not self._book.config.approve_all and by == BY_CONFIG:
+        elif not approves and by == BY_CONFIG:
             update |= {"confirm": confirming.EVERY, "confirmBy": "default"}
         else:
             return

@@ -4,6 +4,9 @@
 
 An awake worker keeps an empty file there, so that a look costs one listing of a small directory,
 however many sessions there are. The file decides nothing: who is awake is told by the socket.
+
+A session counts while it works or somebody is attached to it: one that only stays awake after its
+turn changes nothing, and to hear of it with each new `run` would teach people to pass over this.
 """
 
 import hashlib
@@ -29,17 +32,27 @@ class Neighbours:
         name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
         self._place = os.path.join(self._home, PLACES, name)
         self._told: set[str] = set()
+        self._looked = False
 
-    def look(self) -> list[Draft]:
-        """Be seen, and one notice about those who came: each is in one while this worker lives."""
-        names: list[str] = []
-        with suppress(OSError, paths.PathError):  # it only informs: a full disk stops nothing
-            self._arrive()
-            names = os.listdir(self._place)
-        fresh = [name for name in names if name not in self._told and name != self._id]
-        awake = [name for name in sorted(fresh) if self._is_awake(name)]
-        self._told.update(awake)
-        return [self._notice(awake)] if awake else []
+    def look(self, in_use: bool) -> list[Draft]:
+        """Be seen; and while this session is in use, one notice about the others that are. Each is
+        in one while this worker lives."""
+        self._arrive()
+        if not self._looked:
+            self._looked = True
+            for name in self._listed():
+                self._is_awake(name)  # those who were killed leave no traces
+        if not in_use:
+            return []
+        fresh = [name for name in self._listed() if name not in self._told]
+        found = [name for name in fresh if self._is_used(name) and self._is_awake(name)]
+        self._told.update(found)
+        return [self._notice(found)] if found else []
+
+    def _listed(self) -> list[str]:
+        with suppress(OSError):
+            return sorted(name for name in os.listdir(self._place) if name != self._id)
+        return []
 
     def leave(self) -> None:
         with suppress(OSError):
@@ -47,8 +60,11 @@ class Neighbours:
             os.rmdir(self._place)  # fails while another is there
 
     def _arrive(self) -> None:
+        """Be seen. It only informs: a full disk stops nothing."""
         file = os.path.join(self._place, self._id)
-        if not os.path.exists(file):
+        if os.path.exists(file):
+            return
+        with suppress(OSError, paths.PathError):
             paths.make_private(os.path.dirname(self._place))
             paths.make_private(self._place)
             os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -61,11 +77,18 @@ class Neighbours:
             os.unlink(os.path.join(self._place, session))
         return False
 
+    def _is_used(self, session: str) -> bool:
+        directory = paths.session_dir(self._home, session)
+        head = paths.read_json(os.path.join(directory, paths.HEAD))
+        worker = paths.read_json(os.path.join(directory, paths.WORKER))
+        came, left = loose.integer(worker, "attached"), loose.integer(worker, "detached")
+        return loose.text(head, "state") not in ("", "idle") or (came or 0) > (left or 0)
+
     def _notice(self, sessions: list[str]) -> Draft:
         named = [self._named(session) for session in sessions[:NAMED]]
         more = [f"{len(sessions) - NAMED} more"] if len(sessions) > NAMED else []
         who = "Another session is" if len(sessions) == 1 else "Other sessions are"
-        text = f"{who} awake in this directory: {', '.join([*named, *more])}. "
+        text = f"{who} at work in this directory: {', '.join([*named, *more])}. "
         text += "Each may change what another works on."
         update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
         return Draft({**update, "sessions": sessions})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from rookery import mcp, paths
-from rookery.core import loose, supervision
+from rookery.core import loose, opening
 from rookery.core.events import Draft, Json, dumps
 from rookery.worker.surroundings import Surroundings
 
@@ -39,7 +39,7 @@ class Servers:
 
     def untaken(self, agent: str, capabilities: Json | None, own: list[Json]) -> list[Draft]:
         """What this agent cannot take, told once."""
-        left = supervision.untaken(capabilities, self.given(own))
+        left = opening.untaken(capabilities, self.given(own))
         kinds = [(loose.text(server, "name"), loose.text(server, "type")) for server in left]
         return self._notices(
             f"{agent} takes no MCP server over {kind}: {name} was not given to it."

@@ -2,10 +2,12 @@
 are made (acp-S15, acp-S16)."""
 
 import re
+import time
 from datetime import UTC, datetime
 
 from rookery import paths
 from rookery.client import fleet
+from rookery.core.fleet import is_hidden
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.wire.params import Json, invalid
@@ -25,10 +27,11 @@ def page(home: str, params: Json) -> Json:
         before = (int(match[1]), match[2])
     if cwd is not None and not isinstance(cwd, str):
         raise invalid("cwd is not a path")
+    now = time.time() * 1000
     found = [
         (head["created"], head["id"], head)
         for head in fleet.heads(home)
-        if not head["archived"] and cwd in (None, head["cwd"])
+        if not is_hidden(head, now) and cwd in (None, head["cwd"])
     ]
     found.sort(key=lambda each: each[:2], reverse=True)
     rest = [each for each in found if before is None or each[:2] < before]

@@ -12,9 +12,10 @@ from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
 from rookery.core import loose
+from rookery.core.calls import ENDED, LEFT, key_of
 from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.header import EMPTY, ENDED, LEFT, advance, key_of
+from rookery.core.header import EMPTY, advance
 from rookery.wire.params import offers
 
 

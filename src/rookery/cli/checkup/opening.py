@@ -8,7 +8,7 @@ from rookery.cli.checkup.subject import Subject
 from rookery.cli.look.paint import count
 from rookery.core import loose
 from rookery.core.events import Json
-from rookery.core.supervision import speaks_draft
+from rookery.core.opening import speaks_draft
 
 UNAUTHENTICATED = -32000
 

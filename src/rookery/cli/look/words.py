@@ -52,6 +52,8 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery switch-agent {session} AGENT")
             case {"compose": {"recap": int(seq)}}:
                 found.append(f"rookery recap {session} --before {seq}")
+            case {"label": "Resume now", "command": {"do": "prompt"}}:
+                found.append(f"rookery resume {session}")
             case {"command": {"do": "restart"}}:
                 found.append(f"rookery restart {session}")
             case _:

@@ -1,0 +1,57 @@
+"""Where a tool call lives: which block shows it, and what becomes of it when its turn ends."""
+
+from rookery.core import loose, terminals
+from rookery.core.events import Event, Json, dumps, kind_of
+
+TOOLS_KEPT = 1000
+"""Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
+
+LONGEST_KEY = 1000
+
+ENDED = ("completed", "failed")
+
+LEFT = ("unfinished", "interrupted")
+"""What a turn's end makes of a call that did not end; a later update may still revive it."""
+
+
+def block_id(header: Json, event: Event) -> str:
+    """Ids say where a block lives: its turn, and the event that made it."""
+    return f"{header['turn']}.{event.seq}"
+
+
+def in_turn(header: Json, block: str) -> bool:
+    return block.startswith(f"{header['turn']}.")
+
+
+def key_of(call: Json) -> str:
+    """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
+    value = call.get("toolCallId")
+    return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
+
+
+def left(tools: Json, status: str) -> Json:
+    """The calls of a turn that ends: those that did not end are left, once."""
+    over = (*ENDED, *LEFT)
+    return {
+        key: tool if tool[1] in over else [tool[0], status, tool[2]] for key, tool in tools.items()
+    }
+
+
+def upsert(header: Json, event: Event, call: Json) -> Json:
+    """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
+
+    Anything else starts a block: an agent may count its calls from 1 again in each turn.
+    """
+    key, tools = key_of(call), header["_tools"]
+    status = loose.text(call, "status")
+    known = tools.get(key)
+    again = kind_of(event.update) == "tool_call" and known and not in_turn(header, known[0])
+    changes: Json = {}
+    if known is None or again:
+        known = [block_id(header, event), status or "pending", event.at]
+        kept = tools if len(tools) < TOOLS_KEPT else dict(list(tools.items())[1:])
+        changes = {"_tools": {**kept, key: known}, "_open": None}
+    elif status and status != known[1]:
+        changes = {"_tools": {**tools, key: [known[0], status, known[2]]}}
+    mine = terminals.named(header["_terminals"], call, known[0])
+    return changes if mine is header["_terminals"] else changes | {"_terminals": mine}

@@ -1,0 +1,74 @@
+"""A session of the agent's as it is opened: what it is given, what it offers, and what it is put
+into (rows A2, M1, P6, H3)."""
+
+from rookery.core import confirming, loose, options
+from rookery.core.agent_signals import Applied, Setting, Wish
+from rookery.core.events import Json
+
+
+def speaks_draft(result: Json) -> bool:
+    """Known by its shape: some agents echo whatever version they are asked for (acp-C22)."""
+    return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
+
+
+def taken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
+    left = untaken(capabilities, servers)
+    return [server for server in servers if server not in left]
+
+
+def untaken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """The MCP servers that go over a transport which the agent does not take."""
+    takes = loose.mapping(capabilities, "mcpCapabilities")
+    kinds = [(server, loose.text(server, "type", "stdio")) for server in servers]
+    return [server for server, kind in kinds if kind != "stdio" and not takes.get(kind)]
+
+
+def offers_of(result: object, wish: Wish) -> Json:
+    offers: Json = {
+        key: result[key]
+        for key in ("modes", "models", "configOptions")
+        if isinstance(result, dict) and result.get(key) is not None
+    }
+    if wish.known_modes and not options.find(options.offered(offers), "mode"):
+        offers["modes"] = wish.known_modes
+    return offers
+
+
+def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
+    """What differs from what the agent starts with; a value that it does not know is left alone."""
+    found: list[Setting] = []
+    confirm = loose.text(wish.chosen, confirming.OPTION)
+    for name in ("model", "mode", "effort"):
+        option = options.find(options.offered(offers), name)
+        wanted = loose.text(wish.chosen, name)
+        if name == "mode" and not wanted and confirm:
+            wanted = confirming.mode_for(wish.profile, option, confirm) or ""
+        value = options.choice_of(option, wanted) if option and wanted else None
+        if option and value and value != option["value"]:
+            found.append(Setting(name, value, *options.setting(session, option, value)))
+    return tuple(found)
+
+
+def unoffered(offers: Json, wish: Wish) -> str:
+    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
+    if loose.text(wish.chosen, "mode"):
+        return ""
+    mode = options.find(options.offered(offers), "mode")
+    wanted = loose.text(wish.chosen, confirming.OPTION)
+    return confirming.unoffered(wish.name, wish.profile, mode, wanted)
+
+
+def warning(text: str) -> Json:
+    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
+
+
+def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
+    """What the agent made of a setting, for the log."""
+    if given.error is None:
+        return options.confirmation(setting.name, setting.value, given.result)
+    said = loose.text(given.error, "message") or "no reason given"
+    text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
+    if setting.name == "mode" and setting.value == dict(wish.profile.confirms).get("all"):
+        text += confirming.hint(wish.profile, confirming.ALL)
+    return warning(text)

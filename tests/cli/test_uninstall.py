@@ -1,0 +1,68 @@
+"""H6: whatever Rookery puts into its home, `uninstall` knows it."""
+
+import ast
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rookery.cli.uninstalling import OURS
+from rookery.client import choices
+from tests.cli.driving import made, play, rookery
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+HOMES = {"home", "self._home", "self.home", "source.home", "paths.home()"}
+
+
+def names_in_the_home() -> Iterator[tuple[str, str]]:
+    """Every name that the source joins to the home, and where."""
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("path.join"):
+                continue
+            if len(node.args) > 1 and ast.unparse(node.args[0]) in HOMES:
+                yield resolved(file, node.args[1]), f"{file.name}:{node.lineno}"
+
+
+def resolved(file: Path, given: ast.expr) -> str:
+    """What an expression stands for: a word, or a constant of a module."""
+    if isinstance(given, ast.Constant):
+        return str(given.value)
+    module = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
+    found: object = importlib.import_module(module.removesuffix(".__init__"))
+    for part in ast.unparse(given).split("."):
+        found = getattr(found, part, "")
+    return found if isinstance(found, str) else ""
+
+
+def test_H6_it_knows_every_name_in_the_source() -> None:
+    found = [(name, place) for name, place in names_in_the_home() if name]
+    assert {name for name, _ in found} >= {"sessions", "config.toml", "choices.json", "slots"}
+    assert [place for name, place in found if name not in OURS] == []
+
+
+def test_H6_it_knows_all_that_use_leaves_behind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = made({"text": "hello"})
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\necho 'x = 1' >\"$1\"\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+    assert rookery("config", "edit").code == 1
+    assert rookery("policy", "add", "allow", "--command", "ls*").code == 0
+    assert rookery("mcp", "add", "a", "--", "x").code == 0
+    assert rookery("set", session, "confirm", "risky").code == 0
+    assert rookery("prompt", "--wait", session, play({"text": "more"})).code == 0
+    choices.remember_confirm(str(home), "every")
+    (home / "config.toml.123.0a1b2c3d.tmp").write_text("cut off")
+    (home / "crash.log").write_text("x")
+    here = {file.name for file in home.iterdir()}
+    assert here >= {"config.lock", "choices.json", "mcp.json", "config.toml.rejected", "places"}
+    assert json.loads(rookery("uninstall", "--json").out)["leaves"] == []
+    assert rookery("uninstall", "--yes").code == 0
+    assert not home.exists()
+    home.mkdir()  # for the fixture, which takes it away
