@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.client import warmth
 from rookery.processes import tree
 from tests.acp.driving import Agent, alive
 from tests.agent.conftest import ARGV, surroundings, write_settings
@@ -237,3 +238,6 @@ async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> N
             assert int(await told(cold, session, "echo $PPID")) == cold.process.pid
         until(lambda: warm.pid != before, "no other warm process was started")
         assert await agent.close() == 0
+    later = warm.pid
+    warmth.end(str(warm.home))  # as `rookery uninstall` does
+    until(lambda: not alive(later), "it lives on")

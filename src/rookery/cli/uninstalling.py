@@ -17,7 +17,7 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.measures import size_words
 from rookery.cli.sending import send
-from rookery.client import disk
+from rookery.client import disk, warmth
 from rookery.client.answering import hung
 from rookery.client.fleet import heads, kill
 from rookery.core.events import Json, dumps
@@ -184,6 +184,7 @@ def _end_workers(screen: Screen, home: str, known: list[Json]) -> None:
         if session not in silent:
             send(session, {"do": "stop"})
         kill(home, session)
+    warmth.end(home)
 
 
 def _remove(home: str, mine: list[str], known: list[Json], *, keep_sessions: bool) -> None:
