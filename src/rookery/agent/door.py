@@ -16,6 +16,7 @@ import socket
 import sys
 
 from rookery import paths
+from rookery.agent.arguments import Arguments, parse
 from rookery.client import warmth
 from rookery.processes.lineage import MARK
 
@@ -27,7 +28,8 @@ LOST = 70
 def main(arguments: list[str]) -> int:
     """The exit status; as the agent itself it ends the process."""
     home = paths.home()
-    if warmth.is_wanted(home):
+    # Who is used wrongly is told so, and starts nothing.
+    if isinstance(parse(arguments), Arguments) and warmth.is_wanted(home):
         try:
             stand_in = _offer(warmth.socket_path(home), arguments)
         except (OSError, paths.PathError):
