@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.events import Event, dumps, event_from_json, event_to_json, kind_of, loads
+from rookery.core.events import (
+    Event,
+    dumps,
+    dumps_short,
+    event_from_json,
+    event_to_json,
+    kind_of,
+    loads,
+)
 from tests.core.hostile import foreign_json, nested
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -23,6 +31,20 @@ def test_json_survives_the_trip_and_is_ascii(value: Any) -> None:
     assert loads(dumps(value)) == value
     assert loads(dumps(value).encode()) == value
     assert json.loads(dumps(value)) == value
+
+
+@given(foreign_json)
+def test_short_json_says_the_same_and_can_be_stored(value: Any) -> None:
+    short = dumps_short(value)
+    assert loads(short) == value
+    assert len(short.encode()) <= len(dumps(value))
+    assert "\n" not in short
+
+
+def test_short_json_keeps_characters_and_escapes_what_is_none() -> None:
+    assert dumps_short(["\U0001f426é"]) == '["\U0001f426é"]'
+    assert dumps_short(["\U0001f426\ud800"]) == dumps(["\U0001f426\ud800"])
+    assert dumps_short([math.nan, b"x"]) == dumps([math.nan, b"x"])
 
 
 odd = st.recursive(

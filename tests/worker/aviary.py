@@ -23,7 +23,7 @@ from rookery.processes.tree import Process
 type Json = dict[str, Any]
 type Steps = list[Json]
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds until a test that waits for something gives up."""
 
 

@@ -15,6 +15,7 @@ from rookery.core.events import Event, Json, kind_of
 from rookery.processes import tree
 from tests.cli.driving import rookery
 from tests.worker.aviary import Aviary, Bird, is_idle
+from tests.worker.companions import introduce
 
 WORKS: list[Json] = [{"write": "out.txt", "content": "$turn"}, {"text": "Did it."}]
 TALKS: list[Json] = [{"text": "Nothing to do."}]
@@ -292,3 +293,53 @@ def test_set_shows_and_refuses(aviary: Aviary) -> None:
     assert rookery("set", bird.id, "refine", "on").code == 0
     assert rookery("set", bird.id, "refine").out == "refine on\n"
     assert rookery("set", bird.id, "refine", "maybe").code == 2
+
+
+async def refined(aviary: Aviary) -> Bird:
+    """A session whose last verdict is poor, with no refinement left."""
+    introduce(aviary, None, daw={"otherwise": WORKS}, jay={"otherwise": WORKS})
+    critic = '[critic]\ncommand = "exit 1"\nrefine = true\niterations = 2\n'
+    file = Path(aviary.home, "config.toml")
+    file.write_text(file.read_text() + critic)
+    bird = aviary.hatch(agent="daw", argv=[])
+    await judged(bird)
+    assert (bird.header()["critic"]["iteration"], bird.header()["critic"]["score"]) == (2, 0.0)
+    return bird
+
+
+async def counted_anew(bird: Bird, event: Event) -> None:
+    fresh = ("", 0, None, None)
+    critic = bird.header()["critic"]
+    assert tuple(critic[key] for key in ("state", "iteration", "score", "accepted")) == fresh
+    found = verdicts_of(bird.events(event.seq))
+    assert found == [], "a clear's or a switch's own doing is not judged"
+    begun = await judged(bird)
+    assert [each["iteration"] for each in verdicts_of(begun)] == [0, 1, 2]
+
+
+async def test_a_clear_takes_the_count_back_s4(aviary: Aviary) -> None:
+    bird = await refined(aviary)
+    await counted_anew(bird, await bird.send("clear"))
+
+
+async def test_a_switch_takes_the_count_back_s1(aviary: Aviary) -> None:
+    bird = await refined(aviary)
+    await counted_anew(bird, await bird.send("switch", agent="jay"))
+    assert bird.header()["agent"] == "jay"
+
+
+async def test_a_switch_while_the_command_runs_ends_it_s1(aviary: Aviary) -> None:
+    introduce(aviary, None, daw={"otherwise": WORKS}, jay={"otherwise": WORKS})
+    file = Path(aviary.home, "config.toml")
+    file.write_text(file.read_text() + '[critic]\ncommand = "sleep 600"\nrefine = true\n')
+    bird = aviary.hatch(agent="daw", argv=[])
+    begun = await bird.prompt("go")
+    await bird.until(lambda event: kind_of(event.update) == "_terminal", begun.seq)
+    event = await bird.send("switch", agent="jay")
+    ended = await bird.until(
+        lambda e: kind_of(e.update) == "_terminal" and e.update["state"] == "ended", begun.seq
+    )
+    assert ended.update["signal"] == "SIGTERM"
+    await bird.until(is_last_word, begun.seq)
+    assert bird.header()["critic"]["state"] == ""
+    assert len(prompts_of(bird.events())) == 1, f"nothing was sent to the next one ({event.seq})"

@@ -166,7 +166,7 @@ async def test_20_mb_of_stderr_and_stdout_noise_hold_nobody_up_a3_a7(aviary: Avi
 
 
 SHAPES = [
-    *("text", "tool", "id"),
+    *("text", "wide", "tool", "id"),
     *(pytest.param(shape, marks=pytest.mark.long) for shape in ("forged", "vendor/x")),
 ]
 

@@ -1,13 +1,16 @@
-"""The watchdogs in a real worker over a real player, with small numbers (rows T6, T7, T10)."""
+"""The watchdogs in a real worker over a real player, with small numbers (rows T6 to T10)."""
 
 import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from rookery.client.start import start_worker
-from rookery.core.events import Event, kind_of
+from rookery.core.events import Event, Json, kind_of
 from tests.worker.aviary import Aviary, Bird, is_idle, is_text
 
+LAUNCHED = "Async agent launched successfully"
 HASTY = str(Path(__file__).parent / "hasty.py")
 
 
@@ -53,3 +56,34 @@ async def test_a_turn_that_lost_its_answer_is_given_up_and_says_why_t7_t10(aviar
     assert end.update["reason"] == "orphaned"
     assert "last sign of progress (agent_message_chunk)" in end.update["detail"]
     assert await bird.reason("hello") == "end_turn"
+
+
+def as_claude(aviary: Aviary, **policy: float) -> Bird:
+    """A player under the name of an agent whose signs of other work count (M3)."""
+    bird = aviary.hatch(agent="claude")
+    start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, json.dumps(policy)])
+    return bird
+
+
+SILENT = [{"wait": 1.5}, {"text": "done"}]
+
+
+def signs() -> dict[str, Json]:
+    launched = {"type": "content", "content": {"type": "text", "text": LAUNCHED}}
+    done: Json = {"sessionUpdate": "tool_call", "toolCallId": "t", "status": "completed"}
+    return {
+        "T8 agent": done | {"title": "Agent", "content": [launched]},
+        "T8 command": done | {"title": "Bash", "rawInput": {"run_in_background": True}},
+        "T9": done | {"title": "ScheduleWakeup", "rawInput": {"delaySeconds": 600}},
+    }
+
+
+@pytest.mark.parametrize("sign", list(signs()))
+async def test_work_that_is_not_seen_is_waited_for_t8_t9_m3(aviary: Aviary, sign: str) -> None:
+    """The same silence ends the turn of an agent that is not known to work like that."""
+    numbers = {"silent_after": 0.5, "force_end_after": 0, "cancel_grace": 0.3}
+    steps = [{"text": "begun"}, {"update": signs()[sign]}, *SILENT]
+    bird = as_claude(aviary, off_protocol_grace=600, **numbers)
+    assert (await bird.turn(steps))[-1].update["reason"] == "end_turn"
+    generic = hatch(aviary, off_protocol_grace=600, **numbers)
+    assert (await generic.turn(steps))[-1].update["reason"] == "orphaned"

@@ -92,6 +92,9 @@ def _long_integer(digits: str) -> int | str:
 _decode = json.JSONDecoder(parse_constant=_refuse).decode
 _decode_long = json.JSONDecoder(parse_constant=_refuse, parse_int=_long_integer).decode
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_encode_as_it_is = json.JSONEncoder(
+    separators=(",", ":"), allow_nan=False, check_circular=False, ensure_ascii=False
+).encode
 
 
 def loads(text: str | bytes | bytearray) -> Any:
@@ -115,6 +118,18 @@ def dumps(value: object) -> str:
         return _encode(value)
     except (ValueError, TypeError, RecursionError):
         return _encode(_tame(value, DEEPEST))
+
+
+def dumps_short(value: object) -> str:
+    """As `dumps`, but with characters as they are wherever UTF-8 can say them: escaped, a text of
+    4-byte characters is three times as long."""
+    try:
+        text = _encode_as_it_is(value)
+        if not text.isascii():
+            text.encode()
+    except (ValueError, TypeError, RecursionError):  # lone surrogates are a ValueError, too
+        return dumps(value)
+    return text
 
 
 def _tame(value: object, levels: int) -> object:

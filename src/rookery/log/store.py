@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple, Self
 
-from rookery.core.events import Draft, Event, Json, dumps
+from rookery.core.events import Draft, Event, Json, dumps_short
 from rookery.core.header import advance
 from rookery.log import headers, schema
 from rookery.log.errors import (
@@ -235,7 +235,7 @@ class _Plan:
 
     def add(self, draft: Draft) -> None:
         before, seq = self.state, self.state.seq + 1
-        body = dumps(draft.update)
+        body = dumps_short(draft.update)
         event = Event(seq, self._at, draft.cause, draft.by, draft.update)
         header, first = before.header, before.first_seq
         if advance(header, event):
