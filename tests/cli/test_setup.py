@@ -246,7 +246,7 @@ def test_a_missing_key_is_asked_for(home: Path) -> None:
 
 def test_ctrl_c_saves_nothing(home: Path) -> None:
     with Terminal("setup") as terminal:
-        terminal.read_until("Whose model?")
+        terminal.read_until("[1]: ")
         terminal.type("\x03")
         done = terminal.end()
     assert (done.code, "Traceback" in done.out) == (130, False)

@@ -45,9 +45,9 @@ def test_S1_switch_recap_and_go_on(jay: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["demo"], "demo is this session's agent already. Others: jay, claude"),
-        (["owl"], "There is no agent 'owl'. There are: jay, claude"),
-        ([], "Say which agent takes over: one of jay, demo"),
+        (["demo"], "demo is this session's agent already. Others: jay, rookery, claude"),
+        (["owl"], "There is no agent 'owl'. There are: jay, rookery, claude"),
+        ([], "Say which agent takes over: one of jay, rookery, demo"),
         (["jay", "--cmd", "x"], "Say which agent"),
         (["jay", "--model", " "], "a model has a name"),
         (["--cmd", ""], "the command is empty"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rookery.cli.look.safe import columns
 from rookery.cli.look.table import GAP, Column, fitted
 from rookery.cli.look.wrap import wrapped
-from tests.cli.driving import made, rookery
+from tests.cli.driving import made, play, rookery
 
 SHAPE = (Column("A"), Column("B", least=5), Column("C", least=4, rank=2), Column("D", rank=1))
 
@@ -113,9 +113,11 @@ def test_a_pipe_gets_every_column_unless_it_is_told_a_width(
 
 
 def test_notices_are_broken_between_words(home: Path) -> None:
-    """The notice about a neighbour is longer than any of these terminals is wide."""
-    made({"text": "hi"}, title="first")
-    second = made({"text": "hi"}, title="second")
-    lines = in_terminal(50, "show", second, "--all")
-    assert all(columns(line) <= 50 for line in lines)
-    assert "Another session is awake in this directory" in " ".join(" ".join(lines).split())
+    """One that is longer than the terminal is wide."""
+    words = "The provider is down for maintenance until the early hours of the morning"
+    session = made({"text": "hi"})
+    rookery("prompt", "--wait", session, play({"error": words}))
+    shown = in_terminal(50, "show", session, "--all")
+    lines = [line for line in shown if not line.startswith("▌")]  # but for the prompt itself
+    assert all(columns(line) <= 50 for line in lines), lines
+    assert words in " ".join(" ".join(lines).split())

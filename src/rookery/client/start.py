@@ -124,9 +124,18 @@ def start_worker(
 def _warm_ahead(home: str, directory: str) -> None:
     """For sessions of our own agent: what a worker starts ends with it, so this is not its task."""
     head = paths.read_json(os.path.join(directory, paths.HEAD))
-    if head is not None and head.get("agent") == OWN_AGENT:
-        from rookery.client import warmth
+    if head is None or head.get("agent") != OWN_AGENT:
+        return
+    from rookery.client import warmth
+    from rookery.log.errors import LogError
+    from rookery.log.reader import Reader
 
+    try:
+        with Reader.open(directory) as log:
+            header = log.header_before(log.turns() + 1)
+    except LogError:
+        return
+    if not header["argv"]:  # else it is another program of that name
         warmth.ahead(home)
 
 
