@@ -188,3 +188,25 @@ async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
     assert "session_info_update" not in kinds(again)
     [usage] = [u for u in again if u["sessionUpdate"] == "usage_update"]
     assert usage["cost"]["amount"] == pytest.approx(0.28)
+
+
+async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: Path) -> None:
+    """Before the call that it asked for has ended; also when a turn fails; and after a load, where
+    the session's cost goes on from what it was."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    answer = await agent.turn(session, [run("echo 1"), run("echo 2"), {"error": "auth"}])
+    assert answer["error"]["data"]["errorKind"] == "auth"
+    updates = agent.news(session)
+    used = [u for u in updates if u["sessionUpdate"] == "usage_update"]
+    assert [u["cost"]["amount"] for u in used] == [pytest.approx(0.14), pytest.approx(0.28)]
+    assert {(u["used"], u["size"]) for u in used} == {(120, 100_000)}
+    ended = [n for n, u in enumerate(updates) if u.get("status") == "completed"]
+    assert updates.index(used[0]) < ended[0] < updates.index(used[1]) < ended[1]
+    await agent.call("session/close", sessionId=session)
+    agent.news()
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    assert [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"] == used[1:]
+    await agent.turn(session, "on")
+    [more] = [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"]
+    assert more["cost"]["amount"] == pytest.approx(0.42)

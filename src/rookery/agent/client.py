@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from rookery.agent.settings.secrets import KNOWN
 from rookery.wire.jsonrpc import Peer
 
 type Json = dict[str, Any]
@@ -15,4 +16,6 @@ class Client(NamedTuple):
     """Make another session of one; says how it is found."""
 
     def tell(self, session: str, update: Json) -> None:
-        self.peer.notify("session/update", {"sessionId": session, "update": update})
+        """Without secrets: a tool may have read them, a server may have said them."""
+        params = {"sessionId": session, "update": KNOWN.json(update)}
+        self.peer.notify("session/update", params)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.client import Client
@@ -53,6 +53,7 @@ class Voice:
         self._pace = Pace(self._loop, self._take_output)
         self._watcher = Watcher(self._on_child_event)
         self._children: dict[str, Translator] = {}
+        self._usage: Json | None = None
 
     @property
     def running(self) -> Conversation:
@@ -107,6 +108,8 @@ class Voice:
             self.translator = translator
             waiting = [action.tool_call_id for action in waiting_in(self.running)]
             self.tell(*translator.settle("interrupted", waiting))
+        self._usage = None
+        self.tell_usage()
 
     # --- what the SDK tells us -------------------------------------------------------------------
 
@@ -119,6 +122,8 @@ class Voice:
         if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
             self._pace.ended(call)
         self.tell(*self.translator.live(event))
+        if isinstance(event, ActionEvent | MessageEvent) and event.source == "agent":
+            self.tell_usage()
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
         self.on_loop(self._take_child_event, call, conversation, event)
@@ -159,7 +164,8 @@ class Voice:
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     def tell_usage(self) -> None:
-        """Tokens in the model's context, and what the session cost so far."""
+        """Tokens in the model's context, and what the session cost so far: with each answer of the
+        model's, at the end of a turn and of a replay, where it changed."""
         llm = self.running.agent.llm
         if not (usages := llm.metrics.token_usages):
             return
@@ -168,4 +174,7 @@ class Voice:
         if not size:
             return  # of a model that nobody knows: nothing is made up
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
-        self.tell(*self.translator.usage(used, size, cost or None))
+        for update in self.translator.usage(used, size, cost or None):
+            if update != self._usage:
+                self._usage = update
+                self.tell(update)
