@@ -1,10 +1,11 @@
 """Who is on the other side of the agent, and what it takes."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rookery.agent.settings.secrets import KNOWN
-from rookery.wire.jsonrpc import Peer
+from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
 
 type Json = dict[str, Any]
 
@@ -19,3 +20,13 @@ class Client(NamedTuple):
         """Without secrets: a tool may have read them, a server may have said them."""
         params = {"sessionId": session, "update": KNOWN.json(update)}
         self.peer.notify("session/update", params)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it does not read as fast as it is told."""
+        return self.peer.buffered > HIGH_WATER
+
+    async def keep_up(self) -> None:
+        """Wait until it has read what it was told, or is gone."""
+        with suppress(ConnectionClosed):
+            await self.peer.drain()

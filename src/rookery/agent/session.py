@@ -138,6 +138,7 @@ class Session(Voice, Seams):
 
     @override
     async def between_steps(self) -> bool:
+        await self.client.keep_up()
         await self.conform()
         return self.turn is not None and await self.turn.take_steering()
 
