@@ -35,6 +35,17 @@ def home() -> str:
     return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
 
 
+def work_directory() -> str:
+    """Where sessions work unless another place is named: $ROOKERY_WORK_DIR, else here."""
+    named = os.environ.get("ROOKERY_WORK_DIR", "").strip()
+    if not named:
+        return os.getcwd()
+    place = os.path.abspath(os.path.expanduser(named))
+    if not os.path.isdir(place):
+        raise PathError(f"ROOKERY_WORK_DIR is not a directory: {place}")
+    return place
+
+
 def ensure_home(home: str) -> str:
     """Make the home, 0700. One that is there keeps its mode: somebody chose it."""
     os.makedirs(os.path.dirname(home), exist_ok=True)

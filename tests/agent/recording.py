@@ -152,7 +152,7 @@ def play(script: list[Json], *, streaming: bool, asks: bool) -> list[Json]:
             workspace=CWD,
             callbacks=[recorder.event],
             token_callbacks=[recorder.chunk],
-            visualizer=Watcher(recorder.child),
+            visualizer=Watcher(recorder.child, lambda *_: None),
         )
         terminal.on_output(conversation, recorder.output)
         try:

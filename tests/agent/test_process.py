@@ -69,7 +69,9 @@ async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> N
     again = await agent.call(
         "initialize", protocolVersion=1, clientCapabilities={"auth": {"terminal": True}}
     )
+    assert again["protocolVersion"] == 1
     assert [method.get("type") for method in again["authMethods"]] == [None, "terminal"]
+    assert len({method["id"] for method in again["authMethods"]}) == 2
 
 
 async def test_G2_without_a_model(start: Start, empty_home: Path) -> None:

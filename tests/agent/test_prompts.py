@@ -1,6 +1,9 @@
 """Row G5: prompts, from their content to a true stop reason; and prompts into a running turn."""
 
+import asyncio
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -188,3 +191,56 @@ async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
     assert "session_info_update" not in kinds(again)
     [usage] = [u for u in again if u["sessionUpdate"] == "usage_update"]
     assert usage["cost"]["amount"] == pytest.approx(0.28)
+
+
+async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: Path) -> None:
+    """Before the call that it asked for has ended; also when a turn fails; and after a load, where
+    the session's cost goes on from what it was."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    answer = await agent.turn(session, [run("echo 1"), run("echo 2"), {"error": "auth"}])
+    assert answer["error"]["data"]["errorKind"] == "auth"
+    updates = agent.news(session)
+    used = [u for u in updates if u["sessionUpdate"] == "usage_update"]
+    assert [u["cost"]["amount"] for u in used] == [pytest.approx(0.14), pytest.approx(0.28)]
+    assert {(u["used"], u["size"]) for u in used} == {(120, 100_000)}
+    ended = [n for n, u in enumerate(updates) if u.get("status") == "completed"]
+    assert updates.index(used[0]) < ended[0] < updates.index(used[1]) < ended[1]
+    await agent.call("session/close", sessionId=session)
+    agent.news()
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    assert [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"] == used[1:]
+    assert stop_reason(await agent.turn(session, [{"text": "on"}])) == "end_turn"
+    [more] = [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"]
+    assert more["cost"]["amount"] == pytest.approx(0.42)
+
+
+async def test_a_client_that_does_not_read_holds_its_turn_alone(
+    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """What is not read does not pile up: the run waits for its client between two steps, while the
+    rest of the agent goes on. Later all of it comes, in order."""
+    assert agent.process.stdout is not None
+    session = await agent.new(str(tmp_path))
+    await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
+    others = [await agent.new(str(tmp_path)) for _ in range(12)]
+    for other in others:
+        await agent.turn(other, "hi")
+    count, steps = len(model.asked), 30
+    talk = [run("true") | {"text": f"<{n}>" + "x" * 500_000, "chunks": 5} for n in range(steps)]
+    pipe: Any = agent.process.stdout._transport  # type: ignore[attr-defined]
+    pipe.pause_reading()
+    id = agent.prompt(session, [*talk, {"text": "end"}])
+    await asyncio.to_thread(model.wait, count + 2)
+    for other in others:  # served, although nobody hears the answers
+        agent.ask("session/delete", sessionId=other)
+        folder = agent_home / "conversations" / other
+        async with asyncio.timeout(30):
+            while folder.exists():
+                await asyncio.to_thread(os.sched_yield)
+    assert len(model.asked) - count <= 4
+    pipe.resume_reading()
+    agent.news()
+    assert stop_reason(await agent.answer(id)) == "end_turn"
+    said = words(agent.news(session)).replace("x", "")
+    assert said == "".join(f"<{n}>" for n in range(steps)) + "end"

@@ -27,8 +27,10 @@ class Result(NamedTuple):
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def rookery(*arguments: str, text: str | bytes = b"", cwd: Path | None = None) -> Result:
-    """Run a command to its end, piped."""
+def rookery(
+    *arguments: str, text: str | bytes = b"", cwd: Path | None = None, **environment: str
+) -> Result:
+    """Run a command to its end, piped; `environment` goes over our own."""
     given = text.encode() if isinstance(text, str) else text
     done = subprocess.run(
         [*ROOKERY, *arguments],
@@ -37,6 +39,7 @@ def rookery(*arguments: str, text: str | bytes = b"", cwd: Path | None = None) -
         check=False,
         timeout=SECONDS,
         cwd=cwd,
+        env=os.environ | environment,
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -44,6 +44,32 @@ def test_rookerys_own_where_one_is(home: Path) -> None:
     assert agent(home) == "rookery"
 
 
+def test_the_environment_over_nothing_saved_in_every_way_in(home: Path) -> None:
+    """By the flag of the command, or before it: both are the session's from then on."""
+    environment = {"LLM_MODEL": "ollama/owl", "LLM_API_KEY": "k"}
+    for words in (["new", "--override-with-envs"], ["--override-with-envs", "new"]):
+        done = rookery(*words, **environment)
+        assert done.code == 0, done.err
+        assert "ollama/owl" in done.err
+        assert agent(home) == "rookery"
+
+
+def test_the_default_directory(home: Path, tmp_path: Path) -> None:
+    """ROOKERY_WORK_DIR where none is named; one that is not there is said, and nothing is made."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "named").mkdir()
+    done = rookery("new", "--agent", "demo", ROOKERY_WORK_DIR=str(tmp_path / "work"))
+    assert done.code == 0, done.err
+    assert heads(str(home))[0]["cwd"] == str(tmp_path / "work")
+    named = ("--cwd", str(tmp_path / "named"))
+    rookery("new", "--agent", "demo", *named, ROOKERY_WORK_DIR=str(tmp_path / "work"))
+    assert heads(str(home))[0]["cwd"] == str(tmp_path / "named")
+    done = rookery("new", "--agent", "demo", ROOKERY_WORK_DIR=str(tmp_path / "nowhere"))
+    assert done.code != 0
+    assert "ROOKERY_WORK_DIR is not a directory" in done.err
+    assert len(heads(str(home))) == 2
+
+
 def test_the_configuration_comes_first_and_needs_no_word(home: Path) -> None:
     save(home, "ollama/bird")
     (home / "config.toml").write_text('default_agent = "demo"\n')

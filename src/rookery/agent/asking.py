@@ -9,6 +9,7 @@ from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 
 from rookery.agent import permission
 from rookery.agent.making import policy_of
+from rookery.agent.settings.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ async def ask(
     """`child`: the conversation of the agent below whose action it is."""
     call = session.translator_of(child).permission(action)
     params = {"sessionId": session.record.id, "toolCall": call, "options": permission.OPTIONS}
-    request = session.client.peer.request("session/request_permission", params)
+    request = session.client.peer.request("session/request_permission", KNOWN.json(params))
     asking = asyncio.ensure_future(request)
     try:
         answer = await unless_stopped(asking)

@@ -31,10 +31,11 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import store, terminal
+from rookery.agent import kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
+from rookery.agent.settings.providers import PLACEHOLDER
 from rookery.agent.steps import Conversation, RookeryAgent
 
 type Json = dict[str, Any]
@@ -81,16 +82,18 @@ class Wishes(NamedTuple):
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
     terminal.install()
+    kept.install()
+    subagents.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
-    kept = _kept(os.path.join(wishes.directory, wishes.id))
+    tools = _tools(os.path.join(wishes.directory, wishes.id))
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: MCPServer(**server) for name, server in wishes.servers.items()},
         agent_context=context_of(wishes),
         condenser=condenser_of(wishes, llm),
         system_prompt_kwargs={"cli_mode": True},
-        **kept,
+        **tools,
     )
     of_sdk = {kind: wishes.hooks[kind] for kind in SDK_HOOKS if kind in wishes.hooks}
     conversation = Conversation(
@@ -108,10 +111,18 @@ def make(wishes: Wishes) -> Conversation:
     conversation.set_security_analyzer(LLMSecurityAnalyzer())
     conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
     _attach_hooks(conversation, wishes.hooks)
+    hide_key(conversation, wishes.model)
     return conversation
 
 
-def _kept(folder: str) -> Json:
+def hide_key(conversation: Conversation, model: Model) -> None:
+    """In what commands print, which is told piece by piece; the model does not see it either."""
+    key = model.key.reveal()
+    if key and key != PLACEHOLDER:
+        conversation.state.secret_registry.track_exported_values({model.profile: key})
+
+
+def _tools(folder: str) -> Json:
     """The tools that a conversation was created with, which it keeps; the defaults for a new one.
 
     One that another program of the SDK's wrote names that program's agent: it becomes ours.
@@ -124,10 +135,10 @@ def _kept(folder: str) -> Json:
     if agent.get("kind") != RookeryAgent.__name__:
         agent["kind"] = RookeryAgent.__name__
         paths.write_atomic(path, json.dumps(state).encode())
-    kept: Json = {"tools": [Tool.model_validate(tool) for tool in agent.get("tools", [])]}
+    own: Json = {"tools": [Tool.model_validate(tool) for tool in agent.get("tools", [])]}
     if isinstance(agent.get("include_default_tools"), list):
-        kept["include_default_tools"] = agent["include_default_tools"]
-    return kept
+        own["include_default_tools"] = agent["include_default_tools"]
+    return own
 
 
 # ---------------------------------------------------------------- the model

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from rookery.agent.settings import profiles
 from rookery.agent.settings.profiles import Missing, Model, Settings
+from rookery.agent.settings.providers import KEY_VARIABLES, PLACEHOLDER
+from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.core.environment import overriding
 
 __all__ = ["Missing", "Model", "Models"]
@@ -15,10 +17,16 @@ class Models:
         self.home = home
         self._environment = environment
         self._override = override or overriding(environment)
+        variables = (profiles.KEY, *KEY_VARIABLES.values())
+        KNOWN.learn(environment.get(name, "").strip() for name in variables)
 
     def settings(self) -> Settings:
         """Raises SettingsError."""
-        return profiles.load(self.home)
+        settings = profiles.load(self.home)
+        keys = {profile.key.reveal() for profile in settings.profiles.values()}
+        extras = [profile.extras for profile in settings.profiles.values()]
+        KNOWN.learn((keys | secrets_in(extras)) - {PLACEHOLDER})
+        return settings
 
     def listed(self) -> list[tuple[str, str]]:
         """Each profile and its model, the default one first. Raises SettingsError."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rookery
 from rookery.agent.arguments import SETUP, Arguments
 from rookery.agent.sdk import Sdk
+from rookery.agent.settings.secrets import KNOWN
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -101,7 +102,7 @@ class Server:
         try:
             await (await self._known_sessions()).serve(request, params)
         except RpcError as error:
-            request.fail(error.code, error.message, error.data)
+            request.fail(error.code, KNOWN.text(error.message), KNOWN.json(error.data))
         except ConnectionClosed:
             return
         except TooLarge as error:
@@ -110,7 +111,7 @@ class Server:
             request.fail(REQUEST_CANCELLED, "Request cancelled")
             raise
         except Exception as error:  # noqa: BLE001 - a foreign library's bug ends one request, not all
-            request.fail(INTERNAL_ERROR, _told(error))
+            request.fail(INTERNAL_ERROR, KNOWN.text(_told(error)))
 
     def _initialize(self, request: Incoming, params: Json) -> None:
         version(params)

@@ -16,7 +16,7 @@ from openhands.sdk.event import ActionEvent, CondensationRequest
 from rookery.agent import store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.client import Client
-from rookery.agent.making import Wishes, llm_of, make, policy_of
+from rookery.agent.making import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.models import Missing, Model, Models
 from rookery.agent.settings import hooks
 from rookery.agent.steps import Seams, pending
@@ -138,6 +138,7 @@ class Session(Voice, Seams):
 
     @override
     async def between_steps(self) -> bool:
+        await self.client.keep_up()
         await self.conform()
         return self.turn is not None and await self.turn.take_steering()
 
@@ -189,6 +190,7 @@ class Session(Voice, Seams):
             model = self.models.chosen(wanted.model)
             if isinstance(model, Model):
                 conversation.switch_llm(llm_of(model, wanted, self._on_retry))
+                hide_key(conversation, model)
 
     # --- what is kept ----------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from rookery.agent.content import parts_of
 from rookery.agent.models import Missing, Models
 from rookery.agent.sdk import Sdk
 from rookery.agent.settings.documents import SettingsError
+from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.agent.store import Record, Store
 from rookery.log.lock import Busy
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
@@ -193,7 +194,9 @@ class Sessions:
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
         """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
         found = mcp.for_agent(mcp.load(self._models.home), os.environ)
-        return servers_of({"mcpServers": found.servers}, required=True) | given
+        servers = servers_of({"mcpServers": found.servers}, required=True) | given
+        KNOWN.learn(secrets_in(servers))
+        return servers
 
     async def _fork(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)

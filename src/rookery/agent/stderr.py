@@ -1,14 +1,18 @@
-"""Stderr that never blocks us: a client that does not read it must not stop a turn (acp-T13)."""
+"""Stderr that never blocks us, since a client that does not read it must not stop a turn (acp-T13),
+and that shows no secret, whichever library writes."""
 
 import os
 import select
 import threading
 from contextlib import suppress
 
+from rookery.agent.settings.secrets import KNOWN
 from rookery.wire.pipes import private_copy
 
 PIECE = 4096
 """Bytes: what a pipe that is ready takes without waiting."""
+LONGEST = 64 * 1024
+"""Bytes of a line that are held back until its end comes."""
 
 
 def shield() -> None:
@@ -26,9 +30,22 @@ def shield() -> None:
 def _pass_on(reading: int, real: int) -> None:
     poll = select.poll()
     poll.register(real, select.POLLOUT)
+    begun = b""
     while data := os.read(reading, PIECE):
-        if any(state & select.POLLOUT for _, state in poll.poll(0)):
-            with suppress(OSError):
-                os.write(real, data)
+        # By whole lines: a secret may lie across two pieces.
+        whole, newline, begun = (begun + data).rpartition(b"\n")
+        if len(begun) > LONGEST:
+            whole, begun = whole + newline + begun, b""
+        text = KNOWN.text((whole + newline).decode("utf-8", "surrogateescape"))
+        _write(poll, real, text.encode("utf-8", "surrogateescape"))
+    _write(poll, real, KNOWN.text(begun.decode("utf-8", "replace")).encode())
     os.close(reading)
     os.close(real)
+
+
+def _write(poll: select.poll, real: int, data: bytes) -> None:
+    """What it takes now; the rest is dropped."""
+    for start in range(0, len(data), PIECE):
+        if any(state & select.POLLOUT for _, state in poll.poll(0)):
+            with suppress(OSError):
+                os.write(real, data[start : start + PIECE])

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
 from rookery import paths
+from rookery.agent.settings.secrets import KNOWN
 from rookery.log.lock import Lock
 
 type Json = dict[str, Any]
@@ -113,7 +114,7 @@ class Store:
             "prompted": record.prompted,
         }
         path = os.path.join(self.folder(record.id), RECORD)
-        paths.write_atomic(path, json.dumps(data, ensure_ascii=False).encode())
+        paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())
 
     def read(self, id: str) -> Record | None:
         """None: there is no such conversation. One of the SDK's own without our record counts."""

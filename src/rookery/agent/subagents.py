@@ -1,16 +1,54 @@
-"""Agents that an agent starts: they run in a tool's thread, ask through their parent's session and
-end with its turn."""
+"""Agents that an agent starts: they run in a tool's thread, ask through their parent's session, are
+watched by it, and end with its turn."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from openhands.sdk import LocalConversation
 from openhands.sdk.event import ActionEvent
+from openhands.tools.task import manager
 from openhands.tools.task.impl import TaskExecutor
+from openhands.tools.task.manager import Task, TaskManager
 
 from rookery.agent import terminal
+from rookery.agent.translate.children import ChildWatcher
 
 type Asker = Callable[[str, list[ActionEvent]], bool]
+
+_resumed: ContextVar[ChildWatcher | None] = ContextVar("resumed", default=None)
+_resume = TaskManager._resume_task
+
+
+class Below(LocalConversation):
+    """The conversation of an agent below: heard by the watcher that its parent's made for it, its
+    terminal too. The SDK gives a task that goes on none, and would print its events."""
+
+    def __init__(self, *, visualizer: Any = None, **named: Any) -> None:
+        watcher = visualizer or _resumed.get()
+        super().__init__(visualizer=watcher, **named)
+        if isinstance(watcher, ChildWatcher):
+            terminal.on_output(self, watcher.on_output)
+
+    def close(self) -> None:
+        terminal.on_output(self, None)
+        super().close()
+
+
+def _resume_watched(self: TaskManager, resume: str, subagent_type: str) -> Task:
+    above = self.parent_conversation._visualizer
+    watcher = above.create_sub_visualizer(resume) if above is not None else None
+    token = _resumed.set(watcher if isinstance(watcher, ChildWatcher) else None)
+    try:
+        return _resume(self, resume, subagent_type)
+    finally:
+        _resumed.reset(token)
+
+
+def install() -> None:
+    """From now on every task is watched so. Once is enough; twice does no harm."""
+    manager.LocalConversation = Below  # type: ignore[attr-defined,assignment]
+    TaskManager._resume_task = _resume_watched  # type: ignore[method-assign]
 
 
 def _executors(conversation: LocalConversation) -> list[TaskExecutor]:

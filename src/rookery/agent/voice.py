@@ -4,9 +4,9 @@ whichever thread they come from; and words of our own beside them."""
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.client import Client
@@ -40,6 +40,14 @@ class Running(Protocol):
     async def ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool: ...
 
 
+class Child(NamedTuple):
+    """An agent below, as it is told."""
+
+    call: str
+    translator: Translator
+    pace: Pace
+
+
 class Voice:
     turn: Running | None = None
 
@@ -50,9 +58,10 @@ class Voice:
         self.translator = self._new_translator()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._pace = Pace(self._loop, self._take_output)
-        self._watcher = Watcher(self._on_child_event)
-        self._children: dict[str, Translator] = {}
+        self._pace = Pace(self._loop, self._take_output, lambda: client.is_behind)
+        self._watcher = Watcher(self._on_child_event, self._on_child_output)
+        self._children: dict[str, Child] = {}
+        self._usage: Json | None = None
 
     @property
     def running(self) -> Conversation:
@@ -107,6 +116,8 @@ class Voice:
             self.translator = translator
             waiting = [action.tool_call_id for action in waiting_in(self.running)]
             self.tell(*translator.settle("interrupted", waiting))
+        self._usage = None
+        self.tell_usage()
 
     # --- what the SDK tells us -------------------------------------------------------------------
 
@@ -119,20 +130,41 @@ class Voice:
         if (call := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
             self._pace.ended(call)
         self.tell(*self.translator.live(event))
+        if isinstance(event, ActionEvent | MessageEvent) and event.source == "agent":
+            self.tell_usage()
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
+        """In the tool's thread, which waits for a client that is behind: an agent below takes many
+        steps within one of ours."""
         self.on_loop(self._take_child_event, call, conversation, event)
+        if self.client.is_behind and threading.get_ident() != self._thread:
+            asyncio.run_coroutine_threadsafe(self.client.keep_up(), self._loop).result()
 
     def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
         if self.turn is None or self.turn.cancelled:
             return
-        if conversation not in self._children:
-            self._children[conversation] = self.translator.child(call, conversation)
-        self.tell(*self._children[conversation].live(event))
+        child = self._children.get(conversation)
+        if child is None or child.call != call:  # one that goes on stands below another call
+            translator = self.translator.child(call, conversation)
+            pace = Pace(
+                self._loop,
+                lambda id, text: self._tell_output(translator, id, text),
+                lambda: self.client.is_behind,
+            )
+            child = self._children[conversation] = Child(call, translator, pace)
+        if (own := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            child.pace.ended(own)
+        self.tell(*child.translator.live(event))
+
+    def _on_child_output(self, conversation: str, call: str, text: str) -> None:
+        child = self._children.get(conversation)
+        if child is not None:
+            child.pace.feed(call, text)
 
     def translator_of(self, conversation: str) -> Translator:
         """Of an agent below, where it has said something already."""
-        return self._children.get(conversation, self.translator)
+        child = self._children.get(conversation)
+        return child.translator if child is not None else self.translator
 
     def _on_token(self, chunk: Any) -> None:
         self.on_loop(self._take_token, chunk)
@@ -142,8 +174,11 @@ class Voice:
             self.tell(*self.translator.delta(chunk))
 
     def _take_output(self, call: str, text: str) -> None:
+        self._tell_output(self.translator, call, text)
+
+    def _tell_output(self, translator: Translator, call: str, text: str) -> None:
         if self.turn is not None and not self.turn.cancelled:
-            self.tell(*self.translator.output(call, text))
+            self.tell(*translator.output(call, text))
 
     def _on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
         self.on_loop(self._take_retry, attempt, most, error)
@@ -159,13 +194,19 @@ class Voice:
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     def tell_usage(self) -> None:
-        """Tokens in the model's context, and what the session cost so far."""
+        """Tokens in the model's context, and what the session cost so far: with each answer of the
+        model's, at the end of a turn and of a replay, where it changed."""
         llm = self.running.agent.llm
-        if not (usages := llm.metrics.token_usages):
+        known = self.running.conversation_stats.usage_to_metrics
+        # After a load it has them before the model has.
+        if not (usages := (known.get(llm.usage_id) or llm.metrics).token_usages):
             return
         used = usages[-1].prompt_tokens + usages[-1].completion_tokens
         size = llm.max_input_tokens or usages[-1].context_window
         if not size:
             return  # of a model that nobody knows: nothing is made up
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
-        self.tell(*self.translator.usage(used, size, cost or None))
+        for update in self.translator.usage(used, size, cost or None):
+            if update != self._usage:
+                self._usage = update
+                self.tell(update)

@@ -1,6 +1,7 @@
 """The commands as one table, each loaded when it is called: a quick `ps` pays for nothing else."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, override
@@ -9,6 +10,7 @@ import click
 
 from rookery.cli import exits, faults
 from rookery.cli.look.screen import PipeClosed
+from rookery.core.environment import OVERRIDE
 
 
 class Entry(NamedTuple):
@@ -121,6 +123,12 @@ class Table(click.Group):
 )
 @click.option("--last", is_flag=True, help="Open it on the session that had news last.")
 @click.option("-t", "--task", default="", metavar="TEXT", help="Open it with a first prompt.")
+@click.option(
+    "--override-with-envs",
+    "overriding",
+    is_flag=True,
+    help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
+)
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def rookery(
@@ -130,6 +138,7 @@ def rookery(
     resume: str | None,
     last: bool,
     task: str,
+    overriding: bool,
 ) -> int | None:
     """Run coding agents in the background, keep every turn, watch and steer them.
 
@@ -151,6 +160,8 @@ def rookery(
 
         click.echo(f"rookery {__version__}")
         return exits.DONE
+    if overriding:
+        os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
     if context.invoked_subcommand is None:
         return _alone(agent, resume, last, task)
     return None

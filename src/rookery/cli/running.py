@@ -48,7 +48,12 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
             help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
         ),
         click.option(
-            "--cwd", type=directory, default=".", metavar="DIR", help="Where it works; else here."
+            "--cwd",
+            type=directory,
+            default=paths.work_directory,
+            show_default=False,
+            metavar="DIR",
+            help="Where it works; else $ROOKERY_WORK_DIR, or here.",
         ),
         click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio."),
         click.option(

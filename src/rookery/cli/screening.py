@@ -21,7 +21,8 @@ def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: b
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    return run(Start(home, agent=agent, session=session, task=task, choose=choose))
+    cwd = paths.work_directory()
+    return run(Start(home, cwd, agent=agent, session=session, task=task, choose=choose))
 
 
 def session_of(resume: str | None, last: bool) -> str:

@@ -34,6 +34,7 @@ from rookery.wire.lines import Line, LineSplitter, TooLong, line_of
 from rookery.wire.pipes import PipeReader, PipeWriter, take_stdio
 
 __all__ = [
+    "HIGH_WATER",
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
     "INVALID_REQUEST",

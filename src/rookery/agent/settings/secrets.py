@@ -68,9 +68,18 @@ def secrets_in(value: object, *, named: bool = False) -> set[str]:
 class Redactor:
     """Takes known secrets out of texts and of JSON, also as they look inside JSON."""
 
-    def __init__(self, secrets: Iterable[Secret | str]) -> None:
+    def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
+        self._known: frozenset[str] = frozenset()
+        self._pattern: re.Pattern[str] | None = None
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[Secret | str]) -> None:
+        """From now on these, too. From any thread."""
         plain = {each.reveal() if isinstance(each, Secret) else each for each in secrets}
-        kept = {text for text in plain if len(text) >= SHORTEST}
+        known = self._known | {text for text in plain if len(text) >= SHORTEST}
+        if known == self._known:
+            return
+        self._known, kept = known, set(known)
         kept |= {json.dumps(text)[1:-1] for text in kept}
         # The longest first: one secret may be the beginning of another.
         words = [re.escape(text) for text in sorted(kept, key=len, reverse=True)]
@@ -81,6 +90,8 @@ class Redactor:
 
     def json(self, value: Any) -> Any:
         """The same value, its texts and keys without secrets."""
+        if self._pattern is None:
+            return value
         match value:
             case str():
                 return self.text(value)
@@ -89,3 +100,8 @@ class Redactor:
             case list() | tuple():
                 return [self.json(inner) for inner in value]
         return value
+
+
+KNOWN = Redactor()
+"""Of this process: every key and token that it was given, since whatever it says or writes passes
+here. What is forked or started later has learned none of it."""

@@ -15,6 +15,8 @@ from rookery.agent.translate.calls import SUB_AGENTS
 
 type Sink = Callable[[str, str, Event], None]
 """(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
+type Printed = Callable[[str, str, str], None]
+"""(the sub-agent's conversation, the id of its call, what its command printed)"""
 
 
 class SubAgentStopped(RuntimeError):
@@ -23,11 +25,12 @@ class SubAgentStopped(RuntimeError):
 
 class Watcher(ConversationVisualizerBase):
     """The visualizer to give to a conversation. Its own events go elsewhere; those of its
-    sub-agents go to `sink`, in the thread of the tool."""
+    sub-agents go to `sink`, what their commands print to `printed`, in the thread of the tool."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, printed: Printed) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._sink = sink
+        self._printed = printed
         self._name = "parent"
         self._lock = threading.Lock()
         self._waiting: list[ActionEvent] = []
@@ -49,7 +52,8 @@ class Watcher(ConversationVisualizerBase):
             free = [one for one in self._waiting if not self._has_child(one)]
             named = [one for one in free if _mentions(one, agent_id)]
             found = next(iter(named or free or self._waiting), None)
-            child = ChildWatcher(self._sink, found.tool_call_id if found else "")
+            call = found.tool_call_id if found else ""
+            child = ChildWatcher(self._sink, self._printed, call)
             self._children.append(child)
             return child
 
@@ -65,10 +69,11 @@ class Watcher(ConversationVisualizerBase):
 
 
 class ChildWatcher(ConversationVisualizerBase):
-    def __init__(self, sink: Sink, call: str) -> None:
+    def __init__(self, sink: Sink, printed: Printed, call: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
         self._sink = sink
+        self._printed = printed
         self._stopped = threading.Event()
         self._below: list[ChildWatcher] = []
 
@@ -78,6 +83,10 @@ class ChildWatcher(ConversationVisualizerBase):
         if self.call:
             self._sink(self.call, self.conversation, event)
 
+    def on_output(self, call: str, text: str) -> None:
+        if self.call:
+            self._printed(self.conversation, call, text)
+
     @property
     def conversation(self) -> str:
         state: Any = self._state
@@ -85,7 +94,7 @@ class ChildWatcher(ConversationVisualizerBase):
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
         """A sub-agent's sub-agent is shown in the same call."""
-        child = ChildWatcher(self._sink, self.call)
+        child = ChildWatcher(self._sink, self._printed, self.call)
         self._below.append(child)
         return child
 
@@ -100,6 +109,7 @@ def _mentions(event: ActionEvent, name: str) -> bool:
     tasks = getattr(action, "tasks", None) or {}
     return name in {
         getattr(action, "description", None),
+        getattr(action, "resume", None),
         *tasks,
         *(getattr(action, "ids", None) or []),
     }

@@ -11,9 +11,15 @@ SLOWEST = 1.0
 class Pace:
     """Fed from any thread; tells on the loop. The longer a command prints, the rarer the news."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, tell: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        tell: Callable[[str, str], None],
+        is_behind: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._loop = loop
         self._tell = tell
+        self._is_behind = is_behind
         self._held: dict[str, list[str]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._told: dict[str, int] = {}
@@ -30,7 +36,13 @@ class Pace:
         if call not in self._timers:
             told = self._told.get(call, 0)
             delay = min(SLOWEST, FIRST + SLOWER * told) if told else 0.0
-            self._timers[call] = self._loop.call_later(delay, self.flush, call)
+            self._timers[call] = self._loop.call_later(delay, self._tick, call)
+
+    def _tick(self, call: str) -> None:
+        if self._is_behind():  # it is told more at once, later
+            self._timers[call] = self._loop.call_later(SLOWEST, self._tick, call)
+        else:
+            self.flush(call)
 
     def flush(self, call: str) -> None:
         """On the loop: now, before the call's end is told."""
