@@ -1,5 +1,6 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
+from rookery.core import loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.plain import clean, clean_line, count, width_of
@@ -41,6 +42,8 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
     match block["role"]:
         case "thought":
             return bool(block["text"].strip())
+        case "plan":
+            return bool(block["parts"])
         case "tool":
             return card.has_details(block, terminals)
         case "terminal":
@@ -105,11 +108,25 @@ def _thought(block: Block, view: View) -> list[Line]:
 
 
 def _plan(block: Block, view: View) -> list[Line]:
-    lines: list[Line] = [[(clean_line(block["title"]) or "Plan", view.look.heading)]]
+    title = clean_line(block["title"]) or "Plan"
+    if not view.opened:
+        return [trimmed(_plan_line(title, block, view), view.prose)]
+    lines: list[Line] = [[(title, view.look.heading)]]
     inner = view.narrower(2)
     for each in block["parts"]:
         lines += prefixed(part.rendered(each, inner), [("  ", view.look.plain)])
     return lines
+
+
+def _plan_line(title: str, block: Block, view: View) -> Line:
+    """How far it is, and what is done now."""
+    look = view.look
+    items = [item for each in block["parts"] for item in loose.mappings(each, "items")]
+    done = sum(loose.text(item, "status") == "completed" for item in items)
+    now = next((item for item in items if loose.text(item, "status") == "in_progress"), None)
+    words = f"  {done} of {len(items)} done" if items else ""
+    doing = f" · {clean_line(loose.text(now, 'text'))}" if now else ""
+    return [("▸ ", look.soft), (title, look.heading), (words, look.soft), (doing, look.soft)]
 
 
 def _divider(block: Block, view: View) -> list[Line]:
