@@ -95,4 +95,4 @@ class KeysScreen(Modal[None]):
                         where = place
                         yield Label(place, classes="section", markup=False)
                     yield Label(f"  {key:<22} {words}", markup=False)
-            yield Label("Esc goes back", classes="hint")
+            yield Label(keys_line(self), classes="keys")

@@ -39,8 +39,8 @@ ModalScreen { align: center middle; background: $background 80%; }
 }
 .window .told { width: 100%; height: auto; max-height: 5; color: $ink-2; }
 .window Checkbox { background: $card; margin: 0 0 1 0; }
-.window Checkbox > .toggle--button { color: $card; background: $ink-3; }
-.window Checkbox.-on > .toggle--button { color: $success; background: $background; }
+.window Checkbox > .toggle--button { color: $foreground; background: $card; }
+.window Checkbox.-on > .toggle--button { color: $success; background: $card; }
 .window Input { margin: 0 0 1 0; background: $background; }
 .window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
 .window .fields { height: auto; max-height: 60vh; scrollbar-size: 1 1; }
@@ -56,8 +56,8 @@ ModalScreen { align: center middle; background: $background 80%; }
 .window OptionList:focus > .option-list--option-highlighted {
     background: $line; color: $foreground; text-style: none;
 }
-.window Select, .window SelectionList { background: $background; height: auto; }
-.window SelectionList { max-height: 8; border: none; padding: 0; }
+.window Select { background: $background; height: auto; }
+.field Vertical { height: auto; }
 .field Input, .field Checkbox { margin: 0; }
 .window Checkbox:focus > .toggle--label { background: $card; color: $accent; text-style: bold; }
 .window Select > SelectCurrent { background: $background; }

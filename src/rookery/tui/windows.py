@@ -241,15 +241,19 @@ class Windows(Shell):
 
         session, home = self.session, self.start.home
 
-        def read() -> str:
+        def read() -> tuple[str, str]:
             try:
                 with Reader.open(session_dir(home, session)) as log:
-                    return recap(log, before).text()
+                    return recap(log, before).text(), "Nothing was said before that."
             except LogError as error:
-                return f"{error}"
+                return "", str(error)
 
-        def put(text: str) -> None:
+        def put(found: tuple[str, str]) -> None:
+            text, why = found
             if session != self.session:
+                return
+            if not text:
+                self.notify(why, severity="warning", markup=False)
                 return
             typed = self.composer.text
             self.composer.load_text(f"{text}\n\n{typed}" if typed else f"{text}\n\n")

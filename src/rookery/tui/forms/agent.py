@@ -55,8 +55,8 @@ class AgentsScreen(RowsScreen[str]):
     WIDE = 26
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "use here", id="agents.take"),
-        Binding("d", "default", "default for new sessions", id="agents.default"),
-        Binding("c", "copy", "copy the install line", id="agents.copy"),
+        Binding("d", "default", "make default", id="agents.default"),
+        Binding("c", "copy", "copy install line", id="agents.copy"),
     ]
 
     def __init__(self, current: str = "", title: str = "") -> None:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Checkbox, Input, Select, SelectionList
-from textual.widgets.selection_list import Selection
+from textual.widgets import Checkbox, Input, Select
 
 from rookery.core import forms, loose
 from rookery.core.events import Json
@@ -14,18 +16,46 @@ MOST = 50
 """Fields that are shown of one form."""
 
 
+class Tick(Checkbox):
+    """Its state is a sign, and not a colour alone."""
+
+    @property
+    def _button(self) -> Content:
+        sign = "[✓]" if self.value else "[ ]"
+        return Content.assemble((sign, self.get_visual_style("toggle--button")))
+
+
+class Ticks(Vertical):
+    """Any number of choices."""
+
+    def __init__(self, choices: list[tuple[str, str]], chosen: list[Any], name: str) -> None:
+        super().__init__(id=name)
+        self._choices, self._first = choices, chosen
+
+    def compose(self) -> ComposeResult:
+        for value, title in self._choices:
+            yield Tick(_plain(title), value=value in self._first, compact=True)
+
+    @property
+    def chosen(self) -> list[str]:
+        ticks = self.query(Tick)
+        return [value for tick, (value, _) in zip(ticks, self._choices, strict=True) if tick.value]
+
+    def tick(self, *values: str) -> None:
+        for tick, (value, _) in zip(self.query(Tick), self._choices, strict=True):
+            tick.value = value in values
+
+
 def control_of(field: Any, value: Any, name: str) -> Widget:
     """For any schema, also a damaged one."""
     given = field.get("default") if isinstance(field, dict) and value is None else value
     kind = loose.text(field, "type")
     if kind == "boolean":
-        return Checkbox("yes", value=given is True, id=name, compact=True)
+        return Tick("yes", value=given is True, id=name, compact=True)
     if kind == "array":
         items = titled(loose.mapping(field, "items"))
         if items:
-            chosen = given if isinstance(given, list) else []
-            rows = [Selection(_plain(title), value, value in chosen) for value, title in items]
-            return SelectionList(*rows, id=name, compact=True)
+            return Ticks(items, given if isinstance(given, list) else [], name)
     choices = titled(field) if isinstance(field, dict) else []
     if choices and kind == "string":
         options = [(_plain(title), value) for value, title in choices]
@@ -69,8 +99,8 @@ def value_of(control: Widget, field: Any) -> Any:
     check. None: nothing was."""
     if isinstance(control, Checkbox):
         return control.value
-    if isinstance(control, SelectionList):
-        return list(control.selected) or None
+    if isinstance(control, Ticks):
+        return control.chosen or None
     if isinstance(control, Select):
         return None if control.is_blank() else control.value
     if isinstance(control, Input):

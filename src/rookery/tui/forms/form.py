@@ -52,9 +52,9 @@ class FormScreen(Modal[Json]):
             yield Label(f"{words}{needed}", markup=False, classes="name")
             yield control_of(field, self._values.get(name), f"field{number}")
             yield Static("", classes="problem", id=f"wrong{number}", markup=False)
-            yield Static(self._about(field), classes="hint", id=f"about{number}", markup=False)
+            yield Static(self.about(field), classes="hint", id=f"about{number}", markup=False)
 
-    def _about(self, field: object) -> str:
+    def about(self, field: object) -> str:
         said = [clean(loose.text(field, "description"))[:500], allowed(field)]
         return " · ".join(words for words in said if words)
 
@@ -66,8 +66,9 @@ class FormScreen(Modal[Json]):
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """A field is seen whole: its name, and what is said of it."""
-        if isinstance(parent := event.widget.parent, Vertical):
-            self.call_after_refresh(parent.scroll_visible, animate=False)
+        field = next((each for each in event.widget.ancestors if each.has_class("field")), None)
+        if isinstance(field, Widget):
+            self.call_after_refresh(field.scroll_visible, animate=False)
 
     # --- what a person does --------------------------------------------------------------------
 
@@ -110,7 +111,8 @@ class FormScreen(Modal[Json]):
             first = number if first is None and name in wrong else first
         self.tell("")
         if first is not None:
-            self.query_one(f"#field{first}").focus()
+            control = self.query_one(f"#field{first}")
+            (control if control.focusable else control.query("Tick").first()).focus()
 
     def tell(self, words: str) -> None:
         """A line under the fields: what is being done, or what came of it."""

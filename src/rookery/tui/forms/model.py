@@ -115,7 +115,7 @@ class ModelForm(FormScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "test and save", priority=True, id="form.send"),
-        Binding("ctrl+t", "test", "only test", priority=True, id="model.test"),
+        Binding("ctrl+t", "test", "test", priority=True, id="model.test"),
         Binding("ctrl+o", "keep", "save untested", priority=True, id="model.keep"),
     ]
 

@@ -8,10 +8,12 @@ from textual.binding import Binding, BindingType
 from rookery import config, models
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
+from rookery.core import loose
 from rookery.core.events import Json
 from rookery.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
 from rookery.tui import errand
 from rookery.tui.forms.form import FormScreen
+from rookery.tui.look.plain import clean_line
 from rookery.tui.shell import Shell
 
 
@@ -71,6 +73,10 @@ class SettingsForm(FormScreen):
             or (isinstance(value, str) and self._table[key].limit)
         }
         super().__init__(title, schema(table), shown)
+
+    def about(self, field: object) -> str:
+        """The table says all that there is to say."""
+        return clean_line(loose.text(field, "description"))
 
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)

@@ -122,11 +122,9 @@ def _plan_line(title: str, block: Block, view: View) -> Line:
     """How far it is, and what is done now."""
     look = view.look
     items = [item for each in block["parts"] for item in loose.mappings(each, "items")]
-    done = sum(loose.text(item, "status") == "completed" for item in items)
     now = next((item for item in items if loose.text(item, "status") == "in_progress"), None)
-    words = f"  {done} of {len(items)} done" if items else ""
     doing = f" · {clean_line(loose.text(now, 'text'))}" if now else ""
-    return [("▸ ", look.soft), (title, look.heading), (words, look.soft), (doing, look.soft)]
+    return [("▸ ", look.soft), (title, look.heading), (doing, look.soft)]
 
 
 def _divider(block: Block, view: View) -> list[Line]:
@@ -138,7 +136,10 @@ def _divider(block: Block, view: View) -> list[Line]:
     rule = trimmed([("─" * left, look.line), (words, look.soft), ("─" * right, look.line)], wide)
     text = clean(block["text"][:LONGEST_TEXT]).strip()
     body = wrap([(text, look.soft)], view.prose) if text else []
-    return [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
+    lines = [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
+    for place, action in enumerate(block["actions"]):
+        lines += ask.action_lines(place, action, view)
+    return lines
 
 
 def _raw(block: Block, view: View) -> list[Line]:
