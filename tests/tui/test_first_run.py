@@ -96,6 +96,8 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         assert "every action  current" not in shown
         screen.press("Escape")
         screen.wait_without("High risk only")
+        screen.press("C-n")
+        screen.wait_for("a new session")
         screen.type("go")
         screen.press("Enter")  # the demo's edit, which it would ask about
         screen.wait_for("That is how an agent's edit looks when you allow it.")

@@ -127,6 +127,17 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
     assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
 
 
+async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await pilot.press("f6", "f7", "f6", "ctrl+n", "f4")
+        assert len(app.screen_stack) == 2
+        assert app.session == "a1b2c3"
+        await pilot.press("down", "down", "down", "enter")  # from here, the agents are opened
+        await pilot.pause()
+        await pilot.pause()
+        assert (len(app.screen_stack), titles(app)[0]) == (2, "rookery")
+
+
 # --- models ------------------------------------------------------------------------------------
 
 

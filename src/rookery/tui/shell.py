@@ -77,6 +77,9 @@ class Shell(App[str]):
         """Find out anew what is set up."""
         raise NotImplementedError
 
+    def action_agents(self) -> None:
+        raise NotImplementedError
+
     def send(self, command: Json, session: str = "") -> None:
         """Send a command to a session, else to the one that is shown; what is wrong with it comes
         as a toast."""

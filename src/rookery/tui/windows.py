@@ -11,9 +11,23 @@ from rookery.core.policy import Interface
 from rookery.tui import messages
 from rookery.tui.shell import Shell
 
+BEHIND = frozenset(
+    {
+        *("settings", "agents", "pick", "confirm_mode", "servers", "keys"),
+        *("new", "switch", "sessions", "next_ask"),
+    }
+)
+"""Actions whose keys are for the screen below."""
+
 
 class Windows(Shell):
     """The part of the program that opens them."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Under a window nothing moves, and no second one is opened by a key."""
+        if action in BEHIND and len(self.screen_stack) > 1:
+            return False
+        return super().check_action(action, parameters)
 
     def look_around(self) -> None:
         self.room.look_around(self.start.cwd, self.start.agent)

@@ -63,6 +63,12 @@ class FormScreen(Modal[Json]):
             about = self.query_one(f"#about{number}", Static)
             about.display = bool(str(about.content))
             self.query_one(f"#wrong{number}", Static).display = False
+        if self.fields:  # at once: the first key is meant for it
+            self.set_focus(self._focusable(0))
+
+    def _focusable(self, number: int) -> Widget:
+        control = self.query_one(f"#field{number}")
+        return control if control.focusable else control.query("Tick").first(Widget)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """A field is seen whole: its name, and what is said of it."""
@@ -111,8 +117,7 @@ class FormScreen(Modal[Json]):
             first = number if first is None and name in wrong else first
         self.tell("")
         if first is not None:
-            control = self.query_one(f"#field{first}")
-            (control if control.focusable else control.query("Tick").first()).focus()
+            self._focusable(first).focus()
 
     def tell(self, words: str) -> None:
         """A line under the fields: what is being done, or what came of it."""

@@ -88,7 +88,7 @@ class SettingsScreen(RowsScreen[None]):
                 self.app.push_screen(ServersScreen(), lambda _: self.reload())
             case "agents":
                 self.dismiss(None)
-                self.shell.call_later(self.shell.run_action, "agents")
+                self.shell.call_after_refresh(self.shell.action_agents)
             case "rules":
                 from rookery.tui.forms.rule import RulesScreen
 

@@ -51,6 +51,7 @@ class RowsScreen[Answer](Modal[Answer]):
             yield Label(keys_line(self), classes="keys")
 
     def on_mount(self) -> None:
+        self.set_focus(self.query_one(OptionList))
         self.begin()
 
     def begin(self) -> None:
