@@ -21,9 +21,18 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.core.policy import CriticPolicy, Policy
+from rookery.core.policy import CriticPolicy, Interface, Policy
 from rookery.core.rules import Fault, Rule, rule_of
-from rookery.settings import CRITIC, CRITIC_LIMITS, LIMITS, OFF_OR
+from rookery.settings import (
+    CRITIC,
+    CRITIC_LIMITS,
+    INTERFACE,
+    INTERFACE_LIMITS,
+    LIMITS,
+    OFF_OR,
+    WORKER,
+    Setting,
+)
 
 FILE = "config.toml"
 PLAIN = {
@@ -33,9 +42,10 @@ PLAIN = {
 }
 KNOWN = (
     *PLAIN,
-    *("[worker]", "[critic]", "[session]", "[agent]", "[agents.NAME]", "[[policy.rules]]"),
+    *("[worker]", "[critic]", "[session]", "[agent]", "[interface]", "[agents.NAME]"),
+    "[[policy.rules]]",
 )
-TABLES = ("worker", "critic", "session", "agent", "agents", "policy")
+TABLES = ("worker", "critic", "session", "agent", "interface", "agents", "policy")
 
 
 class Config(NamedTuple):
@@ -51,6 +61,7 @@ class Config(NamedTuple):
     rules: tuple[Rule, ...] = ()
     critic: CriticPolicy = CriticPolicy()
     show_tool_durations: bool = True
+    interface: Interface = Interface()
     warm: bool = True
     """Whether a process with the SDK loaded is kept for sessions of our own agent."""
 
@@ -70,6 +81,17 @@ def load(home: str) -> Config:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     return parse(data, path)
+
+
+def value_of(found: Config, setting: Setting) -> Any:
+    """What holds for a setting of settings.SINGLE."""
+    table, _, name = setting.key.rpartition(".")
+    holders: dict[str, object] = {
+        WORKER: found.policy,
+        CRITIC: found.critic,
+        INTERFACE: found.interface,
+    }
+    return getattr(holders.get(table, found), name)
 
 
 def parse(data: bytes, path: str) -> Config:
@@ -123,6 +145,9 @@ class _File:
             case "critic":
                 fields = self.fields(key, table, CriticPolicy._field_defaults)
                 return {"critic": CriticPolicy(**fields)}
+            case "interface":
+                fields = self.fields(key, table, Interface._field_defaults)
+                return {key: Interface(**fields)}
             case "agents":
                 return {"agents": {name: self.agent(name, each) for name, each in table.items()}}
             case "session":
@@ -175,7 +200,7 @@ class _File:
         """The value, of the type that the field's default has. The worker's numbers are clamped;
         the critic's must lie where they may."""
         place = [table, key]
-        limits = CRITIC_LIMITS if table == CRITIC else LIMITS
+        limits = {CRITIC: CRITIC_LIMITS, INTERFACE: INTERFACE_LIMITS}.get(table, LIMITS)
         limit: tuple[Any, ...] = limits.get(key, (0.0, float("inf")))
         if isinstance(default, bool):
             if not isinstance(value, bool):
@@ -232,12 +257,12 @@ def line_of(lines: Sequence[str], key: list[str]) -> int:
     for number, line in enumerate(lines, 1):
         bare = line.strip()
         if bare.startswith("["):
-            table = _words(bare.strip("[] \t").split("]")[0])
+            table = words(bare.strip("[] \t").split("]")[0])
             if table == key:
                 return number
             nearest = number if table == key[: len(table)] else nearest
         elif "=" in bare and not bare.startswith("#"):
-            found = [*table, *_words(bare.split("=")[0])]
+            found = [*table, *words(bare.split("=")[0])]
             if found == key:
                 return number
             # An inline table says several at once: `worker = { … }`.
@@ -256,13 +281,13 @@ def rule_line(lines: Sequence[str], number: int, key: str = "") -> int:
         if bare.startswith("["):
             if start:
                 break
-            if bare.startswith("[[") and _words(bare[2:].split("]]")[0]) == RULES:
+            if bare.startswith("[[") and words(bare[2:].split("]]")[0]) == RULES:
                 seen += 1
                 start = place if seen == number else 0
-        elif start and key and "=" in bare and _words(bare.split("=")[0]) == [key]:
+        elif start and key and "=" in bare and words(bare.split("=")[0]) == [key]:
             return place
     return start
 
 
-def _words(dotted: str) -> list[str]:
+def words(dotted: str) -> list[str]:
     return [word.strip().strip("\"'") for word in dotted.split(".")]

@@ -4,14 +4,19 @@ and for the page about sessions."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.core.policy import CriticPolicy, Policy
+from rookery.core.policy import CriticPolicy, Interface, Policy
 
 type Limit = tuple[float, float] | tuple[str, ...]
 """The least and the greatest number, or the words that are allowed."""
 
 WORKER = "worker"
 CRITIC = "critic"
-TABLES: dict[str, type[Policy] | type[CriticPolicy]] = {WORKER: Policy, CRITIC: CriticPolicy}
+INTERFACE = "interface"
+TABLES: dict[str, type[Policy] | type[CriticPolicy] | type[Interface]] = {
+    WORKER: Policy,
+    CRITIC: CriticPolicy,
+    INTERFACE: Interface,
+}
 
 AT_ONCE = "at once, in sessions that are awake too"
 NEXT_TERMINAL = "at once, for terminals that are started from then on"
@@ -240,6 +245,39 @@ _CRITIC = (
 
 CRITICS = tuple(setting._replace(key=f"{CRITIC}.{setting.key}") for setting in _CRITIC)
 
+NEXT_SCREEN = "at the next start of the terminal interface, or at once from its own settings"
+
+_INTERFACE = (
+    Setting(
+        "theme",
+        "the colours of the terminal interface",
+        ("dark", "light", "contrast"),
+        unit="a word",
+        effect=NEXT_SCREEN,
+    ),
+    Setting(
+        "diff",
+        "changes in one column, or old and new side by side",
+        ("unified", "split"),
+        unit="a word",
+        effect=NEXT_SCREEN,
+    ),
+    Setting(
+        "cards_expanded",
+        "tool cards are open until you fold them",
+        unit="true or false",
+        effect=NEXT_SCREEN,
+    ),
+    Setting(
+        "plan_opens",
+        "an agent's plan is shown whole; else as one line",
+        unit="true or false",
+        effect=NEXT_SCREEN,
+    ),
+)
+
+INTERFACES = tuple(setting._replace(key=f"{INTERFACE}.{setting.key}") for setting in _INTERFACE)
+
 OWN_AGENT = Setting(
     "agents.NAME.command",
     "an agent of your own: rookery run --agent NAME",
@@ -280,11 +318,12 @@ RULES = Setting(
     effect=AT_ONCE,
 )
 
-SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT)
+SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
 """Each is one value."""
 SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
+INTERFACE_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in INTERFACES}
 OFF_OR = {setting.name: setting.least_on for setting in NUMBERS if setting.least_on}
 
 
@@ -327,6 +366,8 @@ def sample() -> str:
     lines += [_line(each.name, written(each.default), each.brief) for each in AGENT]
     lines += ["", f"[{CRITIC}]"]
     lines += [_line(each.name, written(each.default), each.brief) for each in CRITICS]
+    lines += ["", f"[{INTERFACE}]"]
+    lines += [_line(each.name, written(each.default), each.brief) for each in INTERFACES]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status*"']

@@ -142,8 +142,8 @@ def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> Non
         (("--name", "gone"), "there is no saved model"),
         (("--provider", "openai-compatible", "--model", "x"), "--base-url"),
         (("--remove", "gone"), "there are none"),
-        (("--json",), "--list"),
-        (("--timeout", "0"), "--timeout"),
+        (("--json",), "say what to set up"),
+        (("--timeout", "-1"), "--timeout"),
     ],
 )
 def test_bad_input_is_told_and_changes_nothing(
@@ -260,3 +260,43 @@ def test_ctrl_c_during_the_test_saves_nothing(home: Path) -> None:
         done = running.end()
     assert (done.code, "Traceback" in done.err) == (130, False)
     assert not (home / profiles.FILE).exists()
+
+
+# ---------------------------------------------------------------- for programs, and the condenser
+
+
+def test_U6_a_program_is_told_how_it_ended(home: Path) -> None:
+    with serving(SCRIPT) as it:
+        tried = setup(*good(it, "--key-stdin", "--json", "--test"), text=KEY + "\n")
+        assert tried.events == [{"ok": True, "words": "openai/good answered.", "option": ""}]
+        assert not (home / profiles.FILE).exists()
+        wrong = setup(*good(it, "--key-stdin", "--json"), text="sk-wrong\n")
+        assert (wrong.code, wrong.events[0]["ok"]) == (1, False)
+        assert "does not accept the key" in wrong.events[0]["words"]
+        kept = setup(*good(it, "--key-stdin", "--json"), text=KEY + "\n")
+        assert kept.events[0]["words"] == "Saved good (openai/good)."
+    bad = setup("--json", "--model", "openai/x", "--base-url", "nonsense")
+    assert (bad.code, bad.events[0]["option"]) == (2, "--base-url")
+    assert (tried.err, wrong.err, kept.err, bad.err) == ("", "", "", "")
+
+
+def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
+    words = ("--model", "m", "--name", "a", "--base-url", "http://127.0.0.1:1/v1", "--no-test")
+    assert setup(*words, "--timeout", "5").code == 0
+    done = setup("--name", "a", "--model", "ollama_chat/m", "--base-url", "none", "--no-test")
+    assert done.code == 0, done.err
+    assert (saved(home)["a"]["base_url"], saved(home)["a"]["timeout"]) == (None, 5)
+    assert setup("--name", "a", "--timeout", "0", "--no-test").code == 0
+    assert saved(home)["a"]["timeout"] is None
+
+
+def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
+    assert "Over 80 events, all but the first 4" in setup("condenser").out
+    assert setup("condenser", "--max-size", "120", "--keep-first", "6").code == 0
+    kept = json.loads((home / profiles.FILE).read_text())["condenser"]
+    assert (kept["max_size"], kept["keep_first"]) == (120, 6)
+    bad = setup("condenser", "--keep-first", "60")
+    assert bad.code == 2
+    assert "less than half of max_size" in bad.err
+    assert "there is no saved model" in setup("condenser", "--profile", "x").err
+    assert setup("condenser", "--off").out == "Long conversations are never shortened.\n"

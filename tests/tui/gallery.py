@@ -166,6 +166,79 @@ ASKS: list[Json] = [
 ]
 
 
+CHOICES: list[Json] = [
+    prompt("Which model are you?"),
+    running(),
+    {
+        "sessionUpdate": "config_option_update",
+        "configOptions": [
+            {
+                "id": "model",
+                "name": "Model",
+                "category": "model",
+                "currentValue": "big",
+                "options": [
+                    {"value": "big", "name": "Big", "description": "for hard things"},
+                    {"value": "small", "name": "Small", "description": "quick and cheap"},
+                ],
+            },
+            {
+                "id": "mode",
+                "name": "Mode",
+                "category": "mode",
+                "currentValue": "default",
+                "options": [
+                    {"value": "default", "name": "Default", "description": "asks first"},
+                    {"value": "plan", "name": "Plan", "description": "changes nothing"},
+                ],
+            },
+            {"id": "web", "name": "Web search", "type": "boolean", "currentValue": True},
+        ],
+    },
+    chunk("message", "I am the big one."),
+    {"sessionUpdate": "_turn", "state": "idle", "reason": "end_turn"},
+]
+
+FORM: Json = {
+    "properties": {
+        "name": {"type": "string", "title": "Name", "minLength": 2, "pattern": "^[a-z]+$"},
+        "mail": {"type": "string", "title": "Mail", "format": "email"},
+        "parts": {"type": "integer", "title": "Parts", "minimum": 1, "maximum": 9},
+        "share": {"type": "number", "title": "Share", "maximum": 1},
+        "publish": {"type": "boolean", "title": "Publish it"},
+        "channel": {
+            "type": "string",
+            "title": "Channel",
+            "oneOf": [
+                {"const": "s", "title": "Stable"},
+                {"const": "n", "title": "Nightly [fast]"},
+            ],
+        },
+        "tests": {
+            "type": "array",
+            "title": "Tests",
+            "items": {"enum": ["unit", "end to end"]},
+            "minItems": 1,
+        },
+    },
+    "required": ["name", "tests"],
+}
+
+QUESTION: list[Json] = [*ASKS[:2], {**ASKS[3], "schema": FORM}]
+
+LOST: list[Json] = [
+    *TALK,
+    {"sessionUpdate": "_turn", "state": "idle", "reason": "end_turn"},
+    {
+        "sessionUpdate": "_agent",
+        "state": "switched",
+        "name": "codex",
+        "from": "claude",
+        "to": "codex",
+    },
+]
+
+
 def document_of(updates: list[Json]) -> Document:
     begin = NOW - 42_000 - len(updates) * 1000
     events = [

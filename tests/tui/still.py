@@ -1,33 +1,61 @@
 """The program without its engine room: it shows what a test gives it, and what it would send is
 kept."""
 
+from collections.abc import Callable
+from typing import Any
+
 from rookery.core.document import Block
 from rookery.core.events import Json
 from rookery.core.fleet import fleet_block, head_of, in_order
 from rookery.core.header import EMPTY
+from rookery.core.policy import Interface
 from rookery.tui.app import Rookery
 from rookery.tui.messages import FleetChanged, Opened, SetUpFound
+from rookery.tui.room import Room
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from tests.tui.gallery import NOW
 
 
-class Still(Rookery):
-    """Nothing is read, nothing is sent."""
+class AtOnce(Room):
+    """What a window asks for is there when it asked."""
 
-    def __init__(self, opened: Opened | None = None, theme: str = "rookery-dark") -> None:
-        super().__init__(Start("/nowhere", "/work", theme=theme, clock=lambda: NOW))
+    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+        then(work())
+
+
+class Still(Rookery):
+    """No session is read, nothing is sent; windows read the files of `home`."""
+
+    def __init__(
+        self,
+        opened: Opened | None = None,
+        theme: str = "rookery-dark",
+        home: str = "/nowhere",
+        taste: Interface | None = None,
+    ) -> None:
+        taste = taste or Interface(theme=theme.removeprefix("rookery-"))
+        super().__init__(Start(home, "/work", taste=taste, clock=lambda: NOW))
+        self.room = AtOnce(home, self.post_message)
+        self.kept: list[Json] = []
+        self.found_here = SetUp("/work", installed=("claude",))
         self._given = opened
         self.sent: list[Json] = []
 
     def _begin(self) -> None:
         self.composer.cursor_blink = False
         self.on_fleet_changed(FleetChanged(fleet()))
-        self.on_set_up_found(SetUpFound(SetUp("/work", installed=("claude",))))
+        self.on_set_up_found(SetUpFound(self.found_here))
         if self._given is not None:
             self.session = self.composer.session = self._given.session
             self.fleet.mark_shown(self.session)
             self.on_opened(self._given)
+
+    def look_around(self) -> None:
+        """Everything is known."""
+
+    def keep_taste(self, **changes: Any) -> None:
+        self.kept.append(changes)
 
     def send(self, command: Json, session: str = "") -> None:
         self.sent.append(command)

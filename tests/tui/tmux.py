@@ -16,6 +16,8 @@ class Tmux:
     """One terminal with one command in it, on a server of its own."""
 
     def __init__(self, home: Path, *command: str, size: tuple[int, int] = (100, 30)) -> None:
+        self.seconds = SECONDS
+        """Within which what is waited for has to come."""
         self._server = f"rk{os.getpid()}-{next(_NUMBERS)}"
         wide, high = map(str, size)
         line = shlex.join(command or (sys.executable, "-m", "rookery"))
@@ -57,7 +59,7 @@ class Tmux:
         return self._wait(lambda shown: word not in shown, ("no", word))
 
     def _wait(self, is_there: "object", words: tuple[str, ...]) -> str:
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + self.seconds
         while time.monotonic() < until:
             shown = self.screen()
             if is_there(shown):  # type: ignore[operator]

@@ -72,7 +72,7 @@ def current(home: str) -> list[Json]:
     for setting in settings.SINGLE:
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
-        value = value_of(found, setting)
+        value = files.value_of(found, setting)
         line = files.line_of(lines, [*table, name]) or None
         rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
     for name, argv in found.agents.items():
@@ -83,12 +83,6 @@ def current(home: str) -> list[Json]:
         said = f"{rule.do} {described(rule)}"
         rows.append(_row(f"policy.rules {number}", said, line, said))
     return rows
-
-
-def value_of(found: files.Config, setting: settings.Setting) -> object:
-    table, _, name = setting.key.rpartition(".")
-    holder: object = {settings.WORKER: found.policy, settings.CRITIC: found.critic}.get(table)
-    return getattr(found if holder is None else holder, name)
 
 
 def _row(key: str, value: object, line: int | None, given: object) -> Json:
@@ -212,7 +206,11 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
         before = files.parse(old or b"", path)
     except files.ConfigError:
         return ["Sessions that are awake take it up when they next hear a command, or soon."]
-    changed = [each for each in settings.SINGLE if value_of(before, each) != value_of(after, each)]
+    changed = [
+        each
+        for each in settings.SINGLE
+        if files.value_of(before, each) != files.value_of(after, each)
+    ]
     changed += [settings.OWN_AGENT] if before.agents != after.agents else []
     changed += [settings.RULES] if before.rules != after.rules else []
     if not changed:

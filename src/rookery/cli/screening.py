@@ -3,8 +3,12 @@ library, the list of sessions is printed instead."""
 
 import importlib.util
 import sys
+from typing import TYPE_CHECKING
 
 from rookery import paths
+
+if TYPE_CHECKING:
+    from rookery.core.policy import Interface
 
 
 def can_open() -> bool:
@@ -21,8 +25,26 @@ def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: b
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    cwd = paths.work_directory()
-    return run(Start(home, cwd, agent=agent, session=session, task=task, choose=choose))
+    start = Start(
+        home,
+        paths.work_directory(),
+        agent=agent,
+        session=session,
+        task=task,
+        choose=choose,
+        taste=_taste(home),
+    )
+    return run(start)
+
+
+def _taste(home: str) -> "Interface | None":
+    """How things are shown, before the first picture; a file with a mistake is told there."""
+    from rookery import config
+
+    try:
+        return config.load(home).interface
+    except config.ConfigError:
+        return None
 
 
 def session_of(resume: str | None, last: bool) -> str:

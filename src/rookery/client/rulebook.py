@@ -22,7 +22,7 @@ class NotEdited(Exception):
 def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:
     """Write a rule behind all others, or before them. `make` is told the rules that there are.
     Raises ConfigError, NotEdited."""
-    with _editing(home) as (path, text):
+    with editing(home) as (path, text):
         known = config.parse(text.encode(), path).rules
         rule = make(known)
         wanted = (rule, *known) if first else (*known, rule)
@@ -37,7 +37,7 @@ def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = Fals
 
 def remove(home: str, name: str) -> Rule:
     """Take a rule out by its name or its place. Raises KeyError, ConfigError, NotEdited."""
-    with _editing(home) as (path, text):
+    with editing(home) as (path, text):
         known = config.parse(text.encode(), path).rules
         place = find(known, name)
         wanted = (*known[:place], *known[place + 1 :])
@@ -71,20 +71,20 @@ def written(rule: Rule) -> list[str]:
     """A rule as lines of TOML."""
     lines = ["[[policy.rules]]"]
     if not rule.name.isdecimal():
-        lines.append(f"name = {_quoted(rule.name)}")
-    lines.append(f"do = {_quoted(rule.do)}")
+        lines.append(f"name = {quoted(rule.name)}")
+    lines.append(f"do = {quoted(rule.do)}")
     for key in GROUNDS:
-        texts = [_quoted(text) for text in getattr(rule, key)]
+        texts = [quoted(text) for text in getattr(rule, key)]
         if texts:
             lines.append(f"{key} = {texts[0] if len(texts) == 1 else f'[{", ".join(texts)}]'}")
     if rule.destructive:
         lines.append("destructive = true")
     if rule.reason:
-        lines.append(f"reason = {_quoted(rule.reason)}")
+        lines.append(f"reason = {quoted(rule.reason)}")
     return lines
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     plain = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
     return '"' + "".join(plain.get(s, s if s.isprintable() else _code(s)) for s in text) + '"'
 
@@ -106,7 +106,7 @@ def _before_comments(lines: Sequence[str], place: int) -> int:
 
 
 @contextmanager
-def _editing(home: str) -> Iterator[tuple[str, str]]:
+def editing(home: str) -> Iterator[tuple[str, str]]:
     """The file's path, links followed, and its text; nobody else of ours changes it meanwhile."""
     paths.ensure_home(home)
     lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -124,6 +124,12 @@ def _editing(home: str) -> Iterator[tuple[str, str]]:
         os.close(lock)
 
 
+def replace(path: str, data: bytes) -> None:
+    """The whole file at once; who may read it stays as it was."""
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
+    paths.write_atomic(path, data, mode, sync=True)
+
+
 def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
     data = ("\n".join(lines).rstrip("\n") + "\n").encode() if any(lines) else b""
     try:
@@ -134,8 +140,7 @@ def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
         raise NotEdited(
             f"{path} was left as it is: it is written in a way that only a hand can do."
         )
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
-    paths.write_atomic(path, data, mode, sync=True)
+    replace(path, data)
 
 
 def _nameless(rule: Rule) -> Rule:

@@ -79,3 +79,14 @@ class CriticPolicy(NamedTuple):
     """Refinements at most, between two prompts of a person."""
     timeout: float = 600.0
     """Seconds for the command."""
+
+
+class Interface(NamedTuple):
+    """How the terminal interface shows things."""
+
+    theme: str = "dark"
+    diff: str = "unified"
+    cards_expanded: bool = False
+    """Tool cards are open until a person folds them."""
+    plan_opens: bool = True
+    """A plan is shown whole; else as one line."""

@@ -17,18 +17,19 @@ from rookery.tui.asking import Asking
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
 from rookery.tui.sheet import SHEET
-from rookery.tui.shell import Shell, Start
+from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp, window_of
 from rookery.tui.status import Keys, Queue, Status
-from rookery.tui.themes import DEFAULT, Colourless, themes
+from rookery.tui.themes import Colourless, themes
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
+from rookery.tui.windows import Windows
 
 NARROW = 100
 """Columns under which the sessions fold away."""
 
 
-class Rookery(Shell):
+class Rookery(Windows):
     """Ends with the words that are said when the terminal is the person's again."""
 
     CSS = SHEET
@@ -45,6 +46,11 @@ class Rookery(Shell):
             "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
         ),
         Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
+        Binding("f6", "settings", "settings", priority=True, id="settings"),
+        Binding("f7", "agents", "agents", show=False, priority=True, id="agents"),
+        Binding("f8", "pick", "model, mode, …", show=False, priority=True, id="session.options"),
+        Binding("f9", "confirm_mode", "when to ask", show=False, priority=True, id="confirm"),
+        Binding("f10", "servers", "MCP servers", show=False, priority=True, id="servers"),
         Binding("q", "quit", "leave", show=False, id="quit.letter"),
         Binding("n", "new", "new", show=False, id="session.new.letter"),
         Binding("tab", "app.focus_next", "move", show=False, id="focus.next"),
@@ -63,7 +69,7 @@ class Rookery(Shell):
         self.animation_level = "none"
         for theme in themes():
             self.register_theme(theme)
-        self.theme = start.theme or DEFAULT
+        self.theme = f"rookery-{self.taste.theme}"
         if self.no_color:
             self._filters.append(Colourless())
 
@@ -81,6 +87,7 @@ class Rookery(Shell):
 
     def on_mount(self) -> None:
         self.title = "rookery"
+        self.transcript.split = self.taste.diff == "split"
         self.composer.focus()
         self._show_header()
         self.call_after_refresh(self._begin)
@@ -95,7 +102,7 @@ class Rookery(Shell):
         if self.start.choose:
             self.action_sessions()
         self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
-        self.room.look_around(self.start.cwd, self.start.agent)
+        self.look_around()
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
@@ -174,6 +181,8 @@ class Rookery(Shell):
     def on_set_up_found(self, message: messages.SetUpFound) -> None:
         self.found = message.found
         self._settled = True
+        if message.found.taste is not None:
+            self.take_taste(message.found.taste)
         if not self.session:
             self._show_splash()
 
@@ -200,6 +209,8 @@ class Rookery(Shell):
 
     def on_sent(self, message: messages.Sent) -> None:
         if not message.problem:
+            if message.command["do"] == "set":
+                self.tell_set(message)
             return
         self.notify(message.problem, severity="error", markup=False)
         if message.command["do"] == "prompt" and message.session == self.session:
@@ -216,7 +227,10 @@ class Rookery(Shell):
     # --- blocks --------------------------------------------------------------------------------
 
     def on_transcript_acted(self, message: Transcript.Acted) -> None:
-        self.send(message.action["command"])
+        self.act(message.action)
+
+    def on_transcript_split_chosen(self, message: Transcript.SplitChosen) -> None:
+        self.keep_taste(diff="split" if message.split else "unified")
 
     def on_transcript_wanted(self, message: Transcript.Wanted) -> None:
         match message.what:
@@ -287,7 +301,9 @@ class Rookery(Shell):
         at = names.index(self.theme) if self.theme in names else 0
         self.theme = names[(at + 1) % len(names)]
         self.transcript.settle()
-        self.notify(self.theme.removeprefix("rookery-"), timeout=2)
+        chosen = self.theme.removeprefix("rookery-")
+        self.keep_taste(theme=chosen)
+        self.notify(chosen, timeout=2)
 
     def action_keys(self) -> None:
         from rookery.tui.keys import all_keys

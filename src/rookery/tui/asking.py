@@ -79,7 +79,7 @@ class Asking:
         self._app.push_screen(screen, reject)
 
     def _fill(self, block: Block) -> None:
-        from rookery.tui.modals import FormScreen
+        from rookery.tui.forms.form import FormScreen
 
         schema = next(
             (loose.mapping(p, "schema") for p in block["parts"] if p.get("type") == "form"), None

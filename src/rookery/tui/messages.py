@@ -1,5 +1,8 @@
 """What the thread that reads files and sockets tells the screen."""
 
+from collections.abc import Callable
+from typing import Any
+
 from textual.message import Message
 
 from rookery.core.document import Block, Op
@@ -45,10 +48,14 @@ class Older(Message):
 
 
 class Sent(Message):
-    """A command's end. `problem`: why it was not taken, in words."""
+    """A command's end. `problem`: why it was not taken, in words; `outcome`: the update that came
+    of it."""
 
-    def __init__(self, session: str, command: Json, problem: str = "") -> None:
+    def __init__(
+        self, session: str, command: Json, problem: str = "", outcome: Json | None = None
+    ) -> None:
         super().__init__()
+        self.outcome = outcome or {}
         self.session = session
         self.command = command
         self.problem = problem
@@ -86,3 +93,12 @@ class BlobRead(Message):
         super().__init__()
         self.data = data
         self.mime = mime
+
+
+class Fetched(Message):
+    """Something that a window asked for is there."""
+
+    def __init__(self, then: Callable[[Any], object], found: Any) -> None:
+        super().__init__()
+        self.then = then
+        self.found = found

@@ -1,4 +1,4 @@
-"""Small windows over the screen: one line to fill in, a form, and the list of all keys.
+"""Small windows over the screen: one line to fill in, a yes, and the list of all keys.
 
 A modal is a ModalScreen with its answer as the type: `app.push_screen(LineScreen(…), callback)`.
 """
@@ -9,10 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Checkbox, Input, Label, Select, Static
+from textual.widgets import Input, Label
 
-from rookery.core import forms, loose
-from rookery.core.events import Json
+from rookery.tui.keynames import shown
 from rookery.tui.look.plain import clean, clean_line
 
 
@@ -23,6 +22,22 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def keys_line(screen: ModalScreen[Any]) -> str:
+    """The keys of a window, each of which can be clicked, too."""
+    found = [
+        (each.id, shown(each.key.partition(",")[0]), each.action, each.description)
+        for kind in type(screen).__mro__
+        for each in vars(kind).get("BINDINGS", [])
+        if isinstance(each, Binding) and each.id and each.show
+    ]
+    found.append(("back", "Esc", "leave", "back"))
+    unique: dict[str, str] = {}
+    for name, key, action, words in found:  # a window's own word for a key comes first
+        said = f"{key} {words}".replace(" ", "\u00a0")
+        unique.setdefault(name, f"[@click=screen.{action}]{said}[/]")
+    return "   ".join(unique.values())
 
 
 class LineScreen(Modal[str]):
@@ -42,91 +57,24 @@ class LineScreen(Modal[str]):
         self.dismiss(event.value)
 
 
-class FormScreen(Modal[Json]):
-    """A form of ACP's schema: fields in their order, checked before they leave."""
+class SureScreen(Modal[bool]):
+    """Whether something is to be done; what happens then is said before."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", priority=True, id="form.send"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y,enter", "yes", "yes", id="sure.yes")]
 
-    def __init__(self, title: str, schema: Json, values: Json | None = None) -> None:
+    def __init__(self, question: str, words: str = "") -> None:
         super().__init__()
-        self._title, self._schema, self._values = title, schema, values or {}
-        self._fields = list(loose.mapping(schema, "properties").items())[:50]
+        self._question, self._words = question, words
 
     def compose(self) -> ComposeResult:
-        needed = loose.texts(self._schema, "required")
         with Vertical(classes="window"):
-            yield Label(clean_line(self._title), classes="title", markup=False)
-            with VerticalScroll(classes="fields", can_focus=False):
-                for number, (name, field) in enumerate(self._fields):
-                    words = clean_line(loose.text(field, "title") or name)
-                    mark = " (needed)" if name in needed else ""
-                    yield Label(f"{words}{mark}", markup=False)
-                    yield _control(field, self._values.get(name), f"field{number}")
-                    if about := clean(loose.text(field, "description"))[:500]:
-                        yield Label(about, classes="hint", markup=False)
-            yield Static("", classes="problem", markup=False)
-            yield Label("Ctrl+S sends it · Esc goes back", classes="hint", markup=False)
+            yield Label(clean_line(self._question), classes="title", markup=False)
+            if self._words:
+                yield Label(clean(self._words), markup=False, classes="said")
+            yield Label(keys_line(self), classes="keys")
 
-    def on_input_submitted(self) -> None:
-        self.action_send()
-
-    def action_send(self) -> None:
-        answers = self._answers()
-        wrong = forms.check(self._schema, answers)
-        if not wrong:
-            self.dismiss(answers)
-            return
-        words = "; ".join(f"{name} {why}" for name, why in wrong.items())
-        self.query_one(".problem", Static).update(clean_line(words))
-
-    def _answers(self) -> Json:
-        answers: Json = {}
-        for number, (name, field) in enumerate(self._fields):
-            control = self.query_one(f"#field{number}")
-            value: Any = None
-            if isinstance(control, Checkbox):
-                value = control.value
-            elif isinstance(control, Select):
-                value = None if control.is_blank() else control.value
-            elif isinstance(control, Input):
-                value = _typed(field, control.value)
-            if value not in (None, ""):
-                answers[name] = value
-        return answers
-
-
-def _control(field: Any, value: Any, name: str) -> Input | Checkbox | Select[str]:
-    given = field.get("default") if isinstance(field, dict) and value is None else value
-    if loose.text(field, "type") == "boolean":
-        return Checkbox("yes", value=given is True, id=name, compact=True)
-    choices = forms.choices_of(field) if isinstance(field, dict) else []
-    if choices and loose.text(field, "type") == "string":
-        options = [(clean_line(choice) or "(empty)", choice) for choice in choices]
-        if given in choices:
-            return Select(options, value=given, id=name, compact=True)
-        return Select(options, id=name, compact=True)
-    shown = ", ".join(map(str, given)) if isinstance(given, list) else str(given or "")
-    secret = loose.text(field, "format") == "password"
-    return Input(clean_line(shown), id=name, compact=True, password=secret)
-
-
-def _typed(field: Any, text: str) -> Any:
-    """What was typed, as the type that the schema wants; what does not fit is told by the check."""
-    match loose.text(field, "type"):
-        case "integer" | "number":
-            try:
-                return int(text)
-            except ValueError:
-                pass
-            try:
-                return float(text)
-            except ValueError:
-                return text
-        case "array":
-            return [part.strip() for part in text.split(",") if part.strip()]
-    return text
+    def action_yes(self) -> None:
+        self.dismiss(True)
 
 
 class KeysScreen(Modal[None]):
@@ -147,4 +95,4 @@ class KeysScreen(Modal[None]):
                         where = place
                         yield Label(place, classes="section", markup=False)
                     yield Label(f"  {key:<22} {words}", markup=False)
-            yield Label("Esc goes back", classes="hint")
+            yield Label(keys_line(self), classes="keys")

@@ -17,6 +17,7 @@ from rookery.core.document import Document, Op
 from rookery.core.events import Json
 from rookery.tui.messages import (
     BlobRead,
+    Fetched,
     FleetChanged,
     Made,
     News,
@@ -145,6 +146,14 @@ class Room:
     def blob(self, session: str, name: str, mime: str) -> None:
         self._ask(lambda: self._blob(session, name, mime))
 
+    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+        """Do something that blocks, and give `then`, on the screen, what came of it."""
+
+        async def do() -> None:
+            self._tell(Fetched(then, await asyncio.to_thread(work)))
+
+        self._ask(do)
+
     def warm(self, *modules: str) -> None:
         """Load what the first block will need, while nobody waits for it."""
 
@@ -246,16 +255,17 @@ class Room:
         from rookery.log.errors import LogError
 
         mine = self._client if self._client and self._client.session == session else None
+        outcome: Json = {}
         try:
             client = mine or SessionClient(self.home, session, "terminal")
             try:
-                problem = await _outcome(client, command)
+                problem, outcome = await _outcome(client, command)
             finally:
                 if mine is None:
                     client.close()
         except LogError as error:
             problem = str(error)
-        self._tell(Sent(session, command, problem))
+        self._tell(Sent(session, command, problem, outcome))
         self._looked.set()
 
     async def _make(self, agent: str, cwd: str, prompt: list[Json], title: str) -> None:
@@ -272,19 +282,19 @@ class Room:
             await self._send(session, {"do": "prompt", "prompt": prompt})
 
 
-async def _outcome(client: "SessionClient", command: Json) -> str:
-    """Why a command was not taken; empty when it was."""
+async def _outcome(client: "SessionClient", command: Json) -> tuple[str, Json]:
+    """Why a command was not taken, empty when it was; and what came of it."""
     from rookery.client.session import Refused, Rejected
     from rookery.client.session import Trouble as Waits
     from rookery.client.start import StartError
 
     try:
-        await client.send(command)
+        event = await client.send(command)
     except Rejected as error:
-        return error.message
+        return error.message, {}
     except (Refused, StartError, Waits) as error:
-        return str(error)
-    return ""
+        return str(error), {}
+    return "", event.update
 
 
 class _Pace:

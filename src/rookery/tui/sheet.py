@@ -21,7 +21,7 @@ Screen { background: $background; color: $foreground; }
 #status { height: 1; background: $background; }
 #keys { height: 1; background: $card; }
 Toast { background: $card; }
-ModalScreen { align: center middle; background: $background 60%; }
+ModalScreen { align: center middle; background: $background 80%; }
 .window {
     width: 64; max-width: 94%; height: auto; max-height: 90%; padding: 1 2;
     border: round $accent; background: $card;
@@ -31,9 +31,34 @@ ModalScreen { align: center middle; background: $background 60%; }
 .window .section { text-style: bold; color: $accent; margin: 1 0 0 0; }
 .window .hint { color: $ink-2; }
 .window .problem { color: $error; height: auto; }
-.window .fields { height: auto; max-height: 24; }
+.window .said { color: $ink-2; margin: 0 0 1 0; width: 100%; }
+.window .keys {
+    width: 100%; color: $ink-2; margin: 1 0 0 0; link-style: none; link-color: $ink-2;
+    link-background: $card; link-style-hover: none; link-color-hover: $card;
+    link-background-hover: $accent;
+}
+.window .told { width: 100%; height: auto; max-height: 5; color: $ink-2; }
 .window Checkbox { background: $card; margin: 0 0 1 0; }
-.window Checkbox > .toggle--button { color: $card; background: $ink-3; }
-.window Checkbox.-on > .toggle--button { color: $success; background: $background; }
+.window Checkbox > .toggle--button { color: $foreground; background: $card; }
+.window Checkbox.-on > .toggle--button { color: $success; background: $card; }
 .window Input { margin: 0 0 1 0; background: $background; }
+.window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
+.window .fields { height: auto; max-height: 60vh; scrollbar-size: 1 1; }
+.field { height: auto; margin: 0 0 1 0; }
+.field .name { width: 100%; }
+.field .hint, .window .problem { width: 100%; }
+.window OptionList {
+    height: auto; max-height: 60vh; background: $card; border: none; padding: 0;
+    scrollbar-size: 1 1;
+}
+.window OptionList:focus { background-tint: $card 0%; }
+.window OptionList > .option-list--option-highlighted,
+.window OptionList:focus > .option-list--option-highlighted {
+    background: $line; color: $foreground; text-style: none;
+}
+.window Select { background: $background; height: auto; }
+.field Vertical { height: auto; }
+.field Input, .field Checkbox { margin: 0; }
+.window Checkbox:focus > .toggle--label { background: $card; color: $accent; text-style: bold; }
+.window Select > SelectCurrent { background: $background; }
 """

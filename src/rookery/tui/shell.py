@@ -7,6 +7,7 @@ from collections.abc import Callable
 from textual.app import App
 
 from rookery.core.events import Json
+from rookery.core.policy import Interface
 from rookery.tui.clock import now
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
@@ -26,8 +27,8 @@ class Start:
         agent: str = "",
         session: str = "",
         task: str = "",
-        theme: str = "",
         choose: bool = False,
+        taste: Interface | None = None,
         clock: Callable[[], int] = now,
     ) -> None:
         self.home = home
@@ -35,9 +36,10 @@ class Start:
         self.agent = agent
         self.session = session
         self.task = task
-        self.theme = theme
         self.choose = choose
         """Begin in the list of sessions."""
+        self.taste = taste or Interface()
+        """How things are shown, as config.toml says it."""
         self.clock = clock
 
 
@@ -48,6 +50,7 @@ class Shell(App[str]):
         super().__init__()
         self.start = start
         self.room = Room(start.home, self.post_message)
+        self.taste = start.taste
         self.session = ""
         """The one that is shown; empty: a new one, which the first prompt makes."""
 
@@ -68,6 +71,13 @@ class Shell(App[str]):
         return self.transcript.window
 
     def open_session(self, session: str) -> None:
+        raise NotImplementedError
+
+    def look_around(self) -> None:
+        """Find out anew what is set up."""
+        raise NotImplementedError
+
+    def action_agents(self) -> None:
         raise NotImplementedError
 
     def send(self, command: Json, session: str = "") -> None:

@@ -1,17 +1,21 @@
 """What is seen before a session is chosen: what is set up, what is missing, and the key that helps.
 
-It is an ordinary block, so it looks like everything else.
+These are ordinary blocks, so they look like everything else.
 """
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.core.document import make_block
+from rookery.core.document import Block, make_block
+from rookery.core.policy import Interface
 from rookery.tui.transcript.window import Page, Window
+
+if TYPE_CHECKING:
+    from rookery.config import Config
 
 
 class SetUp(NamedTuple):
-    """What was found; the counts are None where nobody looked yet."""
+    """What was found."""
 
     cwd: str
     agent: str = "demo"
@@ -20,34 +24,69 @@ class SetUp(NamedTuple):
     installed: tuple[str, ...] = ()
     sessions: int = 0
     problem: str = ""
+    model: str = ""
+    """Of Rookery's own agent; empty: none is set up."""
+    skills: int = 0
+    hooks: int = 0
+    """Files of them."""
+    servers: int = 0
+    """MCP servers that agents are given."""
+    troubles: tuple[str, ...] = ()
+    """What is there and cannot be used."""
+    taste: Interface | None = None
 
 
 def window_of(found: SetUp) -> Window:
-    """A window with one block."""
+    """A window with what is set up, and what is missing."""
     window = Window()
-    block = make_block("0.splash", "answer", text=_words(found))
-    window.pages = [Page(0, {"0.splash": block})]
+    blocks = [make_block("0.splash", "answer", text=_words(found)), *_missing(found)]
+    window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
 def _words(found: SetUp) -> str:
     lines = ["# Rookery", "", _greeting(found), ""]
-    if found.problem:
-        lines += [f"**{found.problem}**", ""]
-    lines += [f"- directory: `{_short(found.cwd)}`"]
-    if found.chosen:
-        lines += [f"- agent: `{found.agent}`"]
-    else:
-        lines += [f"- agent: `{found.agent}`, which needs no account; no other was chosen"]
+    lines += [f"- directory: `{_short(found.cwd)}`", f"- agent: `{found.agent}`{_why(found)}"]
+    if found.model:
+        lines.append(f"- model: `{found.model}`")
+    loaded = [
+        _count(found.skills, "skill"),
+        _count(found.hooks, "file of hooks", "files of hooks"),
+        _count(found.servers, "MCP server"),
+    ]
+    lines.append(f"- loaded: {', '.join(loaded)}")
     if found.installed:
-        lines += [f"- also installed: {', '.join(f'`{name}`' for name in found.installed)}"]
-    elif not found.chosen:
-        lines += ["- no other agent is installed: `rookery agents` says how"]
+        lines += [f"- also installed: {', '.join(f'`{name}`' for name in found.installed)} (`F7`)"]
+    else:
+        lines += ["- no other agent is installed: `F7` says how"]
     if found.sessions:
         noun = "session" if found.sessions == 1 else "sessions"
         lines += [f"- {found.sessions} {noun} at the left: `Ctrl+B` goes there"]
-    lines += ["", "`F1` lists every key. Leaving stops nothing: work goes on, and you come back."]
+    lines += ["", "`F1` lists every key, `F6` has the settings. Leaving stops nothing."]
     return "\n".join(lines)
+
+
+def _missing(found: SetUp) -> list[Block]:
+    """What is missing or wrong, each with what helps."""
+    blocks = []
+    if not found.model and not (found.chosen and found.agent != "demo"):
+        text = "The demo answers at once. Rookery's own agent needs a model: a provider and a key."
+        action = {"label": "Set up a model (F6, Enter)", "window": "model"}
+        blocks.append(
+            make_block(
+                "0.model",
+                "notice",
+                status="info",
+                title="No model is set up",
+                text=text,
+                actions=[action],
+            )
+        )
+    for number, words in enumerate([found.problem, *found.troubles]):
+        if words:
+            name = f"0.trouble{number}"
+            blocks.append(make_block(name, "notice", status="warn", text=words))
+    return blocks
 
 
 def _greeting(found: SetUp) -> str:
@@ -56,28 +95,118 @@ def _greeting(found: SetUp) -> str:
     return f"Write a task below and press Enter: {found.agent} starts on it."
 
 
+def _why(found: SetUp) -> str:
+    if found.chosen or found.agent != "demo":
+        return ""
+    return ", which needs no account"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number or 'no'} {one if number == 1 else many or f'{one}s'}"
+
+
 def _short(path: str) -> str:
     home = os.path.expanduser("~")
     return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 
+# --- finding out: reads files, for the engine room ---------------------------------------------
+
+
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
-    """What is set up here. Reads files: for the engine room."""
-    from rookery import config, registry
+    """What is set up here."""
+    from rookery import config, models, registry
 
     try:
         settings = config.load(home)
     except config.ConfigError as error:
-        return SetUp(cwd, agent or registry.DEMO, bool(agent), problem=str(error))
+        settings = config.Config()
+        problem, taste = str(error), None
+    else:
+        problem, taste = "", settings.interface
+    saved = models.glance(home)
+    servers, trouble = _servers(home)
     name = agent or registry.default(home, settings.default_agent, os.environ)
-    installed = []
+    return SetUp(
+        cwd,
+        name,
+        bool(agent or settings.default_agent),
+        _installed(settings, name, cwd),
+        problem=problem,
+        model=saved.chosen.model if saved.chosen else "",
+        skills=_skills(home, cwd),
+        hooks=_hooks(home, cwd),
+        servers=servers,
+        troubles=tuple(words for words in (saved.problem, trouble) if words),
+        taste=taste,
+    )
+
+
+def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
+    from rookery import registry
+
+    found = []
     for other in registry.names(settings.agents):
-        if other in (name, registry.DEMO):
+        if other in (name, registry.DEMO, registry.OWN):
             continue
         try:
             known = registry.resolve(other, settings.agents)
             registry.check_installed(known, os.environ, cwd, settings.node_path)
         except registry.NotInstalled:
             continue
-        installed.append(other)
-    return SetUp(cwd, name, bool(agent or settings.default_agent), tuple(installed))
+        found.append(other)
+    return tuple(found)
+
+
+def _servers(home: str) -> tuple[int, str]:
+    """How many are on, and what is wrong with the first that is not sound."""
+    from rookery import mcp
+
+    try:
+        listed = mcp.load(home)
+    except mcp.McpError as error:
+        return 0, str(error)
+    broken = [
+        f"MCP server {each.name}: {each.fault}. F10 mends it." for each in listed if each.fault
+    ]
+    return sum(each.enabled and not each.fault for each in listed), broken[0] if broken else ""
+
+
+def _skills(home: str, cwd: str) -> int:
+    """Those that Rookery's own agent would find: a directory with SKILL.md each, or a page."""
+    own = os.path.expanduser("~")
+    places = (
+        os.path.join(own, ".agents", "skills"),
+        os.path.join(own, ".openhands", "skills"),
+        os.path.join(home, "skills"),
+        os.path.join(cwd, ".agents", "skills"),
+        os.path.join(cwd, ".openhands", "skills"),
+        os.path.join(cwd, ".openhands", "microagents"),
+    )
+    return sum(_is_skill(entry) for place in dict.fromkeys(places) for entry in _entries(place))
+
+
+def _entries(place: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(place) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _is_skill(entry: "os.DirEntry[str]") -> bool:
+    try:
+        if entry.is_dir():
+            return os.path.exists(os.path.join(entry.path, "SKILL.md"))
+    except OSError:
+        return False
+    return entry.name.endswith(".md") and entry.name.lower() != "readme.md"
+
+
+def _hooks(home: str, cwd: str) -> int:
+    places = (
+        os.path.join(home, "hooks.json"),
+        os.path.join(cwd, ".openhands", "hooks.json"),
+        os.path.join(cwd, ".rookery", "hooks.json"),
+    )
+    return sum(os.path.exists(place) for place in places)

@@ -15,8 +15,8 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from rookery.agent.probe.verdict import Verdict, of_network, of_status
 from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.providers import api_of, is_loopback, provider_of
 from rookery.agent.settings.secrets import Redactor
+from rookery.providers import api_of, is_loopback, provider_of
 
 type Json = dict[str, Any]
 

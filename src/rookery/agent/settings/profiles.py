@@ -19,14 +19,14 @@ from typing import Any, NamedTuple, Self
 
 from rookery.agent.settings import documents, migration
 from rookery.agent.settings.documents import Json
-from rookery.agent.settings.providers import (
+from rookery.agent.settings.secrets import NONE, Secret, secrets_in
+from rookery.providers import (
     BY_ENVIRONMENT,
     PLACEHOLDER,
     key_variable,
     needs_key,
     provider_of,
 )
-from rookery.agent.settings.secrets import NONE, Secret, secrets_in
 
 FILE = "agent_settings.json"
 VERSION = 1
@@ -191,7 +191,7 @@ def _settings(found: Json, place: str) -> Settings:
     return Settings(
         {name: profile_of(name, each, place) for name, each in profiles.items()},
         default,
-        Condenser() if condenser is None else _condenser(condenser, place),
+        Condenser() if condenser is None else condenser_of(condenser, place),
         rest,
     )
 
@@ -220,7 +220,7 @@ def profile_of(name: str, value: object, place: str) -> Profile:
     )
 
 
-def _condenser(value: object, place: str) -> Condenser:
+def condenser_of(value: object, place: str) -> Condenser:
     if not isinstance(value, dict):
         raise documents.refusal(place, "condenser", "must be an object")
     rest = dict(value)

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from rookery import paths, registry
+from rookery.agent.probe.verdict import Verdict
 from rookery.agent.settings import profiles
-from rookery.agent.settings.providers import PROVIDERS, needs_key
 from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.setup.wish import BadWish, Wish, profile_of
+from rookery.providers import PROVIDERS, needs_key
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 
@@ -24,13 +25,16 @@ PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 @click.option("--key", default="", metavar="KEY", help="Stays in your shell's history; rather:")
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--key-env", default="", metavar="VARIABLE", help="Read it from the environment.")
-@click.option("--base-url", default="", metavar="URL", help="Of another server than the usual.")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for one answer.")
+@click.option("--base-url", default="", metavar="URL", help="Of another server; none: the usual.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), help="Seconds for one answer; 0: as usual."
+)
 @click.option("--name", default="", metavar="PROFILE", help="What you call it; else a fitting one.")
 @click.option("--default", "default", is_flag=True, help="New sessions use it.")
 @click.option("--no-test", is_flag=True, help="Save it without asking the model for a word.")
+@click.option("--test", "trial", is_flag=True, help="Ask the model for a word; save nothing.")
 @click.option("--list", "listing", is_flag=True, help="List the saved models and exit.")
-@click.option("--json", "as_json", is_flag=True, help="With --list: one model a line.")
+@click.option("--json", "as_json", is_flag=True, help="One model a line; else how it ended.")
 @click.option("--remove", default="", metavar="PROFILE", help="Forget a saved model and exit.")
 @click.pass_context
 def setup(
@@ -55,14 +59,22 @@ def setup(
     screen, home = standard(), paths.home()
     if listing:
         return _list(screen, home, as_json=as_json)
-    if as_json:
-        raise click.UsageError("--json goes with --list.")
     if remove:
         return _remove(screen, home, remove)
     try:
-        return _set_up(screen, home, given)
+        return _set_up(screen, home, {**given, "json": as_json})
     except BadWish as error:
+        if as_json:
+            _tell(screen, ok=False, words=f"{error}.", option=error.option)
+            return exits.USAGE
         raise click.BadParameter(f"{error}.", param_hint=error.option) from None
+
+
+def _tell(screen: Screen, *, ok: bool, words: str, option: str = "") -> None:
+    """How it ended, for programs: `option` is the flag that it is about."""
+    from rookery.core.events import dumps
+
+    screen.line(dumps({"ok": ok, "words": words, "option": option}))
 
 
 @setup.command("import")
@@ -88,6 +100,25 @@ def import_(source: str | None, replace: bool) -> int:
     return import_from(standard(), paths.home(), source, replace=replace)
 
 
+@setup.command()
+@click.option("--on/--off", "enabled", default=None, help="Shorten long conversations, or never.")
+@click.option("--max-size", type=int, metavar="N", help="Over so many events.")
+@click.option("--keep-first", type=int, metavar="N", help="So many of the first ones stay.")
+@click.option("--profile", metavar="PROFILE", help="The model that sums up; none: their own.")
+def condenser(**given: Any) -> int:
+    """Say or choose when a long conversation is shortened: all but its beginning and end is summed
+    up. It holds for sessions of Rookery's own agent that start from then on.
+
+    \b
+    rookery setup condenser
+    rookery setup condenser --max-size 120 --keep-first 4
+    rookery setup condenser --off
+    """
+    from rookery.cli.setup.condensing import choose
+
+    return choose(standard(), paths.home(), given)
+
+
 # ---------------------------------------------------------------- set up
 
 
@@ -106,7 +137,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         profiles.change(home, lambda now: now._replace(default=known.name))
         screen.line(f"New sessions use {known.name} ({clean_line(known.model)}).")
         return exits.DONE
-    asking = sys.stdin.isatty() and not given["key_stdin"]
+    asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
     if asking and not wish.model and (known is None or not known.model):
         from rookery.cli.setup.dialogue import ask
 
@@ -118,11 +149,19 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         if not asking:
             raise BadWish("--key-env", f"{profile.model} needs a key; or pipe it to --key-stdin")
         profile = profile._replace(key=Secret(_ask_key(profile.model)))
-    if not given["no_test"] and not _passes(screen, settings, profile, asking=asking):
-        return exits.FAILED
+    if not given["no_test"]:
+        verdict = _tested(screen, settings, profile, quiet=given["json"])
+        if given["json"] and (given["trial"] or not verdict.ok):
+            _tell(screen, ok=verdict.ok, words=verdict.words)
+            return exits.DONE if verdict.ok else exits.FAILED
+        if given["trial"] or not (verdict.ok or _saved_all_the_same(screen, asking=asking)):
+            return exits.DONE if verdict.ok else exits.FAILED
     saved = profiles.change(
         home, lambda now: now.with_profile(profile, default=bool(given["default"]))
     )
+    if given["json"]:
+        _tell(screen, ok=True, words=f"Saved {profile.name} ({profile.model}).")
+        return exits.DONE
     return _tell_saved(screen, home, saved, profile)
 
 
@@ -156,23 +195,27 @@ def _ask_key(model: str) -> str:
     return str(click.prompt(f"Key for {model} (not shown)", hide_input=True, err=True)).strip()
 
 
-def _passes(
-    screen: Screen, settings: profiles.Settings, profile: profiles.Profile, *, asking: bool
-) -> bool:
-    """Whether the model answers, or is to be saved though it does not."""
+def _tested(
+    screen: Screen, settings: profiles.Settings, profile: profiles.Profile, *, quiet: bool
+) -> Verdict:
+    """Ask the model for a word; both are said, unless a program listens."""
     from rookery.agent.probe.call import is_direct, probe
 
     alone = settings._replace(profiles={profile.name: profile}, default=profile.name)
     model = profiles.effective(alone, os.environ, override=False)
     if isinstance(model, profiles.Missing):
-        screen.note(model.sentence)
-        return False
-    wait = "" if is_direct(model) else "; its library takes a few seconds to load"
-    screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
-    verdict = probe(model)
-    screen.note(clean_line(verdict.words))
-    if verdict.ok:
-        return True
+        verdict = Verdict("auth", model.sentence)
+    else:
+        wait = "" if is_direct(model) else "; its library takes a few seconds to load"
+        if not quiet:
+            screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
+        verdict = probe(model)
+    if not quiet:
+        screen.note(clean_line(verdict.words))
+    return verdict
+
+
+def _saved_all_the_same(screen: Screen, *, asking: bool) -> bool:
     if asking and click.confirm("Save it all the same?", default=False, err=True):
         return True
     screen.note("Nothing was saved. With --no-test it is saved without a question.")

@@ -7,13 +7,6 @@ import click
 
 from rookery.agent.probe.call import models_at
 from rookery.agent.settings.profiles import Settings
-from rookery.agent.settings.providers import (
-    PROVIDERS,
-    Provider,
-    api_of,
-    is_loopback,
-    key_variable,
-)
 from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
@@ -24,6 +17,13 @@ from rookery.cli.setup.wish import (
     checked_url,
     provider_named,
     suggested_name,
+)
+from rookery.providers import (
+    PROVIDERS,
+    Provider,
+    api_of,
+    is_loopback,
+    key_variable,
 )
 
 MOST = 20

@@ -9,11 +9,11 @@ import click
 from rookery import mcp
 from rookery.agent.settings import documents, hooks, migration, profiles
 from rookery.agent.settings.documents import Json, SettingsError
-from rookery.agent.settings.providers import needs_key
 from rookery.cli import exits
 from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
+from rookery.providers import needs_key
 
 PROFILE = "openhands"
 """The name that its one model gets."""

@@ -6,8 +6,11 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from rookery.agent.settings.profiles import Profile
-from rookery.agent.settings.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
 from rookery.agent.settings.secrets import NONE, Secret
+from rookery.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
+
+USUAL = "none"
+"""Given for an address: the provider's own again."""
 
 
 class BadWish(Exception):
@@ -42,7 +45,8 @@ def provider_named(name: str) -> Provider:
 def profile_of(wish: Wish, known: Profile | None) -> Profile:
     """The profile that is to be saved; what was not given is taken from the one that is there.
     Raises BadWish."""
-    base_url = checked_url(wish.base_url) or (known.base_url if known else "")
+    kept = known.base_url if known and wish.base_url != USUAL else ""
+    base_url = checked_url(wish.base_url) or kept
     if wish.model:
         model = full_name(wish.model, wish.provider, base_url)
     elif known is not None and not wish.provider:
@@ -64,7 +68,7 @@ def profile_of(wish: Wish, known: Profile | None) -> Profile:
         model,
         wish.key or (known.key if known and same else NONE),
         base_url,
-        wish.timeout if wish.timeout is not None else (known.timeout if known else None),
+        (wish.timeout or None) if wish.timeout is not None else (known and known.timeout),
         known.extras if known else {},
     )
 
@@ -89,7 +93,7 @@ def full_name(model: str, provider: str, base_url: str) -> str:
 def checked_url(url: str) -> str:
     """Raises BadWish."""
     url = url.strip().rstrip("/")
-    if not url:
+    if url in ("", USUAL):
         return ""
     try:
         parts = urlsplit(url)

@@ -1,5 +1,6 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
+from rookery.core import loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.plain import clean, clean_line, count, width_of
@@ -41,6 +42,8 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
     match block["role"]:
         case "thought":
             return bool(block["text"].strip())
+        case "plan":
+            return bool(block["parts"])
         case "tool":
             return card.has_details(block, terminals)
         case "terminal":
@@ -105,11 +108,23 @@ def _thought(block: Block, view: View) -> list[Line]:
 
 
 def _plan(block: Block, view: View) -> list[Line]:
-    lines: list[Line] = [[(clean_line(block["title"]) or "Plan", view.look.heading)]]
+    title = clean_line(block["title"]) or "Plan"
+    if not view.opened:
+        return [trimmed(_plan_line(title, block, view), view.prose)]
+    lines: list[Line] = [[(title, view.look.heading)]]
     inner = view.narrower(2)
     for each in block["parts"]:
         lines += prefixed(part.rendered(each, inner), [("  ", view.look.plain)])
     return lines
+
+
+def _plan_line(title: str, block: Block, view: View) -> Line:
+    """How far it is, and what is done now."""
+    look = view.look
+    items = [item for each in block["parts"] for item in loose.mappings(each, "items")]
+    now = next((item for item in items if loose.text(item, "status") == "in_progress"), None)
+    doing = f" · {clean_line(loose.text(now, 'text'))}" if now else ""
+    return [("▸ ", look.soft), (title, look.heading), (doing, look.soft)]
 
 
 def _divider(block: Block, view: View) -> list[Line]:
@@ -121,7 +136,10 @@ def _divider(block: Block, view: View) -> list[Line]:
     rule = trimmed([("─" * left, look.line), (words, look.soft), ("─" * right, look.line)], wide)
     text = clean(block["text"][:LONGEST_TEXT]).strip()
     body = wrap([(text, look.soft)], view.prose) if text else []
-    return [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
+    lines = [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
+    for place, action in enumerate(block["actions"]):
+        lines += ask.action_lines(place, action, view)
+    return lines
 
 
 def _raw(block: Block, view: View) -> list[Line]:

@@ -64,6 +64,13 @@ class Transcript(Scroll):
             self.block = block
             self.text = text
 
+    class SplitChosen(Message):
+        """Old and new side by side, or in one column."""
+
+        def __init__(self, split: bool) -> None:
+            super().__init__()
+            self.split = split
+
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(clock, id=id)
         self.cursor = ""
@@ -209,6 +216,7 @@ class Transcript(Scroll):
         self.split = not self.split
         self.window.forget_lines()
         self.settle()
+        self.post_message(self.SplitChosen(self.split))
 
     def action_want(self, what: str) -> None:
         here = self._here()

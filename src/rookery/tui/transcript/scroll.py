@@ -4,7 +4,7 @@ comes."""
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,6 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from rookery.core.policy import Interface
 from rookery.tui.clock import now
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import strip_of
@@ -27,6 +28,13 @@ GUTTER = 2
 TICK = 1.0
 ROUNDS = 6
 """How often the lines in sight are measured until their place is settled."""
+
+
+@runtime_checkable
+class Tasteful(Protocol):
+    """A program that knows how a person likes things shown."""
+
+    taste: Interface
 
 
 class Scroll(ScrollView):
@@ -92,7 +100,18 @@ class Scroll(ScrollView):
         )
 
     def is_open(self, item: Item) -> bool:
-        return self.window.opened.get(item.name, False)
+        """As a person left it, else as the settings say."""
+        chosen = self.window.opened.get(item.name)
+        if chosen is not None:
+            return chosen
+        app = self.app
+        taste = app.taste if isinstance(app, Tasteful) else Interface()
+        match item.block["role"]:
+            case "plan":
+                return taste.plan_opens
+            case "tool" | "terminal" if not item.members:
+                return taste.cards_expanded
+        return False
 
     # --- layout --------------------------------------------------------------------------------
 

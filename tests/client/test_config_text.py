@@ -1,0 +1,117 @@
+"""Settings changed in the text of config.toml (row U6): what a person wrote there stays."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery import config, settings
+from rookery.client.config_text import change, changed
+from rookery.client.rulebook import NotEdited
+
+FILE = """\
+# mine
+default_agent = "demo"   # the quick one
+
+# how long
+[worker]
+cancel_grace = 5  # short
+# the rest stays
+
+[agents.mine]
+command = ["x", "# no comment"]
+"""
+
+
+def file(home: Path) -> Path:
+    return home / "config.toml"
+
+
+def test_U6_a_value_is_replaced_and_every_comment_stays(tmp_path: Path) -> None:
+    file(tmp_path).write_text(FILE)
+    change(str(tmp_path), {"worker.cancel_grace": 12.5, "default_agent": 'a "b" # c'})
+    expected = FILE.replace("cancel_grace = 5", "cancel_grace = 12.5")
+    assert file(tmp_path).read_text() == expected.replace(
+        '"demo"   # the', '"a \\"b\\" # c"  # the'
+    )
+    assert config.load(str(tmp_path)).policy.cancel_grace == 12.5
+
+
+def test_U6_a_new_key_goes_into_its_table_and_a_new_table_to_the_end(tmp_path: Path) -> None:
+    file(tmp_path).write_text(FILE)
+    change(str(tmp_path), {"worker.stop_grace": 3, "node_path": "~/n", "interface.theme": "light"})
+    text = file(tmp_path).read_text()
+    assert "cancel_grace = 5  # short\nstop_grace = 3\n# the rest stays\n" in text
+    assert 'default_agent = "demo"   # the quick one\nnode_path = "~/n"\n' in text
+    assert text.endswith('command = ["x", "# no comment"]\n\n[interface]\ntheme = "light"\n')
+
+
+def test_U6_the_default_takes_the_line_out(tmp_path: Path) -> None:
+    file(tmp_path).write_text(FILE)
+    change(str(tmp_path), {"worker.cancel_grace": None, "default_agent": None})
+    assert "cancel_grace" not in file(tmp_path).read_text()
+    assert config.load(str(tmp_path)).default_agent == ""
+    assert "# the rest stays" in file(tmp_path).read_text()
+
+
+def test_U6_a_file_is_made_where_there_is_none(tmp_path: Path) -> None:
+    change(str(tmp_path), {"critic.enabled": False, "show_tool_durations": False})
+    assert (
+        file(tmp_path).read_text() == "show_tool_durations = false\n\n[critic]\nenabled = false\n"
+    )
+    assert file(tmp_path).stat().st_mode & 0o777 == 0o600
+
+
+def test_U6_what_only_a_hand_can_change_is_left(tmp_path: Path) -> None:
+    file(tmp_path).write_text("worker = { cancel_grace = 5 }\n")
+    with pytest.raises(NotEdited, match="rookery config edit"):
+        change(str(tmp_path), {"worker.cancel_grace": 7.0})
+    assert file(tmp_path).read_text() == "worker = { cancel_grace = 5 }\n"
+
+
+def test_U6_a_value_that_is_refused_changes_nothing(tmp_path: Path) -> None:
+    file(tmp_path).write_text(FILE)
+    with pytest.raises(config.ConfigError, match=r"critic\.score_below must lie between"):
+        change(str(tmp_path), {"critic.score_below": 2.0})
+    assert file(tmp_path).read_text() == FILE
+
+
+VALUES = st.sampled_from([each for each in settings.SINGLE if each.default is not None])
+
+
+@given(st.lists(VALUES, max_size=8))
+def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[settings.Setting]) -> None:
+    lines = FILE.split("\n")
+    before = config.parse(FILE.encode(), "f")
+    for each in picked:
+        lines = changed(lines, each.key.split("."), each.default)
+    after = config.parse("\n".join(lines).encode(), "f")
+    for each in picked:
+        assert config.value_of(after, each) == each.default
+        lines = changed(lines, each.key.split("."), None)
+    untouched = [each for each in settings.SINGLE if each not in picked]
+    last = config.parse("\n".join(lines).encode(), "f")
+    for each in untouched:
+        assert config.value_of(last, each) == config.value_of(before, each)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('theme = "blue"', 'interface.theme must be "dark" or "light" or "contrast"'),
+        ("cards_expanded = 1", "interface.cards_expanded must be true or false"),
+        ("plan = 1", "interface.plan is not a setting"),
+    ],
+)
+def test_U3_a_mistake_in_the_interface_is_told_with_its_line(line: str, said: str) -> None:
+    with pytest.raises(config.ConfigError) as told:
+        config.parse(f"[interface]\n{line}\n".encode(), "f")
+    assert str(told.value).startswith(f"f, line 2: {said}")
+
+
+def test_U3_the_interface_is_read() -> None:
+    text = (
+        b'[interface]\ntheme = "light"\ndiff = "split"\ncards_expanded = true\nplan_opens = false'
+    )
+    assert config.parse(text, "f").interface == ("light", "split", True, False)

@@ -1,0 +1,131 @@
+"""Setting things up in a real terminal, with real workers and a model on loopback (rows U1, U5,
+U6, S1, S2)."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rookery import config
+from rookery.client import choices
+from tests.cli.driving import ROOKERY, play
+from tests.tui.tmux import Tmux
+
+
+@contextmanager
+def model() -> Iterator[str]:
+    """The address of the scripted model."""
+    line = [*ROOKERY, "model", "demo", "--quiet"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@pytest.mark.long
+def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) -> None:
+    with model() as address, Tmux(home, size=(80, 24)) as screen:
+        screen.seconds = 240.0
+        screen.wait_for("No model is set up", "F6")
+        screen.press("F6")
+        screen.wait_for("none yet: Enter sets one up")
+        screen.press("Enter")
+        screen.wait_for("Set up a model", "Provider (needed)")
+        screen.press("Enter")
+        screen.wait_for("LM Studio")
+        screen.press("End", "Up", "Enter")
+        screen.wait_for("Another server with OpenAI's API")
+        screen.press("Tab")
+        screen.type("scripted")
+        screen.press("Tab", "Tab")
+        screen.type(address)
+        screen.press("Enter")
+        screen.wait_for("Saved scripted (openai/scripted)")
+        screen.press("Escape")
+        screen.wait_for("rookery starts on it", "openai/scripted")
+        screen.press("F9")
+        screen.wait_for("When are you asked, in new sessions?")
+        screen.press("End", "Enter")
+        screen.wait_for("Approve all: everything is allowed")
+        screen.type("Write me a note")
+        screen.press("Enter")
+        screen.wait_for("Done: your task is in", "ready")
+    assert (home / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
+    assert choices.last_confirm(str(home)) == "all"
+
+
+def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: Path) -> None:
+    player = [sys.executable, "-P", "-m", "rookery", "play", "demo"]
+    words = ", ".join(f'"{word}"' for word in player)
+    (home / "config.toml").write_text(f"[agents.mine]\ncommand = [{words}]\n")
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type(play({"text": "the answer is 42"}))
+        screen.press("Enter")
+        screen.wait_for("the answer is 42", "ready")
+        screen.press("F7")
+        screen.wait_for("current")
+        screen.press("Home", "Enter")
+        screen.wait_for("mine takes over from demo?", "does not know it")
+        screen.press("y")
+        screen.wait_for("Switched from demo to mine", "Recap")
+        screen.press("BTab")
+        screen.wait_for("Enter open")
+        screen.press("1")
+        screen.wait_for("The recap is in the composer")
+        assert screen.screen().count("the answer is 42") > 1
+
+
+def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type(play({"text": "here"}))
+        screen.press("Enter")
+        screen.wait_for("here", "ready")
+        screen.press("F9")
+        screen.wait_for("Confirm every action", "current", "High risk only")
+        screen.press("End", "Enter")
+        screen.wait_for("Approve all: everything is allowed")
+        screen.press("F9")
+        shown = screen.wait_for("Approve all  current")
+        assert "every action  current" not in shown
+        screen.press("Escape")
+        screen.wait_without("High risk only")
+        screen.press("C-n")
+        screen.wait_for("a new session")
+        screen.type("go")
+        screen.press("Enter")  # the demo's edit, which it would ask about
+        screen.wait_for("That is how an agent's edit looks when you allow it.")
+
+
+def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
+    (home / "config.toml").write_text("# mine\n")
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.wait_for("F1 lists")
+        screen.press("F6")
+        screen.wait_for("Times and limits")
+        screen.press("End", "Enter")
+        screen.wait_for("cancel_grace: from a cancel")
+        screen.type("nonsense")
+        screen.press("C-s")
+        screen.wait_for("cancel_grace must be a number")
+        screen.press("C-u")
+        screen.type("7")
+        screen.press("C-s")
+        screen.wait_for("Saved: worker.cancel_grace.")
+        screen.press("Escape")
+        screen.press("F5")
+        screen.wait_for("light")
+        screen.press("C-q")
+    found = config.load(str(home))
+    assert found.policy.cancel_grace == 7
+    assert (home / "config.toml").read_text().startswith("# mine\n")
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.wait_for("F1 lists")
+        screen.press("F6")
+        screen.wait_for("light · unified diffs")

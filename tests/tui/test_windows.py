@@ -1,0 +1,476 @@
+"""What the windows do: every form is checked, every change is the one that was meant (row U6)."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Checkbox, Input, OptionList, Select, Static
+
+from rookery import config, mcp
+from rookery.client import choices
+from rookery.tui import errand
+from rookery.tui.forms.fields import Ticks
+from rookery.tui.forms.form import FormScreen
+from rookery.tui.forms.model import ModelForm
+from rookery.tui.forms.rows import RowsScreen
+from rookery.tui.forms.server import HIDDEN
+from tests.tui import gallery
+from tests.tui.homes import furnish
+from tests.tui.still import Still
+
+type Showing = Callable[..., Any]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return furnish(tmp_path, monkeypatch)
+
+
+@asynccontextmanager
+async def showing(
+    home: str, updates: list[dict[str, Any]] | None = None, size: tuple[int, int] = (100, 40)
+) -> AsyncIterator[tuple[Still, Pilot[str]]]:
+    app = Still(gallery.opened(updates) if updates else None, home=home)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app, pilot
+
+
+def told(app: Still) -> str:
+    return str(app.screen.query_one("#told", Static).content)
+
+
+def titles(app: Still) -> list[str]:
+    assert isinstance(app.screen, RowsScreen)
+    return [row.title for row in app.screen.rows]
+
+
+def put(app: Still, name: str, value: Any) -> None:
+    assert isinstance(app.screen, FormScreen)
+    control = app.screen.control(name)
+    if isinstance(control, Ticks):
+        control.tick(*value)
+    else:
+        assert isinstance(control, Input | Select | Checkbox)
+        control.value = value
+
+
+def wrong(app: Still) -> dict[str, str]:
+    """What the form says is wrong, by field."""
+    assert isinstance(app.screen, FormScreen)
+    lines = [app.screen.query_one(f"#wrong{n}", Static) for n in range(len(app.screen.fields))]
+    pairs = zip(app.screen.fields, lines, strict=True)
+    return {name: str(line.content) for (name, _), line in pairs if line.display}
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+
+async def test_U6_settings_list_what_is_set_up(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6")
+        assert titles(app)[:4] == ["Models", "Long conversations", "MCP servers", "Agents"]
+        assert isinstance(app.screen, RowsScreen)
+        assert app.screen.rows[0].more == "anthropic/claude-sonnet-5-5 (work)"
+        assert app.screen.rows[2].more == "2 of 3 on"
+
+
+async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "end", "enter")
+        assert isinstance(app.screen, FormScreen)
+        assert {name for name, _ in app.screen.fields} == {
+            f"worker.{name}" for name in config.Policy._fields
+        }
+        put(app, "worker.silent_after", "60")
+        put(app, "worker.queue_most", "1.5")
+        put(app, "worker.stop_grace", "soon")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {
+            "worker.silent_after": "✗ silent_after must be 0 (off) or 120 to 86,400 seconds",
+            "worker.queue_most": "✗ queue_most must be a whole number",
+            "worker.stop_grace": "✗ stop_grace must be a number",
+        }
+    assert config.load(home).policy.cancel_grace == 5
+
+
+async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "end", "enter")
+        put(app, "worker.silent_after", "180")
+        put(app, "worker.cancel_grace", "")
+        put(app, "worker.queue_drain", "serial")
+        await pilot.press("ctrl+s")
+        assert told(app) == "Saved: worker.cancel_grace, worker.silent_after, worker.queue_drain."
+    found = config.load(home).policy
+    assert (found.silent_after, found.cancel_grace, found.queue_drain) == (180, 10, "serial")
+    assert Path(home, "config.toml").read_text().startswith("# mine\n[worker]\n")
+
+
+async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "down", "enter")
+        put(app, "keep_first", "40")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {
+            "keep_first": "✗ So many of the first ones stay must be less than half of the above"
+        }
+        put(app, "keep_first", "6")
+        await pilot.press("ctrl+s")
+        assert told(app).startswith("Over 80 events, all but the first 6")
+    saved = json.loads(Path(home, "agent_settings.json").read_text())
+    assert saved["condenser"]["keep_first"] == 6
+    assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
+
+
+async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await pilot.press("f6", "f7", "f6", "ctrl+n", "f4")
+        assert len(app.screen_stack) == 2
+        assert app.session == "a1b2c3"
+        await pilot.press("down", "down", "down", "enter")  # from here, the agents are opened
+        await pilot.pause()
+        await pilot.pause()
+        assert (len(app.screen_stack), titles(app)[0]) == (2, "rookery")
+
+
+# --- models ------------------------------------------------------------------------------------
+
+
+async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "enter", "enter")
+        assert isinstance(app.screen, ModelForm)
+        assert "sk-hidden" not in app.export_screenshot()
+        key = app.screen.control("key")
+        assert isinstance(key, Input)
+        assert (key.value, key.password) == ("", True)
+        put(app, "model", "claude-opus-5-5")
+        await pilot.press("ctrl+o")
+        assert told(app) == "Saved work (anthropic/claude-opus-5-5)."
+    saved = json.loads(Path(home, "agent_settings.json").read_text())["profiles"]["work"]
+    assert (saved["model"], saved["api_key"]) == ("anthropic/claude-opus-5-5", "sk-hidden")
+    assert saved["timeout"] == 300
+
+
+async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "enter", "n")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {"model": "✗ Model is needed"}
+        put(app, "model", "m")
+        put(app, "base_url", "nonsense")
+        await pilot.press("ctrl+s")
+        assert "is no address such as https://host/v1" in wrong(app)["base_url"]
+        put(app, "base_url", "")
+        put(app, "provider", "openai-compatible")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {"base_url": "✗ Address is needed"}
+
+
+async def test_U6_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
+    before = Path(home, "agent_settings.json").read_text()
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "enter", "n")
+        put(app, "provider", "openai-compatible")
+        put(app, "model", "m")
+        put(app, "key", "sk-new")
+        put(app, "base_url", "http://127.0.0.1:9/v1")
+        await pilot.press("ctrl+s")
+        assert "nothing listens there" in told(app)
+        assert "Ctrl+O saves it untested" in told(app)
+    assert Path(home, "agent_settings.json").read_text() == before
+
+
+async def test_U6_a_model_becomes_the_default_and_is_removed(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "enter", "down", "d")
+        assert isinstance(app.screen, RowsScreen)
+        assert [row.tag for row in app.screen.rows] == ["", "default"]
+        await pilot.press("x", "escape", "x", "y")
+        await pilot.pause()
+        assert titles(app) == ["work"]
+
+
+def test_U6_the_command_has_no_key_among_its_words() -> None:
+    from rookery.tui.forms.model import wanted
+
+    made = wanted({"provider": "openai", "model": "m", "key": "sk-1", "default": True}, None)
+    assert made.key == "sk-1"
+    assert "sk-1" not in made.words
+
+
+def test_an_errand_that_fails_says_why(home: str) -> None:
+    outcome = errand.run(home, "setup", "--name", "none", "--default", "--json")
+    assert (outcome.ok, outcome.option) == (False, "--name")
+    assert "there is no saved model" in outcome.words
+    assert errand.run(home, "setup", "--remove", "none").words.endswith("saved: work, local.")
+
+
+# --- MCP servers -------------------------------------------------------------------------------
+
+
+async def test_U6_servers_are_listed_turned_off_and_removed(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f10")
+        assert isinstance(app.screen, RowsScreen)
+        assert [row.sign for row in app.screen.rows] == ["on", "off", "bad"]
+        await pilot.press("space")
+        assert "files is off" in told(app)
+        assert not mcp.find(home, "files").enabled
+        await pilot.press("end", "x", "y")
+        await pilot.pause()
+        assert titles(app) == ["files", "docs"]
+
+
+async def test_U6_a_server_is_changed_and_its_secrets_stay_hidden_and_whole(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f10", "enter")
+        assert "very-secret" not in app.export_screenshot()
+        assert isinstance(app.screen, FormScreen)
+        pairs = app.screen.control("pairs")
+        assert isinstance(pairs, Input)
+        assert pairs.value == f"TOKEN={HIDDEN} KEY=${{MY_KEY}}"
+        put(app, "command", "false --quiet 'two words'")
+        put(app, "pairs", pairs.value + " MORE='a b'")
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert "✗ files:" in told(app)  # it was visited at once, and is no server
+    entry = mcp.find(home, "files").entry
+    assert (entry["command"], entry["args"]) == ("false", ["--quiet", "two words"])
+    assert entry["env"] == {"TOKEN": "very-secret", "KEY": "${MY_KEY}", "MORE": "a b"}
+
+
+async def test_U6_a_new_server_is_checked_by_its_kind(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f10", "n")
+        put(app, "name", "new one")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {"command": "✗ Command is needed"}
+        put(app, "kind", "http")
+        await pilot.pause()
+        put(app, "url", "ftp://x")
+        put(app, "pairs", "Authorization")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {
+            "pairs": "✗ Variables or headers must be NAME=VALUE, not 'Authorization'"
+        }
+        put(app, "pairs", "")
+        await pilot.press("ctrl+s")
+        assert "cannot name an MCP server" in told(app)
+        put(app, "name", "new")
+        await pilot.press("ctrl+s")
+        assert "must begin with http" in told(app)
+    assert len(mcp.load(home)) == 3
+
+
+# --- agents ------------------------------------------------------------------------------------
+
+
+async def test_U6_agents_tell_how_they_are_installed(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f7")
+        assert isinstance(app.screen, RowsScreen)
+        states = {row.name: row.more for row in app.screen.rows}
+        assert states["claude"] == "installed"
+        assert states["codex"] == "not installed"
+        app.screen.query_one(OptionList).highlighted = list(states).index("codex")
+        await pilot.press("c")
+        assert told(app) == "Copied: npm install -g @agentclientprotocol/codex-acp"
+        assert app.clipboard == "npm install -g @agentclientprotocol/codex-acp"
+        await pilot.press("enter")
+        assert told(app).startswith("codex is not installed. To install it: npm install")
+
+
+async def test_U6_the_default_agent_is_kept_in_config(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f7")
+        assert isinstance(app.screen, RowsScreen)
+        names = [row.name for row in app.screen.rows]
+        app.screen.query_one(OptionList).highlighted = names.index("claude")
+        await pilot.press("d")
+        assert app.screen.rows[names.index("claude")].tag == "default"
+    assert config.load(home).default_agent == "claude"
+
+
+async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> None:
+    async with showing(home, gallery.CHOICES[:2]) as (app, pilot):
+        await pilot.press("f7")
+        assert isinstance(app.screen, RowsScreen)
+        names = [row.name for row in app.screen.rows]
+        app.screen.query_one(OptionList).highlighted = names.index("demo")
+        await pilot.press("enter")
+        shown = app.export_screenshot().replace("&#160;", " ")
+        assert "demo takes over from claude?" in shown
+        assert "The turn that runs is cancelled" in shown
+        await pilot.press("escape")
+        assert app.sent == []
+        await pilot.press("f7")
+        app.screen.query_one(OptionList).highlighted = names.index("demo")
+        await pilot.press("enter", "y")
+        await pilot.pause()
+        assert app.sent == [{"do": "switch", "agent": "demo"}]
+
+
+# --- choices of a session ----------------------------------------------------------------------
+
+
+async def test_U6_the_model_is_picked_and_shown_only_when_confirmed(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await app.run_action("pick('model')")
+        await pilot.pause()
+        assert titles(app) == ["Big", "Small"]
+        assert isinstance(app.screen, RowsScreen)
+        assert [row.tag for row in app.screen.rows] == ["current", ""]
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "set", "option": "model", "value": "small"}]
+        assert app.window.header["model"] == "big"
+
+
+async def test_U6_any_option_can_be_picked(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await pilot.press("f8")
+        assert titles(app) == ["Model", "Mode", "Web search"]
+        await pilot.press("end", "enter")
+        await pilot.pause()
+        assert titles(app) == ["on", "off"]
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "set", "option": "web", "value": False}]
+
+
+async def test_U6_the_confirmation_mode_is_marked_and_set(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await pilot.press("f9")
+        assert titles(app) == ["Confirm every action", "High risk only", "Approve all"]
+        assert isinstance(app.screen, RowsScreen)
+        assert [row.tag for row in app.screen.rows] == ["current", "", ""]
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "set", "option": "confirm", "value": "risky"}]
+
+
+async def test_U6_the_confirmation_mode_of_new_sessions_is_remembered(home: str) -> None:
+    async with showing(home) as (_app, pilot):
+        await pilot.press("f9", "end", "enter")
+        await pilot.pause()
+    assert choices.last_confirm(home) == "all"
+
+
+async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await app.run_action("rules")
+        await pilot.pause()
+        assert [row.name for row in app.screen.rows] == ["1", "no-net"]  # type: ignore[attr-defined]
+        await pilot.press("end", "x", "y")
+        await pilot.pause()
+        assert told(app) == "Removed rule no-net."
+    assert [rule.name for rule in config.load(home).rules] == ["1"]
+    assert "cancel_grace = 5  # short" in Path(home, "config.toml").read_text()
+
+
+# --- actions of blocks -------------------------------------------------------------------------
+
+
+async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> None:
+    """The whole way, with a log: test_first_run."""
+    async with showing(home, gallery.LOST) as (app, pilot):
+        await pilot.press("shift+tab", "1")
+        await pilot.pause()
+        assert (app.sent, app.composer.text) == ([], "")
+        assert any("a1b2c3" in note.message for note in app._notifications)
+
+
+async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> None:
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        app.act({"label": "Continue in another agent", "choose": "agent", "command": SWITCH})
+        await pilot.pause()
+        assert isinstance(app.screen, RowsScreen)
+        names = [row.name for row in app.screen.rows]
+        app.screen.query_one(OptionList).highlighted = names.index("demo")
+        await pilot.press("enter", "y")
+        await pilot.pause()
+        assert app.sent == [{**SWITCH, "agent": "demo"}]
+
+
+SWITCH = {"do": "switch", "reason": "rate_limited"}
+
+
+# --- questions ---------------------------------------------------------------------------------
+
+
+async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
+    async with showing(home, gallery.QUESTION) as (app, pilot):
+        await pilot.press("f2", "f")
+        await pilot.pause()
+        for name, value in (("name", "A"), ("mail", "x"), ("parts", "12"), ("share", "much")):
+            put(app, name, value)
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {
+            "name": "✗ Name needs at least 2 characters",
+            "mail": "✗ Mail must be an e-mail address",
+            "parts": "✗ Parts must be at most 9",
+            "share": "✗ Share must be a number",
+            "tests": "✗ Tests is needed",
+        }
+        good = {"name": "ab", "mail": "a@b", "parts": "3", "share": "0.5", "publish": True}
+        for name, value in {**good, "channel": "n", "tests": ["unit", "end to end"]}.items():
+            put(app, name, value)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        (sent,) = app.sent
+        assert sent["content"] == {
+            **good,
+            "parts": 3,
+            "share": 0.5,
+            "channel": "n",
+            "tests": ["unit", "end to end"],
+        }
+
+
+# --- what is kept ------------------------------------------------------------------------------
+
+
+async def test_U3_theme_and_split_are_kept() -> None:
+    async with showing("/nowhere", gallery.WORK) as (app, pilot):
+        await pilot.press("f5")
+        await pilot.press("shift+tab", "s", "s")
+        assert app.kept == [{"theme": "light"}, {"diff": "split"}, {"diff": "unified"}]
+
+
+async def test_U3_what_is_kept_is_written(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Still, "keep_taste")
+    async with showing(home) as (_app, pilot):
+        await pilot.press("f5")
+        await pilot.pause()
+    assert config.load(home).interface.theme == "light"
+
+
+async def test_U3_cards_and_plan_open_as_the_settings_say() -> None:
+    from rookery.core.policy import Interface
+
+    async def height(taste: Interface) -> int:
+        app = Still(gallery.opened(gallery.WORK[:5]), taste=taste)
+        async with app.run_test(size=(100, 60)) as pilot:
+            await pilot.pause()
+            return sum(item.height for item in app.window.items())
+
+    usual = await height(Interface())
+    assert await height(Interface(plan_opens=False)) == usual - 3
+    assert await height(Interface(cards_expanded=True)) > usual
+
+
+async def test_U3_a_plan_can_be_folded_and_opened_again() -> None:
+    async with showing("/nowhere", gallery.WORK[:3]) as (app, pilot):
+        await pilot.press("shift+tab")
+        plan = next(i for i in app.window.items() if i.block["role"] == "plan")
+        app.transcript.go_to(plan.name)
+        await pilot.press("enter")
+        assert plan.height == 2
+        await pilot.press("enter")
+        assert plan.height == 5
