@@ -20,6 +20,7 @@ from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Shell, Start
 from rookery.tui.splash import SetUp, window_of
 from rookery.tui.status import Keys, Queue, Status
+from rookery.tui.sweeping import Sweeping
 from rookery.tui.themes import DEFAULT, Colourless, themes
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
@@ -58,6 +59,7 @@ class Rookery(Shell):
         self._drafts: dict[str, str] = {}
         self._unfolded: dict[str, dict[str, bool]] = {}
         self._listed = False
+        self.sweeping = Sweeping()
         self._settled = False
         """Whether it is known what is set up: before that, nothing is said about it."""
         self.animation_level = "none"
@@ -96,6 +98,10 @@ class Rookery(Shell):
             self.action_sessions()
         self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
         self.room.look_around(self.start.cwd, self.start.agent)
+        self.set_interval(1.0, self.sweeping.sweep)
+
+    def on_warmed(self) -> None:
+        self.sweeping.settle()
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
@@ -146,6 +152,7 @@ class Rookery(Shell):
         if message.session != self.session:
             return
         began = perf_counter()
+        self.sweeping.stir()
         self.call_after_refresh(self._painted, began)
         before = self.window.header
         if self.window.apply(message.ops):

@@ -86,3 +86,7 @@ class BlobRead(Message):
         super().__init__()
         self.data = data
         self.mime = mime
+
+
+class Warmed(Message):
+    """What the blocks will need is loaded."""

@@ -25,6 +25,7 @@ from rookery.tui.messages import (
     Sent,
     SetUpFound,
     Trouble,
+    Warmed,
 )
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ class Room:
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)
+            self._tell(Warmed())
 
         self._ask(load)
 
