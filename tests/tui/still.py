@@ -29,7 +29,7 @@ class Still(Rookery):
             self.fleet.mark_shown(self.session)
             self.on_opened(self._given)
 
-    def send(self, command: Json, session: str = "") -> None:
+    def send(self, command: Json, session: str = "", files: object = ()) -> None:  # noqa: ARG002
         self.sent.append(command)
 
 

@@ -8,6 +8,7 @@ from textual.binding import Binding
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
 from rookery.tui.keynames import shown
+from rookery.tui.queue_strip import Queue
 from rookery.tui.transcript.reading import Transcript
 
 
@@ -16,6 +17,7 @@ def all_keys(app: App[Any]) -> list[tuple[str, str, str]]:
     places = (
         ("Everywhere", type(app).BINDINGS),
         ("Writing", Composer.BINDINGS),
+        ("On what waits", Queue.BINDINGS),
         ("In the transcript", Transcript.BINDINGS),
         ("In the list of sessions", Fleet.BINDINGS),
     )

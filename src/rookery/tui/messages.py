@@ -1,11 +1,17 @@
 """What the thread that reads files and sockets tells the screen."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from rookery.core.document import Block, Op
 from rookery.core.events import Json
 from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
 
 
 class FleetChanged(Message):
@@ -47,8 +53,15 @@ class Older(Message):
 class Sent(Message):
     """A command's end. `problem`: why it was not taken, in words."""
 
-    def __init__(self, session: str, command: Json, problem: str = "") -> None:
+    def __init__(
+        self,
+        session: str,
+        command: Json,
+        problem: str = "",
+        files: "Sequence[Attachment]" = (),
+    ) -> None:
         super().__init__()
+        self.files = files
         self.session = session
         self.command = command
         self.problem = problem

@@ -13,6 +13,11 @@ Screen { background: $background; color: $foreground; }
     overflow-y: scroll; overflow-x: hidden; padding: 0 0 0 1;
 }
 #queue { height: 1; display: none; background: $background; }
+#shell, #suggestions, #chips, #found { height: 1; background: $background; }
+#shell { margin: 1 0 0 0; }
+#suggestions { background: $card; margin: 0 1; }
+#queue:focus { background: $card; }
+#found { margin: 1 0; background: $card; }
 #composer {
     height: auto; max-height: 10; min-height: 1; margin: 0 1; padding: 0 1;
     border: round $line; background: $background; scrollbar-size: 1 1;
