@@ -262,9 +262,17 @@ RULES = Setting(
     effect=AT_ONCE,
 )
 
+KEYS = Setting(
+    "keys.NAME",
+    "keys of the terminal interface, by what they are for; F1 lists them",
+    unit="a key, such as ctrl+x or f6; several with a comma",
+    example='"ctrl+x"',
+    effect="at the next start of the terminal interface",
+)
+
 SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT)
 """Each is one value."""
-SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES)
+SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
 OFF_OR = {setting.name: setting.least_on for setting in NUMBERS if setting.least_on}
@@ -275,6 +283,8 @@ def find(key: str) -> Setting | None:
     words = key.split(".")
     if words[0] == "agents" and len(words) <= 3:
         return OWN_AGENT
+    if words[0] == "keys":
+        return KEYS
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
 
 
@@ -310,6 +320,7 @@ def sample() -> str:
     lines += ["", f"[{CRITIC}]"]
     lines += [_line(each.name, written(each.default), each.brief) for each in CRITICS]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
+    lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status*"']
     return "\n".join(lines) + "\n"

@@ -16,12 +16,29 @@ def is_installed() -> bool:
     return importlib.util.find_spec("textual") is not None
 
 
-def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: bool = False) -> int:
+def open_screen(
+    agent: str = "",
+    session: str = "",
+    task: str = "",
+    *,
+    choose: bool = False,
+    confirm: str = "",
+    leave_at_once: bool = False,
+) -> int:
     from rookery.tui.entry import run
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    return run(Start(home, agent=agent, session=session, task=task, choose=choose))
+    start = Start(
+        home,
+        agent=agent,
+        session=session,
+        task=task,
+        choose=choose,
+        confirm=confirm,
+        leave_at_once=leave_at_once,
+    )
+    return run(start)
 
 
 def session_of(resume: str | None, last: bool) -> str:

@@ -3,6 +3,7 @@
 State belongs to a session, not to this window: leaving, switching and closing end nothing.
 """
 
+import os
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -13,9 +14,13 @@ from textual.events import Resize
 
 from rookery.tui import messages
 from rookery.tui.asking import Asking
+from rookery.tui.calling import Calling
+from rookery.tui.carrying import choice
 from rookery.tui.composer import Composer
 from rookery.tui.desk import Desk
 from rookery.tui.farewell import farewell, running_in
+from rookery.tui.feedback import WORDS as FEEDBACK
+from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
 from rookery.tui.queue_strip import Queue
 from rookery.tui.sheet import SHEET
@@ -51,6 +56,17 @@ class Rookery(Shell):
         Binding(
             "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
         ),
+        *(
+            Binding(
+                f"alt+{n}",
+                f"feedback({n - 1})",
+                f"the critic was {words}",
+                show=False,
+                priority=True,
+                id=f"critic.{n}",
+            )
+            for n, words in enumerate(FEEDBACK, 1)
+        ),
         Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
         Binding("q", "quit", "leave", show=False, id="quit.letter"),
         Binding("n", "new", "new", show=False, id="session.new.letter"),
@@ -62,6 +78,7 @@ class Rookery(Shell):
         super().__init__(start)
         self.asking = Asking(self)
         self.desk = Desk(self)
+        self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
         self._unfolded: dict[str, dict[str, bool]] = {}
@@ -83,6 +100,7 @@ class Rookery(Shell):
             yield Fleet(id="fleet")
             with Vertical(id="stage"):
                 yield Transcript(self.start.clock, id="transcript")
+                yield Feedback(id="feedback")
                 yield ShellPanel(id="shell")
                 yield Queue(id="queue")
                 yield Suggestions(id="suggestions")
@@ -102,6 +120,10 @@ class Rookery(Shell):
         self.room.start()
         if self.start.session:
             self.open_session(self.start.session)
+            if self.start.confirm:
+                self.send(choice(self.start.confirm))
+            if self.start.task:
+                self.desk.submit(self.start.task, self.session)
         elif self.start.task:
             self.desk.submit(self.start.task, "")
         if self.start.choose:
@@ -121,6 +143,7 @@ class Rookery(Shell):
         header = self.window.header if self.session else None
         self.screen_stack[0].query_one("#status", Status).tell(header)
         self.screen_stack[0].query_one("#queue", Queue).tell(header)
+        self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
 
     def _show_splash(self) -> None:
         self.transcript.show(window_of(self.found._replace(sessions=len(self.fleet.sessions))))
@@ -186,12 +209,15 @@ class Rookery(Shell):
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
+        self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and fresh and self._settled:
             self._show_splash()
 
     def on_set_up_found(self, message: messages.SetUpFound) -> None:
         self.found = message.found
         self._settled = True
+        if message.found.keys:
+            self.set_keymap(dict(message.found.keys))
         if not self.session:
             self._show_splash()
 
@@ -305,6 +331,15 @@ class Rookery(Shell):
         else:
             self.composer.focus()
 
+    def action_feedback(self, place: int) -> None:
+        said = self.screen_stack[0].query_one("#feedback", Feedback).say(place)
+        if said is not None:
+            self.desk.errands.keep_feedback(said)
+
+    def _write(self, text: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(text)
+
     def action_new(self) -> None:
         self.open_session("")
         self.composer.focus()
@@ -347,4 +382,5 @@ class Rookery(Shell):
     def _leave(self, sure: bool | None) -> None:
         if sure:
             self.room.stop()
+            self.calling.end()
             self.exit(farewell(self.session, len(running_in(self))))

@@ -64,7 +64,7 @@ class Composer(TextArea):
             show_line_numbers=False,
             compact=True,
             highlight_cursor_line=False,
-            placeholder="Write here. Enter sends, / lists commands, @ names files, ! runs a line.",
+            placeholder="Write here. Enter sends. / commands, @ files, ! shell",
         )
         self.past = Past()
         self.has_files = False
@@ -87,20 +87,29 @@ class Composer(TextArea):
     def _took(self, key: str) -> bool:
         if self.popup.is_open and self._chose(key):
             return True
-        match key:
-            case "enter":
+        match self._meant(key):
+            case "composer.send":
                 self.action_submit()
-            case "shift+enter" | "ctrl+j":
+            case "composer.newline":
                 self.action_newline()
-            case "up" if self.cursor_at_first_line:
+            case "past.older" if self.cursor_at_first_line:
                 return self.action_older()
-            case "down" if self.cursor_at_last_line:
+            case "past.newer" if self.cursor_at_last_line:
                 return self.action_newer()
-            case "backspace" if self.has_files and self.cursor_location == (0, 0):
+            case _ if key == "backspace" and self.has_files and self.cursor_location == (0, 0):
                 self.post_message(self.Wanted("detach"))
             case _:
                 return False
         return True
+
+    def _meant(self, key: str) -> str:
+        """What a key is for, also where a person chose another one for it."""
+        chosen = self.app._keymap
+        for binding in self.BINDINGS:
+            if isinstance(binding, Binding) and binding.id:
+                if key in chosen.get(binding.id, binding.key).split(","):
+                    return binding.id
+        return ""
 
     # --- sending -------------------------------------------------------------------------------
 

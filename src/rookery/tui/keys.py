@@ -21,8 +21,9 @@ def all_keys(app: App[Any]) -> list[tuple[str, str, str]]:
         ("In the transcript", Transcript.BINDINGS),
         ("In the list of sessions", Fleet.BINDINGS),
     )
+    chosen = app._keymap
     return [
-        (place, shown(binding.key), binding.description)
+        (place, shown(chosen.get(str(binding.id), binding.key)), binding.description)
         for place, bindings in places
         for binding in bindings
         if isinstance(binding, Binding)

@@ -20,6 +20,8 @@ class SetUp(NamedTuple):
     installed: tuple[str, ...] = ()
     sessions: int = 0
     problem: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+    """Keys that a person chose."""
 
 
 def window_of(found: SetUp) -> Window:
@@ -80,4 +82,5 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         except registry.NotInstalled:
             continue
         installed.append(other)
-    return SetUp(cwd, name, bool(agent or settings.default_agent), tuple(installed))
+    found = SetUp(cwd, name, bool(agent or settings.default_agent), tuple(installed))
+    return found._replace(keys=tuple(settings.keys.items()))

@@ -61,6 +61,8 @@ def _others(block: Block, view: View) -> list[Line]:
     look = view.look
     is_form = any(each.get("type") == "form" for each in block["parts"])
     keys = [("f", "fill in"), ("x", "decline")] if is_form else [("r", "reject with a reason")]
+    if not is_form and not block.get("danger"):
+        keys += [("w", "allow, ask only when risky"), ("p", "allow, approve all from now on")]
     keys.append(("d", "decide later"))
     runs: Line = []
     for key, words in keys:

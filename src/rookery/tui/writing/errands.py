@@ -8,6 +8,7 @@ import signal
 import time
 from contextlib import suppress
 
+from rookery.core.events import Json
 from rookery.tui.room import Room
 from rookery.tui.writing import news
 
@@ -40,6 +41,14 @@ class Errands:
             from rookery.tui.writing import history
 
             await asyncio.to_thread(history.keep, self._room.home, cwd, text)
+
+        self._room.run(keep)
+
+    def keep_feedback(self, said: Json) -> None:
+        async def keep() -> None:
+            from rookery.tui import feedback
+
+            await asyncio.to_thread(feedback.keep, self._room.home, said)
 
         self._room.run(keep)
 

@@ -47,12 +47,12 @@ class ShellPanel(LineWidget):
     def lines(self, width: int) -> list[Line]:
         look = self.look
         if self.running:
-            sign, style, end = "◐", look.accent, "running · Esc ends it"
+            sign, style, end = "◐", look.accent, "not sent · running · Esc ends it"
         elif self._code == 0:
-            sign, style, end = "✓", look.done, "Esc closes this"
+            sign, style, end = "✓", look.done, "not sent · Esc closes it"
         else:
-            sign, style, end = "✗", look.failed, f"exit {self._code} · Esc closes this"
-        said = cut(clean_line(self.line), max(10, width - len(end) - 30))
+            sign, style, end = "✗", look.failed, f"exit {self._code} · not sent · Esc closes it"
+        said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
-        head.append((f"  {end} · not sent to the agent", look.soft))
+        head.append((f"  {end}", look.soft))
         return [head, *([(" │ ", look.line), *row] for row in self._rows())]
