@@ -1,6 +1,9 @@
 """The program without its engine room: it shows what a test gives it, and what it would send is
 kept."""
 
+from collections.abc import Sequence
+
+from rookery.client.attach import Attachment
 from rookery.core.document import Block
 from rookery.core.events import Json
 from rookery.core.fleet import fleet_block, head_of, in_order
@@ -19,6 +22,7 @@ class Still(Rookery):
         super().__init__(Start("/nowhere", "/work", theme=theme, clock=lambda: NOW))
         self._given = opened
         self.sent: list[Json] = []
+        self.files: list[Attachment] = []
 
     def _begin(self) -> None:
         self.composer.cursor_blink = False
@@ -29,8 +33,9 @@ class Still(Rookery):
             self.fleet.mark_shown(self.session)
             self.on_opened(self._given)
 
-    def send(self, command: Json, session: str = "", files: object = ()) -> None:  # noqa: ARG002
+    def send(self, command: Json, session: str = "", files: Sequence[Attachment] = ()) -> None:
         self.sent.append(command)
+        self.files += files
 
 
 def fleet() -> list[Block]:

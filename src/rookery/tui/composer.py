@@ -92,10 +92,6 @@ class Composer(TextArea):
                 self.action_submit()
             case "composer.newline":
                 self.action_newline()
-            case "past.older" if self.cursor_at_first_line:
-                return self.action_older()
-            case "past.newer" if self.cursor_at_last_line:
-                return self.action_newer()
             case _ if key == "backspace" and self.has_files and self.cursor_location == (0, 0):
                 self.post_message(self.Wanted("detach"))
             case _:
@@ -106,9 +102,10 @@ class Composer(TextArea):
         """What a key is for, also where a person chose another one for it."""
         chosen = self.app._keymap
         for binding in self.BINDINGS:
-            if isinstance(binding, Binding) and binding.id:
-                if key in chosen.get(binding.id, binding.key).split(","):
-                    return binding.id
+            if not isinstance(binding, Binding) or not binding.id:
+                continue
+            if key in chosen.get(binding.id, binding.key).split(","):
+                return binding.id
         return ""
 
     # --- sending -------------------------------------------------------------------------------
@@ -137,17 +134,22 @@ class Composer(TextArea):
 
     # --- the past ------------------------------------------------------------------------------
 
-    def action_older(self) -> bool:
-        return self._recall(self.past.older(self.text))
+    def action_older(self) -> None:
+        if self.cursor_at_first_line:
+            self._recall(self.past.older(self.text))
+        else:
+            self.action_cursor_up()
 
-    def action_newer(self) -> bool:
-        return self._recall(self.past.newer())
+    def action_newer(self) -> None:
+        if self.cursor_at_last_line:
+            self._recall(self.past.newer())
+        else:
+            self.action_cursor_down()
 
-    def _recall(self, text: str | None) -> bool:
+    def _recall(self, text: str | None) -> None:
         if text is not None:
             self._dismissed = text
             self.put(text)
-        return text is not None
 
     # --- completion ----------------------------------------------------------------------------
 
