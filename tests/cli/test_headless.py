@@ -1,5 +1,5 @@
-"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked (rows U11,
-U13)."""
+"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked (rows
+U11, U13)."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ WIPE = {"ask": "Wipe", "kind": "execute", "rawInput": {"command": "rm -rf /data"
     [
         ([EDIT], (), 0),
         ([EDIT], ("--yolo",), 0),
-        ([EDIT], ("--llm-approve",), 0),
+        ([{"ask": "Look", "kind": "read"}], ("--llm-approve",), 0),
         ([WIPE], (), 3),
         ([WIPE], ("--llm-approve",), 3),
         ([{"stop": "refusal"}], (), 1),
