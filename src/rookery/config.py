@@ -42,10 +42,10 @@ PLAIN = {
 }
 KNOWN = (
     *PLAIN,
-    *("[worker]", "[critic]", "[session]", "[agent]", "[interface]", "[agents.NAME]"),
-    "[[policy.rules]]",
+    *("[worker]", "[critic]", "[session]", "[agent]", "[interface]", "[keys]"),
+    *("[agents.NAME]", "[[policy.rules]]"),
 )
-TABLES = ("worker", "critic", "session", "agent", "interface", "agents", "policy")
+TABLES = ("worker", "critic", "session", "agent", "interface", "keys", "agents", "policy")
 
 
 class Config(NamedTuple):
@@ -62,6 +62,8 @@ class Config(NamedTuple):
     critic: CriticPolicy = CriticPolicy()
     show_tool_durations: bool = True
     interface: Interface = Interface()
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Of the terminal interface: what a key is for, and which it is."""
     warm: bool = True
     """Whether a process with the SDK loaded is kept for sessions of our own agent."""
 
@@ -154,6 +156,8 @@ class _File:
                 return {"approve_all": self.switch(key, table, "approve_all", False)}
             case "agent":
                 return {"warm": self.switch(key, table, "warm", True)}
+            case "keys":
+                return {"keys": self.keys(table)}
         return {"rules": self.rules(table)}
 
     def switch(self, place: str, table: dict[str, Any], name: str, default: bool) -> bool:
@@ -164,6 +168,24 @@ class _File:
             if not isinstance(value, bool):
                 self.refuse([place, key], "must be true or false")
         return bool(table.get(name, default))
+
+    def keys(self, table: dict[str, Any], *above: str) -> dict[str, str]:
+        """`quit = "ctrl+x"`; a dotted name is a table to TOML."""
+        from rookery.core.key_ids import KEY_IDS
+
+        found: dict[str, str] = {}
+        for word, value in table.items():
+            place = [*above, word]
+            name = ".".join(place)
+            if name not in KEY_IDS and not isinstance(value, dict):
+                self.unknown(["keys", *place], *KEY_IDS)
+            if isinstance(value, dict):
+                found |= self.keys(value, *place)
+            elif not isinstance(value, str) or not value.strip() or value != value.strip():
+                self.refuse(["keys", *place], 'must be a key in quotes, such as "ctrl+x"')
+            else:
+                found[name] = value
+        return found
 
     def rules(self, table: dict[str, Any]) -> tuple[Rule, ...]:
         for key in table:

@@ -318,9 +318,17 @@ RULES = Setting(
     effect=AT_ONCE,
 )
 
+KEYS = Setting(
+    "keys.NAME",
+    "keys of the terminal interface, by what they are for; F1 lists them",
+    unit="a key, such as ctrl+x or f6; several with a comma",
+    example='"ctrl+x"',
+    effect="at the next start of the terminal interface",
+)
+
 SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
 """Each is one value."""
-SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES)
+SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
 INTERFACE_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in INTERFACES}
@@ -332,6 +340,8 @@ def find(key: str) -> Setting | None:
     words = key.split(".")
     if words[0] == "agents" and len(words) <= 3:
         return OWN_AGENT
+    if words[0] == "keys":
+        return KEYS
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
 
 
@@ -369,6 +379,7 @@ def sample() -> str:
     lines += ["", f"[{INTERFACE}]"]
     lines += [_line(each.name, written(each.default), each.brief) for each in INTERFACES]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
+    lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status*"']
     return "\n".join(lines) + "\n"

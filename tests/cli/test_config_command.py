@@ -56,7 +56,7 @@ def test_show_tells_value_and_whence(home: Path) -> None:
         '[agents.mine]\ncommand = ["my-agent"]\n'
     )
     lines = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
-    assert len(lines) == len(settings.SETTINGS) - 1  # there are no rules
+    assert len(lines) == len(settings.SETTINGS) - 2  # there are no rules and no keys
     assert '"codex"' in lines["default_agent"]
     assert lines["default_agent"].endswith("config.toml, line 1")
     assert lines["worker.cancel_grace"].split()[1:] == ["3", "config.toml,", "line", "4"]
@@ -183,3 +183,21 @@ def test_on_a_terminal_one_may_go_on(home: Path, tmp_path: Path) -> None:
         terminal.read_until("Saved")
         assert terminal.end().code == 0
     assert (home / "config.toml").read_text() == "\n"
+
+
+def test_U12_keys_are_shown_and_a_slip_is_told_with_its_line(home: Path) -> None:
+    (home / "config.toml").write_text('[keys]\nquit = "f9"\ncomposer.send = "ctrl+s"\n')
+    shown = rookery("config", "show").out
+    assert "keys.composer.send" in shown
+    assert "config.toml, line 3" in shown
+    for text, words in (
+        ('[keys]\n\nquitt = "f9"', "line 3: keys.quitt is not a setting"),
+        ("[keys]\nquit = 9", "line 2: keys.quit must be a key in quotes"),
+        ('[keys]\nquit = " "', "must be a key in quotes"),
+        ('[keys.composer]\nsent = "f9"', "keys.composer.sent is not a setting"),
+        ("keys = 1", "must be a table"),
+    ):
+        (home / "config.toml").write_text(text)
+        done = rookery("config", "show")
+        assert done.code == 1
+        assert words in " ".join(done.err.split())

@@ -1,9 +1,10 @@
 """The program without its engine room: it shows what a test gives it, and what it would send is
 kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from rookery.client.attach import Attachment
 from rookery.core.document import Block
 from rookery.core.events import Json
 from rookery.core.fleet import fleet_block, head_of, in_order
@@ -41,6 +42,7 @@ class Still(Rookery):
         self.found_here = SetUp("/work", installed=("claude",))
         self._given = opened
         self.sent: list[Json] = []
+        self.files: list[Attachment] = []
 
     def _begin(self) -> None:
         self.composer.cursor_blink = False
@@ -57,8 +59,9 @@ class Still(Rookery):
     def keep_taste(self, **changes: Any) -> None:
         self.kept.append(changes)
 
-    def send(self, command: Json, session: str = "") -> None:
+    def send(self, command: Json, session: str = "", files: Sequence[Attachment] = ()) -> None:
         self.sent.append(command)
+        self.files += files
 
 
 def fleet() -> list[Block]:

@@ -59,6 +59,8 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         screen.press("Enter")
         screen.wait_for("begun", "working")
         screen.press("C-q")
+        screen.wait_for("Leave?")
+        screen.press("Enter")
         shown = screen.wait_for("goes on without you", "rookery --resume")
         session = str(only(home)["id"])
         assert f"rookery --resume {session}" in shown

@@ -48,6 +48,17 @@ class Tmux:
     def press(self, *keys: str) -> None:
         self._call("send-keys", *keys)
 
+    def paste(self, text: str) -> None:
+        """As a terminal does it: in brackets, where the program wants them."""
+        self._call("set-buffer", text)
+        self._call("paste-buffer", "-p", "-r")
+
+    def wait_for_title(self, word: str) -> None:
+        until = time.monotonic() + SECONDS
+        while word not in (title := self._call("display-message", "-p", "#{pane_title}")):
+            assert time.monotonic() < until, title
+            time.sleep(0.05)
+
     def screen(self) -> str:
         return self._call("capture-pane", "-p")
 

@@ -35,8 +35,8 @@ from rookery.agent import kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
-from rookery.agent.settings.providers import PLACEHOLDER
 from rookery.agent.steps import Conversation, RookeryAgent
+from rookery.providers import PLACEHOLDER
 
 type Json = dict[str, Any]
 

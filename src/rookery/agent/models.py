@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from rookery.agent.settings import profiles
 from rookery.agent.settings.profiles import Missing, Model, Settings
-from rookery.agent.settings.providers import KEY_VARIABLES, PLACEHOLDER
 from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.core.environment import overriding
+from rookery.providers import KEY_VARIABLES, PLACEHOLDER
 
 __all__ = ["Missing", "Model", "Models"]
 

@@ -4,11 +4,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, override
+from typing import Any, NamedTuple, override
 
 import click
 
-from rookery.cli import exits, faults
+from rookery.cli import alone, exits, faults
 from rookery.cli.look.screen import PipeClosed
 from rookery.core.environment import OVERRIDE
 
@@ -113,33 +113,10 @@ class Table(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
-@click.option("--agent", metavar="NAME", help="Open the terminal interface with this agent.")
-@click.option(
-    "--resume",
-    is_flag=False,
-    flag_value="",
-    metavar="[SESSION]",
-    help="Open it on a session; without a name, in the list of sessions.",
-)
-@click.option("--last", is_flag=True, help="Open it on the session that had news last.")
-@click.option("-t", "--task", default="", metavar="TEXT", help="Open it with a first prompt.")
-@click.option(
-    "--override-with-envs",
-    "overriding",
-    is_flag=True,
-    help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
-)
+@alone.options
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def rookery(
-    context: click.Context,
-    version: bool,
-    agent: str | None,
-    resume: str | None,
-    last: bool,
-    task: str,
-    overriding: bool,
-) -> int | None:
+def rookery(context: click.Context, /, version: bool, **given: Any) -> int | None:
     """Run coding agents in the background, keep every turn, watch and steer them.
 
     Alone, in a terminal, it opens the terminal interface.
@@ -147,6 +124,7 @@ def rookery(
     \b
     rookery                                        all sessions, and a place to write
     rookery --resume 3f2a                          one of them
+    rookery --headless -t "Fix the failing test"   without it: as rookery run
     rookery run "Fix the failing test"             the agent of your choice, in this directory
     rookery run --agent claude "Review my diff"    another one
     rookery ps                                     what runs now
@@ -160,29 +138,11 @@ def rookery(
 
         click.echo(f"rookery {__version__}")
         return exits.DONE
-    if overriding:
+    if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
     if context.invoked_subcommand is None:
-        return _alone(agent, resume, last, task)
+        return alone.begin(context, alone.Given(**given))
     return None
-
-
-def _alone(agent: str | None, resume: str | None, last: bool, task: str) -> int:
-    from rookery.cli import screening
-
-    if screening.can_open():
-        session = screening.session_of(resume, last)
-        choose = resume == "" and not session
-        return screening.open_screen(agent or "", session, task, choose=choose)
-    if agent or task or last or resume is not None:
-        raise click.UsageError(
-            "The terminal interface needs a terminal. In a script: rookery run, rookery prompt."
-            if screening.is_installed()
-            else "The terminal interface is not installed: install rookery[tui]."
-        )
-    from rookery.cli.overview import overview
-
-    return overview()
 
 
 def run(arguments: Sequence[str]) -> int:

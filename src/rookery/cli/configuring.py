@@ -78,6 +78,9 @@ def current(home: str) -> list[Json]:
     for name, argv in found.agents.items():
         key = ["agents", name, "command"]
         rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    for name, chosen in found.keys.items():
+        line = files.line_of(lines, ["keys", *name.split(".")]) or None
+        rows.append(_row(f"keys.{name}", chosen, line, chosen))
     for number, rule in enumerate(found.rules, 1):
         line = files.rule_line(lines, number) or files.line_of(lines, files.RULES) or None
         said = f"{rule.do} {described(rule)}"
@@ -212,6 +215,7 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
         if files.value_of(before, each) != files.value_of(after, each)
     ]
     changed += [settings.OWN_AGENT] if before.agents != after.agents else []
+    changed += [settings.KEYS] if before.keys != after.keys else []
     changed += [settings.RULES] if before.rules != after.rules else []
     if not changed:
         return ["No setting has another value."]

@@ -20,7 +20,15 @@ def is_installed() -> bool:
     return importlib.util.find_spec("textual") is not None
 
 
-def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: bool = False) -> int:
+def open_screen(
+    agent: str = "",
+    session: str = "",
+    task: str = "",
+    *,
+    choose: bool = False,
+    confirm: str = "",
+    leave_at_once: bool = False,
+) -> int:
     from rookery.tui.entry import run
     from rookery.tui.shell import Start
 
@@ -33,6 +41,8 @@ def open_screen(agent: str = "", session: str = "", task: str = "", *, choose: b
         task=task,
         choose=choose,
         taste=_taste(home),
+        confirm=confirm,
+        leave_at_once=leave_at_once,
     )
     return run(start)
 

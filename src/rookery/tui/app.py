@@ -3,6 +3,7 @@
 State belongs to a session, not to this window: leaving, switching and closing end nothing.
 """
 
+import os
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -11,19 +12,30 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 
-from rookery.core.events import Json
 from rookery.tui import messages
 from rookery.tui.asking import Asking
+from rookery.tui.calling import Calling
+from rookery.tui.carrying import choice
 from rookery.tui.composer import Composer
+from rookery.tui.desk import Desk
+from rookery.tui.farewell import farewell, running_in
+from rookery.tui.feedback import WORDS as FEEDBACK
+from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
+from rookery.tui.queue_strip import Queue
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp, window_of
-from rookery.tui.status import Keys, Queue, Status
+from rookery.tui.status import Keys, Status
+from rookery.tui.sweeping import Sweeping
 from rookery.tui.themes import Colourless, themes
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.windows import Windows
+from rookery.tui.writing import news as written
+from rookery.tui.writing.chips import Chips
+from rookery.tui.writing.shell_panel import ShellPanel
+from rookery.tui.writing.suggestions import Suggestions
 
 NARROW = 100
 """Columns under which the sessions fold away."""
@@ -45,6 +57,17 @@ class Rookery(Windows):
         Binding(
             "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
         ),
+        *(
+            Binding(
+                f"alt+{n}",
+                f"feedback({n - 1})",
+                f"the critic was {words}",
+                show=False,
+                priority=True,
+                id=f"critic.{n}",
+            )
+            for n, words in enumerate(FEEDBACK, 1)
+        ),
         Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
         Binding("f6", "settings", "settings", priority=True, id="settings"),
         Binding("f7", "agents", "agents", show=False, priority=True, id="agents"),
@@ -60,10 +83,13 @@ class Rookery(Windows):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
         self.asking = Asking(self)
+        self.desk = Desk(self)
+        self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
         self._unfolded: dict[str, dict[str, bool]] = {}
         self._listed = False
+        self.sweeping = Sweeping()
         self._settled = False
         """Whether it is known what is set up: before that, nothing is said about it."""
         self.animation_level = "none"
@@ -80,7 +106,11 @@ class Rookery(Windows):
             yield Fleet(id="fleet")
             with Vertical(id="stage"):
                 yield Transcript(self.start.clock, id="transcript")
+                yield Feedback(id="feedback")
+                yield ShellPanel(id="shell")
                 yield Queue(id="queue")
+                yield Suggestions(id="suggestions")
+                yield Chips(id="chips")
                 yield Composer(id="composer")
                 yield Status(self.start.clock, id="status")
         yield Keys(id="keys")
@@ -97,12 +127,21 @@ class Rookery(Windows):
         self.room.start()
         if self.start.session:
             self.open_session(self.start.session)
+            if self.start.confirm:
+                self.send(choice(self.start.confirm))
+            if self.start.task:
+                self.desk.submit(self.start.task, self.session)
         elif self.start.task:
-            self._make(self.start.task)
+            self.desk.submit(self.start.task, "")
         if self.start.choose:
             self.action_sessions()
         self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
         self.look_around()
+        self.desk.begin()
+        self.set_interval(1.0, self.sweeping.sweep)
+
+    def on_warmed(self) -> None:
+        self.sweeping.settle()
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
@@ -111,6 +150,7 @@ class Rookery(Windows):
         header = self.window.header if self.session else None
         self.screen_stack[0].query_one("#status", Status).tell(header)
         self.screen_stack[0].query_one("#queue", Queue).tell(header)
+        self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
 
     def _show_splash(self) -> None:
         self.transcript.show(window_of(self.found._replace(sessions=len(self.fleet.sessions))))
@@ -126,8 +166,8 @@ class Rookery(Windows):
         self.session = session
         self.fleet.mark_shown(session)
         self.composer.session = session
-        self.composer.load_text(self._drafts.pop(session, ""))
-        self.composer.move_cursor(self.composer.document.end)
+        self.composer.put(self._drafts.pop(session, ""))
+        self.desk.show_files()
         if session:
             self.room.open(session)
         else:
@@ -153,6 +193,7 @@ class Rookery(Windows):
         if message.session != self.session:
             return
         began = perf_counter()
+        self.sweeping.stir()
         self.call_after_refresh(self._painted, began)
         before = self.window.header
         if self.window.apply(message.ops):
@@ -175,6 +216,7 @@ class Rookery(Windows):
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
+        self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and fresh and self._settled:
             self._show_splash()
 
@@ -183,6 +225,8 @@ class Rookery(Windows):
         self._settled = True
         if message.found.taste is not None:
             self.take_taste(message.found.taste)
+        if message.found.keys:
+            self.set_keymap(dict(message.found.keys))
         if not self.session:
             self._show_splash()
 
@@ -197,15 +241,40 @@ class Rookery(Windows):
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
         self.transcript.to_end()
-        if message.session:
-            prompt: list[Json] = [{"type": "text", "text": message.text}]
-            self.send({"do": "prompt", "prompt": prompt}, message.session)
-        else:
-            self._make(message.text)
+        self.desk.submit(message.text, message.session)
 
-    def _make(self, text: str) -> None:
-        prompt: list[Json] = [{"type": "text", "text": text}]
-        self.room.make(self.start.agent, self.start.cwd, prompt)
+    def on_composer_wanted(self, message: Composer.Wanted) -> None:
+        self.desk.want(message.what, message.word)
+
+    def on_composer_dropped(self, message: Composer.Dropped) -> None:
+        self.desk.attach(message.path, message.pasted)
+
+    def on_chips_clicked(self, message: Chips.Clicked) -> None:
+        self.desk.detach(message.place)
+
+    def on_queue_changed(self, message: Queue.Changed) -> None:
+        self.desk.change_queue(message)
+
+    def on_past_read(self, message: written.PastRead) -> None:
+        self.composer.past.load(message.entries)
+
+    def on_files_found(self, message: written.FilesFound) -> None:
+        self.desk.files_found(message)
+
+    def on_attached(self, message: written.Attached) -> None:
+        self.desk.attached(message)
+
+    def on_unattached(self, message: written.Unattached) -> None:
+        self.desk.unattached(message)
+
+    def on_shell_said(self, message: written.ShellSaid) -> None:
+        self.desk.shell_said(message)
+
+    def on_recapped(self, message: written.Recapped) -> None:
+        if not message.text:
+            self.notify("Nothing was said yet.", timeout=3)
+        elif message.session == self.session:
+            self.composer.insert(message.text)
 
     def on_sent(self, message: messages.Sent) -> None:
         if not message.problem:
@@ -214,12 +283,7 @@ class Rookery(Windows):
             return
         self.notify(message.problem, severity="error", markup=False)
         if message.command["do"] == "prompt" and message.session == self.session:
-            self._give_back(message.command["prompt"])
-
-    def _give_back(self, prompt: list[Json]) -> None:
-        """What was not taken is not lost."""
-        if not self.composer.text:
-            self.composer.load_text("".join(str(block.get("text", "")) for block in prompt))
+            self.desk.give_back(message.command, message.session, list(message.files))
 
     def on_trouble(self, message: messages.Trouble) -> None:
         self.notify(message.words, severity="error", markup=False, timeout=12)
@@ -273,11 +337,22 @@ class Rookery(Windows):
 
     def action_cancel(self) -> None:
         """A second one escalates; what is typed stays."""
+        if self.desk.left_shell():
+            return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
             self.notify("Cancelling. Esc again ends the agent at once.", timeout=3)
         else:
             self.composer.focus()
+
+    def action_feedback(self, place: int) -> None:
+        said = self.screen_stack[0].query_one("#feedback", Feedback).say(place)
+        if said is not None:
+            self.desk.errands.keep_feedback(said)
+
+    def _write(self, text: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(text)
 
     def action_new(self) -> None:
         self.open_session("")
@@ -312,20 +387,16 @@ class Rookery(Windows):
         self.push_screen(KeysScreen(all_keys(self)))
 
     async def action_quit(self) -> None:
-        busy = ("running", "needs-you")
-        running = {block["id"] for block in self.fleet.sessions if block["status"] in busy}
-        if self.session and self.window.header["state"] != "idle":
-            running.add(self.session)  # the list may be a second old
-        self.room.stop()
-        self.exit(_farewell(self.session, len(running)))
+        running = running_in(self)
+        if not running or self.start.leave_at_once:
+            self._leave(True)
+            return
+        from rookery.tui.farewell import LeaveScreen
 
+        self.push_screen(LeaveScreen(len(running)), self._leave)
 
-def _farewell(session: str, running: int) -> str:
-    """Leaving stops nothing, and that is said."""
-    words = []
-    if running:
-        noun = "session goes" if running == 1 else "sessions go"
-        words.append(f"{running} {noun} on without you; rookery stop ends one.")
-    if session:
-        words.append(f"Back to this one: rookery --resume {session}")
-    return "\n".join(words)
+    def _leave(self, sure: bool | None) -> None:
+        if sure:
+            self.room.stop()
+            self.calling.end()
+            self.exit(farewell(self.session, len(running_in(self))))

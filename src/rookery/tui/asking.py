@@ -53,6 +53,8 @@ class Asking:
                 self._reject(block)
             case "fill":
                 self._fill(block)
+            case "all" | "risky":
+                self._go_on(block, what)
             case "decline":
                 if command := self._question(block):
                     self._app.send({**command, "action": "decline"})
@@ -77,6 +79,22 @@ class Asking:
 
         screen = LineScreen("Why not?", hint="told to the agent; may be empty")
         self._app.push_screen(screen, reject)
+
+    def _go_on(self, block: Block, value: str) -> None:
+        """Allow this one, and ask less from now on; the change is named."""
+        from rookery.tui.carrying import choice, named
+
+        ways = [a for a in block["actions"] if a.get("kind") == "allow_once"]
+        ways += [a for a in block["actions"] if a.get("kind") == "allow_always"]
+        if block.get("danger"):
+            words = "This cannot be undone: it takes its own key."
+            self._app.notify(words, severity="warning")
+        elif not ways:
+            self._app.notify("The agent offers no way to allow this.", severity="warning")
+        else:
+            self._app.send(choice(value))
+            self._app.send(ways[0]["command"])
+            self._app.notify(f"From now on: {named(value)}. /confirm changes it.", timeout=6)
 
     def _fill(self, block: Block) -> None:
         from rookery.tui.forms.form import FormScreen

@@ -9,6 +9,7 @@ from rookery.tui.shell import Start
 def run(start: Start) -> int:
     """The exit code."""
     app = Rookery(start)
+    app.sweeping.begin()
     words = app.run()
     if words:
         sys.stdout.write(f"{words}\n")

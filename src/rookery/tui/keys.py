@@ -8,6 +8,7 @@ from textual.binding import Binding
 from rookery.tui.composer import Composer
 from rookery.tui.fleet import Fleet
 from rookery.tui.keynames import shown
+from rookery.tui.queue_strip import Queue
 from rookery.tui.transcript.reading import Transcript
 
 
@@ -16,11 +17,13 @@ def all_keys(app: App[Any]) -> list[tuple[str, str, str]]:
     places = (
         ("Everywhere", type(app).BINDINGS),
         ("Writing", Composer.BINDINGS),
+        ("On what waits", Queue.BINDINGS),
         ("In the transcript", Transcript.BINDINGS),
         ("In the list of sessions", Fleet.BINDINGS),
     )
+    chosen = app._keymap
     return [
-        (place, shown(binding.key), binding.description)
+        (place, shown(chosen.get(str(binding.id), binding.key)), binding.description)
         for place, bindings in places
         for binding in bindings
         if isinstance(binding, Binding)

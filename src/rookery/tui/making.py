@@ -11,14 +11,14 @@ class Unmade(Exception):
     """The session was not made; the words say why, and what helps."""
 
 
-def made(home: str, agent: str, cwd: str, title: str = "") -> str:
+def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
     """The new session's id. Raises Unmade."""
     try:
         settings = config.load(home)
         name = agent or registry.default(home, settings.default_agent, os.environ)
         found = registry.resolve(name, settings.agents)
         registry.check_installed(found, os.environ, cwd, settings.node_path)
-        return create_session(home, agent=found.name, argv=[], cwd=cwd, title=title)
+        return create_session(home, agent=found.name, argv=[], cwd=cwd, confirm=confirm)
     except config.ConfigError as error:
         raise Unmade(str(error)) from error
     except registry.UnknownAgent as error:

@@ -1,7 +1,7 @@
 """What the thread that reads files and sockets tells the screen."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -9,6 +9,9 @@ from rookery.core.document import Block, Op
 from rookery.core.events import Json
 from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
 
 
 class FleetChanged(Message):
@@ -52,10 +55,16 @@ class Sent(Message):
     of it."""
 
     def __init__(
-        self, session: str, command: Json, problem: str = "", outcome: Json | None = None
+        self,
+        session: str,
+        command: Json,
+        problem: str = "",
+        outcome: Json | None = None,
+        files: "Sequence[Attachment]" = (),
     ) -> None:
         super().__init__()
         self.outcome = outcome or {}
+        self.files = files
         self.session = session
         self.command = command
         self.problem = problem
@@ -102,3 +111,7 @@ class Fetched(Message):
         super().__init__()
         self.then = then
         self.found = found
+
+
+class Warmed(Message):
+    """What the blocks will need is loaded."""

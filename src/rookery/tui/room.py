@@ -7,7 +7,7 @@ as messages. The others run on without anybody looking.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,11 @@ from rookery.tui.messages import (
     Sent,
     SetUpFound,
     Trouble,
+    Warmed,
 )
 
 if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
     from rookery.client.session import SessionClient
 
 FRAME = 0.04
@@ -48,7 +50,7 @@ class Room:
 
     def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
         self.home = home
-        self._tell = tell
+        self.tell = self._tell = tell
         self._loop: asyncio.AbstractEventLoop | None = None
         """There from the start to the stop: what is asked outside of that is not done."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -102,6 +104,10 @@ class Room:
     def _ask(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._soon(lambda: self._do(work()))
 
+    def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Anything else that takes files or processes."""
+        self._ask(work)
+
     def _soon(self, call: Callable[[], object]) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call)
@@ -121,12 +127,20 @@ class Room:
     def older(self, session: str, before: int) -> None:
         self._ask(lambda: self._older(session, before))
 
-    def send(self, session: str, command: Json) -> None:
-        self._ask(lambda: self._send(session, command))
+    def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
+        """`files` go with a prompt."""
+        self._ask(lambda: self._send(session, command, files))
 
-    def make(self, agent: str, cwd: str, prompt: list[Json], title: str = "") -> None:
+    def make(
+        self,
+        agent: str,
+        cwd: str,
+        prompt: list[Json],
+        files: "Sequence[Attachment]" = (),
+        confirm: str = "",
+    ) -> None:
         """A new session, and its first prompt where there is one."""
-        self._ask(lambda: self._make(agent, cwd, prompt, title))
+        self._ask(lambda: self._make(agent, cwd, prompt, files, confirm))
 
     def glance(self) -> None:
         """Look at the fleet now."""
@@ -163,6 +177,7 @@ class Room:
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)
+            self._tell(Warmed())
 
         self._ask(load)
 
@@ -250,7 +265,7 @@ class Room:
             data = log.blob(name)
         self._tell(BlobRead(data, mime))
 
-    async def _send(self, session: str, command: Json) -> None:
+    async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client.session import SessionClient
         from rookery.log.errors import LogError
 
@@ -259,27 +274,43 @@ class Room:
         try:
             client = mine or SessionClient(self.home, session, "terminal")
             try:
-                problem, outcome = await _outcome(client, command)
+                problem, outcome = await _outcome(client, _with_files(client, command, files))
             finally:
                 if mine is None:
                     client.close()
-        except LogError as error:
+        except (LogError, OSError) as error:
             problem = str(error)
-        self._tell(Sent(session, command, problem, outcome))
+        self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()
 
-    async def _make(self, agent: str, cwd: str, prompt: list[Json], title: str) -> None:
+    async def _make(
+        self,
+        agent: str,
+        cwd: str,
+        prompt: list[Json],
+        files: "Sequence[Attachment]",
+        confirm: str,
+    ) -> None:
         from rookery.tui.making import Unmade, made
 
         try:
-            session = await asyncio.to_thread(made, self.home, agent, cwd, title)
+            session = await asyncio.to_thread(made, self.home, agent, cwd, confirm)
         except Unmade as error:
-            self._tell(Trouble(str(error)))
+            self._tell(Sent("", {"do": "prompt", "prompt": prompt}, str(error), files=files))
             return
         self._tell(Made(session))
         self._looked.set()
-        if prompt:
-            await self._send(session, {"do": "prompt", "prompt": prompt})
+        if prompt or files:
+            await self._send(session, {"do": "prompt", "prompt": prompt}, files)
+
+
+def _with_files(client: "SessionClient", command: Json, files: "Sequence[Attachment]") -> Json:
+    """The bytes are laid beside the log, the command names them."""
+    if not files:
+        return command
+    from rookery.client.attach import stage
+
+    return {**command, "prompt": [*command["prompt"], *stage(client.directory, files)]}
 
 
 async def _outcome(client: "SessionClient", command: Json) -> tuple[str, Json]:

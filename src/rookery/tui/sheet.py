@@ -13,6 +13,11 @@ Screen { background: $background; color: $foreground; }
     overflow-y: scroll; overflow-x: hidden; padding: 0 0 0 1;
 }
 #queue { height: 1; display: none; background: $background; }
+#feedback, #shell, #suggestions, #chips, #found { height: 1; background: $background; }
+#shell { margin: 1 0 0 0; }
+#suggestions { background: $card; margin: 0 1; }
+#queue:focus { background: $card; }
+#found { margin: 1 0; background: $card; }
 #composer {
     height: auto; max-height: 10; min-height: 1; margin: 0 1; padding: 0 1;
     border: round $line; background: $background; scrollbar-size: 1 1;
@@ -20,6 +25,7 @@ Screen { background: $background; color: $foreground; }
 #composer:focus { border: round $accent; }
 #status { height: 1; background: $background; }
 #keys { height: 1; background: $card; }
+ToastRack { align: right top; }
 Toast { background: $card; }
 ModalScreen { align: center middle; background: $background 80%; }
 .window {

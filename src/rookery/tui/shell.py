@@ -2,7 +2,8 @@
 to send a command."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
@@ -15,11 +16,14 @@ from rookery.tui.room import Room
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+
 
 class Start:
     """What the command line asked for."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option
         self,
         home: str,
         cwd: str = "",
@@ -29,6 +33,8 @@ class Start:
         task: str = "",
         choose: bool = False,
         taste: Interface | None = None,
+        confirm: str = "",
+        leave_at_once: bool = False,
         clock: Callable[[], int] = now,
     ) -> None:
         self.home = home
@@ -40,6 +46,9 @@ class Start:
         """Begin in the list of sessions."""
         self.taste = taste or Interface()
         """How things are shown, as config.toml says it."""
+        self.confirm = confirm
+        """How much is asked in the sessions that are made here; empty: as it was last chosen."""
+        self.leave_at_once = leave_at_once
         self.clock = clock
 
 
@@ -80,8 +89,8 @@ class Shell(App[str]):
     def action_agents(self) -> None:
         raise NotImplementedError
 
-    def send(self, command: Json, session: str = "") -> None:
+    def send(self, command: Json, session: str = "", files: "Sequence[Attachment]" = ()) -> None:
         """Send a command to a session, else to the one that is shown; what is wrong with it comes
         as a toast."""
         if session or self.session:
-            self.room.send(session or self.session, command)
+            self.room.send(session or self.session, command, files)

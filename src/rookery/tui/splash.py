@@ -34,6 +34,8 @@ class SetUp(NamedTuple):
     troubles: tuple[str, ...] = ()
     """What is there and cannot be used."""
     taste: Interface | None = None
+    keys: tuple[tuple[str, str], ...] = ()
+    """Keys that a person chose."""
 
 
 def window_of(found: SetUp) -> Window:
@@ -139,6 +141,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         servers=servers,
         troubles=tuple(words for words in (saved.problem, trouble) if words),
         taste=taste,
+        keys=tuple(settings.keys.items()),
     )
 
 

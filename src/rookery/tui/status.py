@@ -7,7 +7,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from rookery.core import loose
-from rookery.core.content import words_of
 from rookery.core.events import Json
 from rookery.tui.clock import now
 from rookery.tui.keynames import shown
@@ -92,8 +91,18 @@ def _whole(seconds: float) -> str:
 
 def _who(header: Json, look: Look) -> Line:
     said = [loose.text(header, key) for key in ("agent", "model", "mode", "effort")]
+    said.append(_refinement(header))
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []
+
+
+def _refinement(header: Json) -> str:
+    """Which of how many, or that a verdict is to come."""
+    critic = loose.mapping(header, "critic")
+    if loose.text(critic, "state") == "judging":
+        return "the critic judges"
+    at, of = loose.integer(critic, "iteration") or 0, loose.integer(critic, "of") or 0
+    return f"refinement {at}/{of}" if of and loose.text(critic, "state") == "refining" else ""
 
 
 def _figures(header: Json, look: Look) -> Line:
@@ -114,38 +123,6 @@ def _short(number: float) -> str:
     if number < 1000:
         return f"{number:.0f}"
     return f"{number / 1000:.1f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
-
-
-class Queue(LineWidget):
-    """The prompts that wait for the turn to end, in their order."""
-
-    MOST = 4
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.waiting: list[str] = []
-
-    def tell(self, header: Json | None) -> None:
-        items = list(loose.mappings(header, "queue")) if header else []
-        waiting = [clean_line(words_of(loose.sequence(item, "prompt"))) for item in items]
-        if waiting == self.waiting:
-            return
-        self.waiting = waiting
-        rows = min(len(self.waiting), self.MOST)
-        self.display = bool(rows)
-        self.styles.height = max(1, rows)
-        self.refresh()
-
-    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
-        look = self.look
-        found: list[Line] = []
-        for number, words in enumerate(self.waiting[: self.MOST], 1):
-            more = len(self.waiting) - self.MOST
-            tail = f"  and {more} more" if number == self.MOST and more > 0 else ""
-            found.append(
-                [(f" {number} waits  ", look.needs), (words, look.soft), (tail, look.faint)]
-            )
-        return found
 
 
 class Keys(LineWidget):

@@ -9,7 +9,7 @@ from rich.style import Style
 from rookery.core.document import Block
 from rookery.tui.look import part
 from rookery.tui.look.plain import clean_line
-from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
+from rookery.tui.look.runs import Line, prefixed, trimmed, width_of_line, wrap
 from rookery.tui.look.view import View
 
 WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
@@ -62,13 +62,19 @@ def _others(block: Block, view: View) -> list[Line]:
     is_form = any(each.get("type") == "form" for each in block["parts"])
     keys = [("f", "fill in"), ("x", "decline")] if is_form else [("r", "reject with a reason")]
     keys.append(("d", "decide later"))
-    runs: Line = []
+    if not is_form and not block.get("danger"):
+        keys += [("w", "allow, ask only when risky"), ("p", "allow, approve all from now on")]
+    lines: list[Line] = [[]]
     for key, words in keys:
         press = Style.from_meta({"key": key})
-        runs += [(f" {key} ", look.key + press), (f" {words}   ", look.soft + press)]
+        group: Line = [(f" {key} ", look.key + press), (f" {words}  ", look.soft + press)]
+        if lines[-1] and width_of_line([*lines[-1], *group]) > view.prose:
+            lines.append([])
+        lines[-1] += group
     if not view.focused:
-        runs.append(("F2 goes here", look.faint))
-    return wrap(runs, view.prose)
+        here: Line = [(" F2 goes here", look.faint)]
+        lines = [*lines[:-1], [*lines[-1], *here]]
+    return [trimmed(line, view.width) for line in lines]
 
 
 def question(block: Block, agent: str) -> str:

@@ -53,6 +53,11 @@ class Item:
             self.before = self.lines
         self.lines = None
 
+    def let_go(self) -> None:
+        """It is far from what is read: its lines are made anew when it comes back."""
+        self.lines, self.before = None, []
+        self.ready.clear()
+
     def paint(self, lines: list[Strip]) -> None:
         """Lines that are as they were stay ready: of a text that grows, only the end is new."""
         for number, line in enumerate(lines):

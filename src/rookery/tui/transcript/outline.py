@@ -25,6 +25,7 @@ class Outline:
         self._starts: dict[str, tuple[Start, ...]] = {}
         self._of: dict[str, list[Item]] = {}
         """The items that show something of a block, by its id."""
+        self._found: list[Item] = []
 
     def starts(self, name: str) -> tuple[Start, ...]:
         return self._starts.get(name, (Start(0),))
@@ -42,10 +43,19 @@ class Outline:
             return name not in self._of
         before = self._starts[name]
         self._starts[name] = starts_of(block["text"], before)
-        for item in self._of.get(name, ()):
+        mine = self._of.get(name, [])
+        for item in mine[-2:]:
             if item.number >= len(before) - 1:
                 item.forget()
-        return len(self._starts[name]) != len(before)
+        more = range(len(before), len(self._starts[name]))
+        if not more or not mine or self._found[-1] is not mine[-1]:
+            return bool(more)
+        for number in more:  # at the end of the page: nothing else moves
+            item = Item(block, number, mine[-1].depth)
+            self._known[_identity(item)] = item
+            mine.append(item)
+            self._found.append(item)
+        return False
 
     def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
         """`opened`: what a person unfolded, by its name."""
@@ -59,6 +69,7 @@ class Outline:
         for item in found:
             for block in (item.block, *item.terminals, *item.members[1:]):
                 self._of.setdefault(block["id"], []).append(item)
+        self._found = found
         return found
 
     def _walk(

@@ -38,6 +38,8 @@ class Transcript(Scroll):
         Binding("d", "want('defer')", "later", show=False, id="ask.defer"),
         Binding("f", "want('fill')", "fill in", show=False, id="ask.fill"),
         Binding("x", "want('decline')", "decline", show=False, id="ask.decline"),
+        Binding("p", "want('all')", "allow, approve all from now on", show=False, id="ask.all"),
+        Binding("w", "want('risky')", "allow, ask when risky", show=False, id="ask.risky"),
         Binding("y", "confirm", "confirm", show=False, id="ask.confirm"),
         *(
             Binding(str(n), f"press({n - 1})", f"option {n}", show=False, id=f"ask.option{n}")
@@ -278,6 +280,7 @@ class Transcript(Scroll):
             self.action_press(meta["act"])
         elif isinstance(meta.get("key"), str):
             wants = {"r": "reject", "d": "defer", "f": "fill", "x": "decline"}
+            wants |= {"p": "all", "w": "risky"}
             self.action_want(wants.get(meta["key"], ""))
         elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):
             self._toggle(item)

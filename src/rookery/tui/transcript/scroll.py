@@ -26,6 +26,8 @@ from rookery.tui.transcript.window import Window
 
 GUTTER = 2
 TICK = 1.0
+KEPT = 6
+"""Screens around the one in sight whose lines are kept."""
 ROUNDS = 6
 """How often the lines in sight are measured until their place is settled."""
 
@@ -240,6 +242,7 @@ class Scroll(ScrollView):
 
     def _tick(self) -> None:
         """Running cards count their seconds; nothing else changes with time."""
+        self._let_go()
         moved = False
         for item in self._items[self._at(self.scroll_offset.y) or 0 :]:
             if item.block["role"] == "tool" and item.block["status"] == "running":
@@ -247,6 +250,14 @@ class Scroll(ScrollView):
                 moved = True
         if moved:
             self.settle()
+
+    def _let_go(self) -> None:
+        """A long text that was read, or that streamed by, is not held as lines for ever."""
+        far = KEPT * max(1, self.size.height)
+        top = self.scroll_offset.y - far
+        for at, item in enumerate(self._items):
+            if item.lines is not None and not top <= self._starts[at] <= top + 2 * far:
+                item.let_go()
 
     # --- painting ------------------------------------------------------------------------------
 

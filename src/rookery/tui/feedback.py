@@ -1,0 +1,64 @@
+"""A word on the critic's verdict, with one key, under it: kept in the home, sent to nobody, and
+gone with the next prompt."""
+
+import json
+import os
+from contextlib import suppress
+
+from rookery.core import loose
+from rookery.core.events import Json
+from rookery.tui.look.runs import Line
+from rookery.tui.status import LineWidget
+
+FILE = "feedback.jsonl"
+WORDS = ("right", "too kind", "too harsh")
+
+
+class Feedback(LineWidget):
+    """Shown while there is a verdict on the last turn and nobody said a word on it."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.display = False
+        self._about: tuple[str, int, float] | None = None
+        self._said: dict[tuple[str, int, float], str] = {}
+
+    def tell(self, header: Json | None) -> None:
+        critic = loose.mapping(header, "critic")
+        score = loose.number(critic, "score")
+        resting = header is not None and header["state"] == "idle"
+        about = None
+        if header is not None and score is not None and resting:
+            about = (str(header["id"]), int(header["turn"]), float(score))
+        self._about = about
+        self.display = about is not None
+        self.refresh()
+
+    def say(self, place: int) -> Json | None:
+        """What is to be kept; None: there is nothing to speak of."""
+        if self._about is None or self._about in self._said:
+            return None
+        self._said[self._about] = WORDS[place]
+        self.refresh()
+        session, turn, score = self._about
+        return {"session": session, "turn": turn, "score": score, "critic": WORDS[place]}
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        look = self.look
+        if self._about in self._said:
+            assert self._about is not None
+            return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
+        line: Line = [(" Was the critic right?  ", look.ink)]
+        for number, words in enumerate(WORDS, 1):
+            line += [(f"Alt+{number}", look.key), (f" {words}   ", look.soft)]
+        return [line]
+
+
+def keep(home: str, said: Json) -> None:
+    path = os.path.join(home, FILE)
+    with suppress(OSError):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, (json.dumps(said) + "\n").encode())
+        finally:
+            os.close(file)

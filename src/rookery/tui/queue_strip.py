@@ -1,0 +1,99 @@
+"""The prompts that wait for the turn to end, in their order: read, changed, moved, taken back, sent
+first."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from rookery.core import loose
+from rookery.core.content import words_of
+from rookery.core.events import Json
+from rookery.tui.look.plain import clean_line
+from rookery.tui.look.runs import Line
+from rookery.tui.status import LineWidget
+
+
+class Queue(LineWidget):
+    """Posts what is to be done with one of them: Changed."""
+
+    MOST = 4
+    can_focus = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "choose(-1)", "up", show=False, id="queue.up"),
+        Binding("down,j", "choose(1)", "down", show=False, id="queue.down"),
+        Binding("e,enter", "change('edit')", "edit", id="queue.edit"),
+        Binding("K,shift+up", "change('earlier')", "earlier", id="queue.earlier"),
+        Binding("J,shift+down", "change('later')", "later", id="queue.later"),
+        Binding("x,delete", "change('remove')", "take back", id="queue.remove"),
+        Binding("s", "change('send')", "send now", id="queue.send"),
+    ]
+
+    class Changed(Message):
+        """`what`: edit, earlier, later, remove, send."""
+
+        def __init__(self, what: str, item: Json, place: int) -> None:
+            super().__init__()
+            self.what = what
+            self.item = item
+            self.place = place
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.items: list[Json] = []
+        self.at = 0
+
+    def tell(self, header: Json | None) -> None:
+        items = list(loose.mappings(header, "queue")) if header else []
+        if items == self.items:
+            return
+        chosen = self.items[self.at].get("id") if self.items else None
+        names = [item.get("id") for item in items]
+        self.at = names.index(chosen) if chosen in names else min(self.at, max(0, len(items) - 1))
+        self.items = items
+        rows = min(len(items), self.MOST)
+        self.display = bool(rows)
+        self.styles.height = max(1, rows)
+        if not rows and self.has_focus:
+            self.screen.focus_previous()
+        self.refresh()
+
+    def action_choose(self, step: int) -> None:
+        self.at = max(0, min(len(self.items) - 1, self.at + step))
+        self.refresh()
+
+    def action_change(self, what: str) -> None:
+        if self.items:
+            self.post_message(self.Changed(what, self.items[self.at], self.at))
+
+    def on_click(self, event: events.Click) -> None:
+        self.at = min(self._top() + event.y, len(self.items) - 1)
+        self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def _top(self) -> int:
+        return max(0, min(self.at - self.MOST + 1, len(self.items) - self.MOST))
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        look = self.look
+        top = self._top()
+        rows = self.items[top : top + self.MOST]
+        found: list[Line] = []
+        for place, item in enumerate(rows, top):
+            words = clean_line(words_of(loose.sequence(item, "prompt")))
+            here = self.has_focus and place == self.at
+            line: Line = [("▌" if here else " ", look.accent)]
+            line += [(f"{place + 1} waits  ", look.needs), (words, look.ink if here else look.soft)]
+            found.append(line)
+        more = len(self.items) - len(rows)
+        if more > 0:
+            found[-1].append((f"  and {more} more", look.faint))
+        elif found and not self.has_focus:
+            found[-1].append(("  Ctrl+T changes it", look.faint))
+        return found

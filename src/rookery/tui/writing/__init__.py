@@ -1,0 +1,1 @@
+"""What helps a person to write: completion, history, attachments, shell lines."""

@@ -1,0 +1,91 @@
+"""What was written before, in this directory first: one file in the home, newest last."""
+
+import json
+import os
+from contextlib import suppress
+
+from rookery import paths
+
+FILE = "prompts.jsonl"
+MOST = 500
+LONGEST = 20_000
+
+
+class Past:
+    """A walk through what was written: `older` and `newer` from what is being written now."""
+
+    def __init__(self) -> None:
+        self.entries: list[str] = []
+        self._at = 0
+        self._draft = ""
+
+    def load(self, entries: list[str]) -> None:
+        mine = self.entries  # what was written while the file was read
+        self.entries = [*entries, *(each for each in mine if each not in entries)]
+        self._at = len(self.entries)
+
+    def add(self, text: str) -> None:
+        if text in self.entries:
+            self.entries.remove(text)
+        self.entries.append(text)
+        self._at, self._draft = len(self.entries), ""
+
+    def older(self, draft: str) -> str | None:
+        if not self._at:
+            return None
+        if self._at == len(self.entries):
+            self._draft = draft
+        self._at -= 1
+        return self.entries[self._at]
+
+    def newer(self) -> str | None:
+        if self._at >= len(self.entries):
+            return None
+        self._at += 1
+        return self.entries[self._at] if self._at < len(self.entries) else self._draft
+
+    def rest(self) -> None:
+        """What stands there was changed: the walk begins anew."""
+        self._at = len(self.entries)
+
+    def found(self, words: str) -> list[str]:
+        """Those that have all the words, the newest first."""
+        wanted = words.lower().split()
+        return [
+            each for each in reversed(self.entries) if all(word in each.lower() for word in wanted)
+        ]
+
+
+def read(home: str, cwd: str) -> list[str]:
+    """Oldest first; what was written elsewhere stands before what was written here."""
+    here: dict[str, None] = {}
+    elsewhere: dict[str, None] = {}
+    with suppress(OSError), open(os.path.join(home, FILE), encoding="utf-8") as file:
+        for line in file:
+            try:
+                entry = json.loads(line)
+                text, place = entry["text"], entry["cwd"]
+            except (ValueError, KeyError, TypeError):
+                continue  # a line that was cut off loses itself alone
+            if isinstance(text, str):
+                kept = here if place == cwd else elsewhere
+                kept.pop(text, None)
+                kept[text] = None
+    others = [text for text in elsewhere if text not in here]
+    return [*others[-MOST:], *list(here)[-MOST:]]
+
+
+def keep(home: str, cwd: str, text: str) -> None:
+    """Add one; a file that has grown is cut to its end."""
+    path = os.path.join(home, FILE)
+    line = json.dumps({"cwd": cwd, "text": text[:LONGEST]}) + "\n"
+    with suppress(OSError):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, line.encode())
+        finally:
+            os.close(file)
+        if os.path.getsize(path) > 4_000_000:
+            with open(path, "rb") as grown:
+                lines = grown.read().splitlines(keepends=True)
+            paths.write_atomic(path, b"".join(lines[-2 * MOST :]), 0o600)

@@ -1,0 +1,58 @@
+"""What a shell line said: between the transcript and the composer, and only there. The agent is
+told nothing of it."""
+
+from rookery.tui.look.ansi import lines_of
+from rookery.tui.look.plain import clean_line, cut
+from rookery.tui.look.runs import Line
+from rookery.tui.status import LineWidget
+
+MOST = 12
+KEPT = 20_000
+
+
+class ShellPanel(LineWidget):
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.line = ""
+        self.running = False
+        self.display = False
+        self._text = ""
+        self._code: int | None = None
+
+    def begin(self, line: str) -> None:
+        self.line, self._text, self._code, self.running = line, "", None, True
+        self.display = True
+        self._grow()
+
+    def say(self, text: str, code: int | None) -> None:
+        self._text = (self._text + text)[-KEPT:]
+        if code is not None:
+            self._code, self.running = code, False
+        self._grow()
+
+    def close(self) -> None:
+        self.display = False
+
+    @property
+    def output(self) -> str:
+        return self._text
+
+    def _rows(self) -> list[Line]:
+        return lines_of(self._text.rstrip("\n"))[-MOST:] if self._text.strip() else []
+
+    def _grow(self) -> None:
+        self.styles.height = 1 + len(self._rows())
+        self.refresh()
+
+    def lines(self, width: int) -> list[Line]:
+        look = self.look
+        if self.running:
+            sign, style, end = "◐", look.accent, "not sent · running · Esc ends it"
+        elif self._code == 0:
+            sign, style, end = "✓", look.done, "not sent · Esc closes it"
+        else:
+            sign, style, end = "✗", look.failed, f"exit {self._code} · not sent · Esc closes it"
+        said = cut(clean_line(self.line), max(10, width - len(end) - 9))
+        head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
+        head.append((f"  {end}", look.soft))
+        return [head, *([(" │ ", look.line), *row] for row in self._rows())]

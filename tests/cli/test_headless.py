@@ -1,0 +1,90 @@
+"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked (rows
+U11, U13)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rookery.client.fleet import heads
+from tests.cli.driving import made, play, rookery
+
+DEMO = ("--agent", "demo")
+
+
+def test_U13_stdout_carries_the_answer_alone(home: Path) -> None:
+    done = rookery("--headless", *DEMO, "-t", play({"text": "the answer"}))
+    assert done.code == 0
+    assert done.out.strip() == "the answer"
+    assert "everything that it asks is approved" in done.err
+    (head,) = heads(str(home))
+    assert head["title"]
+
+
+def test_U13_the_task_may_stand_in_a_file(home: Path) -> None:
+    task = home / "task.txt"
+    task.write_text(play({"text": "from a file"}))
+    assert rookery("--headless", *DEMO, "-f", str(task)).out.strip() == "from a file"
+
+
+def test_U13_json_is_one_event_a_line_and_nothing_else(home: Path) -> None:
+    done = rookery("--headless", "--json", *DEMO, "-t", play({"text": "hi"}))
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert {"_prompt", "_turn"} <= {event["update"]["sessionUpdate"] for event in events}
+    assert heads(str(home))
+
+
+EDIT = {"ask": "Edit a.py", "kind": "edit", "allowed": [{"text": "allowed"}]}
+WIPE = {"ask": "Wipe", "kind": "execute", "rawInput": {"command": "rm -rf /data"}}
+
+
+@pytest.mark.parametrize(
+    ("steps", "flags", "code"),
+    [
+        ([EDIT], (), 0),
+        ([EDIT], ("--yolo",), 0),
+        ([{"ask": "Look", "kind": "read"}], ("--llm-approve",), 0),
+        ([WIPE], (), 3),
+        ([WIPE], ("--llm-approve",), 3),
+        ([{"stop": "refusal"}], (), 1),
+        ([{"stop": "cancelled"}], (), 130),
+    ],
+)
+def test_U13_the_exit_code_tells_the_truth_and_an_ask_hangs_nothing(
+    home: Path, steps: list[dict[str, object]], flags: tuple[str, ...], code: int
+) -> None:
+    done = rookery("--headless", *DEMO, *flags, "-t", play(*steps))
+    assert done.code == code, done.err
+    assert heads(str(home))
+
+
+def test_U13_a_session_goes_on_without_the_interface(home: Path) -> None:
+    session = made({"text": "first"}, title="kept")
+    done = rookery("--headless", "--resume", session, "-t", play({"text": "second"}))
+    assert (done.code, done.out.strip()) == (0, "second")
+    assert rookery("--headless", "--last", "-t", play({"text": "third"})).out.strip() == "third"
+    assert len(heads(str(home))) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--headless",), "needs a task"),
+        (("--headless", "-t", "  "), "needs a task"),
+        (("--headless", "-t", "a", "-f", "/dev/null"), "exclude each other"),
+        (("--headless", "--resume", "-t", "a"), "needs the name of a session"),
+        (("--json", "-t", "a"), "--json goes with --headless"),
+        (("--headless", "-t", "a", "--yolo", "--llm-approve"), "exclude each other"),
+        (("--headless", "-f", "/nowhere/at/all"), "does not exist"),
+        (("--headless", "--agent", "nobody", "-t", "a"), "nobody"),
+        (("--yolo",), "needs a terminal"),
+    ],
+)
+def test_U11_a_slip_is_a_sentence_and_code_2(
+    home: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    done = rookery(*arguments)
+    assert done.code == 2, done.err
+    assert words in done.err
+    assert done.out == ""
+    assert heads(str(home)) == []

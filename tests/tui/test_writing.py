@@ -1,0 +1,324 @@
+"""Writing: history, completion, attachments, shell lines, commands, the queue (rows U4, U5, U7, U8,
+U11, U12)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+
+from rookery.client.attach import Attachment
+from rookery.core.key_ids import KEY_IDS
+from rookery.tui.app import Rookery
+from rookery.tui.calling import Calling
+from rookery.tui.farewell import LeaveScreen
+from rookery.tui.feedback import Feedback, keep
+from rookery.tui.keys import all_keys
+from rookery.tui.messages import News, Sent, SetUpFound
+from rookery.tui.queue_strip import Queue
+from rookery.tui.splash import SetUp
+from rookery.tui.status import Status
+from rookery.tui.writing import news
+from rookery.tui.writing.chips import Chips
+from rookery.tui.writing.shell_panel import ShellPanel
+from tests.tui import gallery
+from tests.tui.still import fleet
+from tests.tui.test_keys import PERMIT, showing
+
+PNG = Attachment("/tmp/shot.png", b"\x89PNG\r\n\x1a\n" + b"x" * 2000, "image/png")
+
+
+def text_of(words: str) -> list[dict[str, object]]:
+    return [{"type": "text", "text": words}]
+
+
+async def test_U4_up_and_down_walk_through_what_was_written() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(news.PastRead(["first", "second\nline"]))
+        await pilot.pause()
+        await pilot.press(*"draft", "up")
+        assert app.composer.text == "second\nline"
+        await pilot.press("up")
+        assert app.composer.text == "second\nline"  # to its first line: it is read, not left
+        await pilot.press("up")
+        assert app.composer.text == "first"
+        await pilot.press("down", "down", "down")
+        assert app.composer.text == "draft"
+
+
+async def test_U4_a_search_finds_an_earlier_prompt() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(news.PastRead(["fix the parser", "write the notes", "fix the lexer"]))
+        await pilot.pause()
+        await pilot.press("ctrl+r", *"fix", "down", "enter")
+        await pilot.pause()
+        assert app.composer.text == "fix the parser"
+
+
+async def test_U4_a_slash_lists_commands_and_tab_completes() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press("/", *"ren")
+        await pilot.pause()
+        assert app.composer.popup.is_open
+        await pilot.press("tab")
+        assert app.composer.text == "/rename "
+        await pilot.press(*"New title", "enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "rename", "title": "New title"}]
+
+
+async def test_U4_enter_on_a_whole_command_does_it_at_once() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press("/", *"cle")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "clear"}]
+        assert app.composer.text == ""
+
+
+async def test_U4_escape_closes_the_list_and_keeps_the_text() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        await pilot.press("/", *"cl")
+        await pilot.pause()
+        await pilot.press("escape")
+        assert not app.composer.popup.is_open
+        assert app.composer.text == "/cl"
+        assert app.sent == []
+
+
+async def test_U4_an_unknown_slash_is_a_prompt_for_the_agent() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"/review this", "enter")
+        await pilot.pause()
+        assert app.sent == [{"do": "prompt", "prompt": text_of("/review this")}]
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("/confirm yolo", {"do": "set", "option": "confirm", "value": "all"}),
+        ("/model opus", {"do": "set", "option": "model", "value": "opus"}),
+        ("/agent codex", {"do": "switch", "agent": "codex"}),
+        ("/stop", {"do": "stop"}),
+    ],
+)
+async def test_U4_commands_do_real_things(line: str, command: dict[str, object]) -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.composer.put(line)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [command]
+
+
+async def test_U4_a_file_is_named_and_goes_along_as_a_link() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"see @ap")
+        app.post_message(news.FilesFound("old", ["nope"], 1))
+        app.post_message(news.FilesFound("ap", ["src/app.py", "a p.md"], 2))
+        await pilot.pause()
+        await pilot.press("enter", *"please", "enter")
+        await pilot.pause()
+        link = {"type": "resource_link", "uri": "file:///work/src/app.py", "name": "src/app.py"}
+        prompt = [*text_of("see @src/app.py please"), link]
+        assert app.sent == [{"do": "prompt", "prompt": prompt}]
+
+
+async def test_U4_a_paste_of_many_lines_is_text() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(Paste("one\ntwo\n\nthree"))
+        await pilot.pause()
+        assert app.composer.text == "one\ntwo\n\nthree"
+        assert app.sent == []
+
+
+async def test_U4_attachments_are_listed_and_taken_away() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        for _ in range(2):
+            app.post_message(news.Attached(app.session, PNG))
+        await pilot.pause()
+        chips = app.query_one(Chips)
+        assert chips.render_line(0).text.count("shot.png") == 2
+        await pilot.press("backspace")
+        await pilot.pause()
+        assert chips.render_line(0).text.count("shot.png") == 1
+        await pilot.press(*"look", "enter")
+        await pilot.pause()
+        assert not chips.display
+        assert app.files == [PNG]
+
+
+async def test_U4_what_was_not_taken_comes_back_with_its_files() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        command = {"do": "prompt", "prompt": text_of("look")}
+        app.post_message(Sent(app.session, command, "The queue is full.", [PNG]))
+        await pilot.pause()
+        assert app.composer.text == "look"
+        assert app.query_one(Chips).display
+
+
+async def test_U4_a_pasted_path_that_is_no_file_is_text() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(news.Unattached("/x.png: not there.", "/x.png"))
+        await pilot.pause()
+        assert app.composer.text == "/x.png"
+
+
+async def test_U4_a_shell_line_is_shown_and_sent_to_nobody() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"!make", "enter")
+        await pilot.pause()
+        panel = app.query_one(ShellPanel)
+        app.post_message(news.ShellSaid("\x1b[31mred\x1b[0m [bold]x\n"))
+        app.post_message(news.ShellSaid("", 2))
+        await pilot.pause()
+        assert "exit 2" in panel.render_line(0).text
+        assert "red [bold]x" in panel.render_line(1).text
+        await pilot.press("escape")
+        assert not panel.display
+        assert app.sent == []
+
+
+QUEUED = [
+    *gallery.WORK,
+    {"sessionUpdate": "_queue", "op": "add", "id": "w1", "prompt": text_of("one")},
+    {"sessionUpdate": "_queue", "op": "add", "id": "w2", "prompt": text_of("two")},
+]
+
+
+async def test_U4_what_waits_is_moved_taken_back_and_sent() -> None:
+    async with showing(QUEUED) as (app, pilot):
+        await pilot.press("ctrl+t", "down", "K", "x", "s")
+        base = {"do": "queue", "item": "w2"}
+        assert app.sent == [
+            {**base, "op": "move", "to": 0},
+            {**base, "op": "remove"},
+            {**base, "op": "send"},
+        ]
+
+
+async def test_U4_what_waits_is_edited_in_the_composer() -> None:
+    async with showing(QUEUED) as (app, pilot):
+        await pilot.press("ctrl+t", "e")
+        await pilot.pause()
+        assert app.composer.text == "one"
+        await pilot.press(*" more", "enter")
+        await pilot.pause()
+        edit = {"do": "queue", "op": "edit", "item": "w1", "prompt": text_of("one more")}
+        assert app.sent == [edit]
+
+
+async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
+    for key, value, words in (("p", "all", "approve all"), ("w", "risky", "high risk only")):
+        async with showing(PERMIT) as (app, pilot):
+            await pilot.press("f2", key)
+            await pilot.pause()
+            mode, answer = app.sent
+            assert mode == {"do": "set", "option": "confirm", "value": value}
+            assert answer["option"] == "once"
+            assert any(words in toast.message for toast in app._notifications)
+
+
+async def test_U5_what_cannot_be_undone_is_not_swept_along() -> None:
+    async with showing(gallery.ASKS[:3]) as (app, pilot):
+        await pilot.press("f2", "p", "w")
+        await pilot.pause()
+        assert app.sent == []
+
+
+CRITIC = {"sessionUpdate": "_critic", "score": 0.55, "source": "tests", "accepted": False}
+DONE = {"sessionUpdate": "_turn", "state": "idle", "reason": "end_turn"}
+
+
+async def test_U7_the_status_line_says_which_refinement_it_is() -> None:
+    again = {**CRITIC, "again": True, "iteration": 0, "of": 3}
+    loop = {"sessionUpdate": "_prompt", "prompt": text_of("Refine"), "origin": "critic"}
+    async with showing([*gallery.WORK, DONE, again, loop]) as (app, _):
+        assert "refinement 1/3" in app.query_one(Status).render_line(0).text
+
+
+async def test_U8_a_verdict_takes_one_key_and_is_gone_with_the_next_prompt(
+    tmp_path: Path,
+) -> None:
+    async with showing([*gallery.WORK, DONE, CRITIC]) as (app, pilot):
+        strip = app.query_one(Feedback)
+        assert strip.display
+        assert "Was the critic right?" in strip.render_line(0).text
+        await pilot.press("alt+3")
+        assert "too harsh" in strip.render_line(0).text
+        assert strip.say(0) is None
+        fresh = gallery.opened([*gallery.WORK, DONE, CRITIC, gallery.prompt("next")])
+        app.post_message(News(app.session, [["set", "header", fresh.header]]))
+        await pilot.pause()
+        assert not strip.display
+    keep(str(tmp_path), {"critic": "right"})
+    assert json.loads((tmp_path / "feedback.jsonl").read_text()) == {"critic": "right"}
+
+
+async def test_U11_leaving_while_a_turn_runs_says_what_goes_on() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        assert isinstance(app.screen, LeaveScreen)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.is_running
+        app.start.leave_at_once = True
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        assert "without you" in str(app.return_value)
+
+
+def _heard(environment: dict[str, str], focused: bool, status: str = "needs-you") -> list[str]:
+    written: list[str] = []
+    calling = Calling(written.append, environment)
+    sessions = fleet()
+    calling.heed(sessions, "b2", focused)
+    written.clear()
+    after = [{**each, "status": status} if each["id"] == "b2" else each for each in sessions]
+    calling.heed(after, "b2", focused)
+    return written
+
+
+def test_U12_whoever_looks_elsewhere_is_called() -> None:
+    assert "\x07" not in _heard({}, focused=True)
+    assert "\x07" in _heard({}, focused=False)
+    assert "\x07" in _heard({}, focused=False, status="idle")
+    (title, _, call) = _heard({"TERM": "xterm-kitty"}, focused=False)
+    assert title == "\x1b]2;▲ 2 need you · rookery\x07"
+    assert call == "\x1b]99;;Tidy up the build scripts needs you\x1b\\"
+    assert any("]9;" in each for each in _heard({"TERM_PROGRAM": "WezTerm"}, focused=False))
+    assert any("]777;" in each for each in _heard({"TERM": "foot"}, focused=False))
+    inside = {"TERM": "xterm-kitty", "TMUX": "/x"}
+    assert not any("]99;" in each for each in _heard(inside, focused=False))
+
+
+async def test_U12_keys_of_ones_own_work_and_are_listed() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        keys = (("composer.send", "f9"), ("session.new", "f8"))
+        app.post_message(SetUpFound(SetUp("/work", keys=keys)))
+        await pilot.pause()
+        assert ("Everywhere", "F8", "new") in all_keys(app)
+        await pilot.press(*"hi", "enter")
+        assert app.sent == []
+        await pilot.press("f9")
+        await pilot.pause()
+        assert len(app.sent) == 1
+        await pilot.press("f8")
+        assert app.session == ""
+
+
+def test_U12_every_key_has_a_name_that_a_person_can_use() -> None:
+    from textual.binding import Binding
+
+    from rookery.tui.composer import Composer
+    from rookery.tui.fleet import Fleet
+    from rookery.tui.transcript.reading import Transcript
+
+    named = [
+        binding.id
+        for place in (Rookery, Composer, Queue, Transcript, Fleet)
+        for binding in place.BINDINGS
+        if isinstance(binding, Binding)
+    ]
+    assert sorted(map(str, named)) == sorted(KEY_IDS)

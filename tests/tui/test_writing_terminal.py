@@ -1,0 +1,155 @@
+"""Writing in a real terminal, with real files, shells and workers (rows U4, U5, U11, U12)."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rookery import paths
+from rookery.client.fleet import heads
+from rookery.log.reader import Reader
+from tests.cli.driving import made, play
+from tests.tui.tmux import Tmux
+
+ROOKERY = (sys.executable, "-m", "rookery")
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
+
+
+def prompts(home: Path) -> list[list[dict[str, object]]]:
+    (head,) = heads(str(home))
+    with Reader.open(paths.session_dir(str(home), str(head["id"]))) as log:
+        events = log.read(0, 1000)
+    found = [event.update for event in events]
+    return [each["prompt"] for each in found if each["sessionUpdate"] == "_prompt"]
+
+
+def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(home)], check=True)
+    (home / "notes-of-mine.md").write_text("x")
+    (home / "notes-ignored.md").write_text("x")
+    (home / ".gitignore").write_text("notes-ignored.md\n")
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("see @notes")
+        shown = screen.wait_for("▌notes-of-mine.md")
+        assert "ignored" not in shown
+        screen.press("Tab")
+        screen.wait_for("see @notes-of-mine.md")
+        screen.press("Enter")
+        screen.wait_for("1  Allow", "needs you")
+    ((text, link),) = prompts(home)
+    assert text["text"] == "see @notes-of-mine.md "
+    assert link["type"] == "resource_link"
+    assert link["uri"] == f"file://{home}/notes-of-mine.md"
+
+
+def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("!echo it-is-$((6*7)); sleep 600")
+        screen.press("Enter")
+        screen.wait_for("it-is-42", "not sent", "running")
+        screen.press("Escape")
+        screen.wait_for("exit -2")
+        screen.press("Escape")
+        screen.wait_without("it-is-42")
+        screen.press("Up")
+        screen.wait_for("!echo it-is")
+    assert heads(str(home)) == []
+    (line,) = (home / "prompts.jsonl").read_text().splitlines()
+    assert json.loads(line)["text"].startswith("!echo")
+
+
+def test_U4_a_dropped_image_is_attached_and_sent(home: Path) -> None:
+    (home / "shot one.png").write_bytes(PNG)
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.paste(f"'{home}/shot one.png'")
+        screen.wait_for("▣ shot one.png")
+        screen.paste("what is this\nand that")
+        screen.wait_for("and that")
+        screen.press("Enter")
+        screen.wait_for("1  Allow", "needs you")
+        screen.wait_without("▣ shot one.png 72")
+    ((text, image),) = prompts(home)
+    assert text["text"] == "what is this\nand that"
+    assert (image["type"], image["mimeType"]) == ("image", "image/png")
+
+
+def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
+    editor = home / "editor.sh"
+    editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")
+    editor.chmod(0o755)
+    with Tmux(home, "env", f"EDITOR={editor}", "VISUAL=", *ROOKERY) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("begun")
+        screen.press("C-g")
+        screen.wait_for("begun and more")
+
+
+def test_U4_history_outlives_the_program(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("remember me well")
+        screen.press("Enter")
+        screen.wait_for("1  Allow", "needs you")
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.press("C-r")
+        screen.wait_for("Earlier prompts", "remember me well")
+        screen.type("well")
+        screen.press("Enter")
+        screen.wait_for("│ remember me well")
+
+
+def test_U5_approving_all_from_now_on_changes_the_mode(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("go")
+        screen.press("Enter")
+        screen.wait_for("1  Allow", "needs you")
+        screen.press("F2")
+        screen.press("p")
+        screen.wait_for("From now on: approve all", "ready")
+    (head,) = heads(str(home))
+    assert head["confirm"] == "all"
+
+
+def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
+    task = home / "task.txt"
+    task.write_text(play({"text": "begun"}, {"until": "cancel"}))
+    command = (*ROOKERY, "--agent", "demo", "--yolo", "-f", str(task))
+    with Tmux(home, *command) as screen:
+        screen.wait_for("begun", "working")
+        assert heads(str(home))[0]["confirm"] == "all"
+        screen.press("C-q")
+        screen.wait_for("Leave?", "1 session goes on without you")
+        screen.press("Escape")
+        screen.wait_without("Leave?")
+        screen.press("C-q")
+        screen.wait_for("Leave?")
+        screen.press("Enter")
+        screen.wait_for("rookery stop ends one")
+    with Tmux(home, *ROOKERY, "--last", "--exit-without-confirmation") as screen:
+        screen.wait_for("begun", "working")
+        screen.press("C-q")
+        screen.wait_for("goes on without you; rookery stop ends one")
+
+
+@pytest.mark.long
+def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> None:
+    (home / "config.toml").write_text('[keys]\nquit = "f9"\n"composer.send" = "f6"\n')
+    made({"text": "here"}, title="other")
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists", "F9 leave")
+        screen.type("go")
+        screen.press("F6")
+        screen.wait_for("1  Allow")
+        screen.wait_for_title("▲ needs you · rookery")
+        screen.press("F1")
+        screen.wait_for("F6", "Everywhere")
+        screen.press("Escape")
+        screen.press("F9")
+        screen.wait_for("Leave?")
