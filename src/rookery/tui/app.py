@@ -8,18 +8,18 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 
 from rookery.tui import messages
 from rookery.tui.asking import Asking
+from rookery.tui.bindings import EVERYWHERE
 from rookery.tui.calling import Calling
 from rookery.tui.carrying import choice
 from rookery.tui.composer import Composer
 from rookery.tui.desk import Desk
 from rookery.tui.farewell import farewell, running_in
-from rookery.tui.feedback import WORDS as FEEDBACK
 from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
 from rookery.tui.queue_strip import Queue
@@ -46,39 +46,7 @@ class Rookery(Windows):
 
     CSS = SHEET
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "cancel the turn", show=False, id="turn.cancel"),
-        Binding("f1", "keys", "keys", priority=True, id="help"),
-        Binding("f2", "next_ask", "next ask", priority=True, id="ask.next"),
-        Binding("ctrl+b", "sessions", "sessions", priority=True, id="session.list"),
-        Binding("ctrl+n", "new", "new", priority=True, id="session.new"),
-        Binding("ctrl+q", "quit", "leave", priority=True, id="quit"),
-        Binding("alt+down,f4", "switch(1)", "next", priority=True, id="session.next"),
-        Binding(
-            "alt+up,f3", "switch(-1)", "previous", show=False, priority=True, id="session.back"
-        ),
-        *(
-            Binding(
-                f"alt+{n}",
-                f"feedback({n - 1})",
-                f"the critic was {words}",
-                show=False,
-                priority=True,
-                id=f"critic.{n}",
-            )
-            for n, words in enumerate(FEEDBACK, 1)
-        ),
-        Binding("f5", "theme", "theme", show=False, priority=True, id="theme"),
-        Binding("f6", "settings", "settings", priority=True, id="settings"),
-        Binding("f7", "agents", "agents", show=False, priority=True, id="agents"),
-        Binding("f8", "pick", "model, mode, …", show=False, priority=True, id="session.options"),
-        Binding("f9", "confirm_mode", "when to ask", show=False, priority=True, id="confirm"),
-        Binding("f10", "servers", "MCP servers", show=False, priority=True, id="servers"),
-        Binding("q", "quit", "leave", show=False, id="quit.letter"),
-        Binding("n", "new", "new", show=False, id="session.new.letter"),
-        Binding("tab", "app.focus_next", "move", show=False, id="focus.next"),
-        Binding("shift+tab", "app.focus_previous", "move back", show=False, id="focus.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = EVERYWHERE
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
