@@ -1,5 +1,5 @@
-"""The keys that work wherever the cursor is. Each has an id, by which `[keys]` can change it; F1 and
-the last line list them by themselves."""
+"""The keys that work wherever the cursor is. Each has an id, by which `[keys]` can change it; F1
+and the last line list them by themselves."""
 
 from textual.binding import Binding, BindingType
 
