@@ -21,6 +21,8 @@ class Tmux:
         line = shlex.join(command or (sys.executable, "-m", "rookery"))
         words = ("sh", "-c", f"{line}; exec cat")  # what it says at its end stays to be read
         environment = {**os.environ, "ROOKERY_HOME": str(home), "TERM": "xterm-256color"}
+        for name in ("COLUMNS", "LINES"):  # a test runner's own would count more than the terminal
+            environment.pop(name, None)
         place = ("-d", "-x", wide, "-y", high, "-c", str(home))
         subprocess.run(
             [*self._tmux, "-f", "/dev/null", "new-session", *place, *words],
