@@ -153,3 +153,30 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
         screen.press("Escape")
         screen.press("F9")
         screen.wait_for("Leave?")
+
+
+def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
+    ask = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "thank you"}]}
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type(play(ask))
+        screen.press("Enter")
+        screen.wait_for("needs you", "edit b.py")
+        screen.press("C-n")
+        screen.wait_for("a new session")
+        screen.press("F2")
+        screen.wait_for("wants to edit b.py", "▌ ┃")
+        screen.press("1")
+        screen.wait_for("thank you", "ready")
+
+
+def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.wait_for("F1 lists")
+        screen.type("go")
+        screen.press("Enter")
+        screen.wait_for("4  Always allow this, by a rule")
+        screen.press("F2")
+        screen.press("4")
+        screen.wait_for("That was a turn", "ready")
+    assert 'do = "allow"' in (home / "config.toml").read_text()

@@ -16,14 +16,12 @@ class Tmux:
     """One terminal with one command in it, on a server of its own."""
 
     def __init__(self, home: Path, *command: str, size: tuple[int, int] = (100, 30)) -> None:
-        self.seconds = SECONDS
-        """Within which what is waited for has to come."""
         self._server = f"rk{os.getpid()}-{next(_NUMBERS)}"
         wide, high = map(str, size)
         line = shlex.join(command or (sys.executable, "-m", "rookery"))
         words = ("sh", "-c", f"{line}; exec cat")  # what it says at its end stays to be read
         environment = {**os.environ, "ROOKERY_HOME": str(home), "TERM": "xterm-256color"}
-        for name in ("COLUMNS", "LINES"):  # a test before this one may have had a width
+        for name in ("COLUMNS", "LINES"):  # a test runner's own would count more than the terminal
             environment.pop(name, None)
         place = ("-d", "-x", wide, "-y", high, "-c", str(home))
         subprocess.run(
@@ -70,7 +68,7 @@ class Tmux:
         return self._wait(lambda shown: word not in shown, ("no", word))
 
     def _wait(self, is_there: "object", words: tuple[str, ...]) -> str:
-        until = time.monotonic() + self.seconds
+        until = time.monotonic() + SECONDS
         while time.monotonic() < until:
             shown = self.screen()
             if is_there(shown):  # type: ignore[operator]

@@ -143,6 +143,7 @@ class Rookery(Windows):
 
     def _put_away(self) -> None:
         self._unfolded[self.session] = self.window.opened
+        self.asking.left(self.session)
         if self.composer.text:
             self._drafts[self.session] = self.composer.text
 
@@ -184,6 +185,7 @@ class Rookery(Windows):
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
+        self.asking.listed(message.sessions)
         self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and fresh and self._settled:
             self._show_splash()

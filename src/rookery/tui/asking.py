@@ -13,6 +13,18 @@ class Asking:
         self._app = app
         self._seeking = False
         """The session that is being opened was chosen for its ask."""
+        self._left: set[str] = set()
+        """Sessions that were left with an open ask; the list may be a second old."""
+
+    def left(self, session: str) -> None:
+        """Another session is shown from now on."""
+        if session and self._app.window.open_asks():
+            self._left.add(session)
+            self._app.room.glance()
+
+    def listed(self, sessions: list[Block]) -> None:
+        """The list is new: what it says counts."""
+        self._left -= {str(block["id"]) for block in sessions}
 
     def next_ask(self) -> None:
         transcript = self._app.transcript
@@ -26,8 +38,10 @@ class Asking:
             for block in self._app.fleet.sessions
             if block["status"] == "needs-you" and block["id"] != self._app.session
         ]
+        others += sorted(self._left - {*others, self._app.session})
         if others:
             self._seeking = True
+            self._left.discard(others[0])
             self._app.open_session(others[0])
         elif asks:
             self._go(asks[0])
