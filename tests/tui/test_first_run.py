@@ -115,6 +115,7 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
         screen.press("C-s")
         screen.wait_for("cancel_grace must be a number")
         screen.press("C-u")
+        screen.wait_without("nonsense")
         screen.type("7")
         screen.press("C-s")
         screen.wait_for("Saved: worker.cancel_grace.")
