@@ -24,6 +24,9 @@ class FormScreen(Modal[Json]):
     # Not with priority: what was typed before has to be in its field first.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="form.send"),
+        # With priority: the next letter is meant for the next field.
+        Binding("tab", "app.focus_next", "next field", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", "field before", show=False, priority=True),
     ]
 
     def __init__(
