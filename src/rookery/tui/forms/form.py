@@ -21,8 +21,12 @@ from rookery.tui.modals import Modal, keys_line
 class FormScreen(Modal[Json]):
     """Ends with the answers. One that has to try them first overrides `deliver`."""
 
+    # Not with priority: what was typed before has to be in its field first.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", priority=True, id="form.send"),
+        Binding("ctrl+s", "send", "send", id="form.send"),
+        # With priority: the next letter is meant for the next field.
+        Binding("tab", "app.focus_next", "next field", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", "field before", show=False, priority=True),
     ]
 
     def __init__(

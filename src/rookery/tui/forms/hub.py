@@ -33,10 +33,11 @@ def found(home: str) -> Found:
         settings_, problem = None, str(error)
     try:
         listed = mcp.load(home)
-        servers = f"{sum(each.enabled for each in listed)} of {len(listed)} on"
+        on = sum(each.enabled for each in listed)
+        servers = f"{on} of {len(listed)} on" if listed else "none yet"
     except mcp.McpError as error:
-        listed, servers = [], str(error)
-    return Found(models.glance(home), settings_, problem, servers if listed else servers or "none")
+        servers = str(error)
+    return Found(models.glance(home), settings_, problem, servers)
 
 
 class SettingsScreen(RowsScreen[None]):

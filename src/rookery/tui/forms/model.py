@@ -114,9 +114,9 @@ class ModelForm(FormScreen):
     """Ends with {"words": …} when the model was saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "test and save", priority=True, id="form.send"),
-        Binding("ctrl+t", "test", "test", priority=True, id="model.test"),
-        Binding("ctrl+o", "keep", "save untested", priority=True, id="model.keep"),
+        Binding("ctrl+s", "send", "test and save", id="form.send"),
+        Binding("ctrl+t", "test", "test", id="model.test"),
+        Binding("ctrl+o", "keep", "save untested", id="model.keep"),
     ]
 
     def __init__(self, known: models.Saved | None = None) -> None:

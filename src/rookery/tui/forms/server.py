@@ -110,7 +110,7 @@ class ServerForm(FormScreen):
     """Ends with {"name": …} when the server was saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "save", priority=True, id="form.send"),
+        Binding("ctrl+s", "send", "save", id="form.send"),
     ]
 
     def __init__(self, server: mcp.Server | None = None) -> None:

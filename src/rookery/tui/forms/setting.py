@@ -54,7 +54,7 @@ def wrong_number(setting: Setting, value: Any) -> str:
     return "" if least <= value <= greatest else f"must be {range_of(setting)}"
 
 
-SAVE: list[BindingType] = [Binding("ctrl+s", "send", "save", priority=True, id="form.send")]
+SAVE: list[BindingType] = [Binding("ctrl+s", "send", "save", id="form.send")]
 
 
 class SettingsForm(FormScreen):
