@@ -6,7 +6,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rookery import paths
 
@@ -33,6 +33,28 @@ def surroundings() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+FIRST_ANSWER = (
+    *("openai.resources", "openai.resources.admin", "openai.resources.beta"),
+    *("openai.resources.chat.completions", "openai.resources.responses"),
+    *("openai.lib.streaming.chat", "openai.types.chat", "jiter", "anyio._backends._asyncio"),
+    *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
+    *("litellm.litellm_core_utils.streaming_chunk_builder_utils",),
+    *("litellm.llms.openai.chat.gpt_audio_transformation",),
+    *("litellm.proxy.openai_files_endpoints.common_utils",),
+    *("litellm.responses.mcp.chat_completions_handler",),
+)
+"""What the libraries below import when a model answers for the first time: on the loop's thread,
+which was late by seconds. Found by what a first turn adds to sys.modules; one that is gone is no
+harm."""
+
+
+def load_rest() -> None:
+    """Import what a first answer would. In a thread, behind `session/new`; again costs nothing."""
+    for name in FIRST_ANSWER:
+        with suppress(ImportError):
+            importlib.import_module(name)
 
 
 def load() -> None:
