@@ -2,8 +2,10 @@
 first questions are answered already."""
 
 import asyncio
+import gc
 import importlib
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -50,11 +52,33 @@ which was late by seconds. Found by what a first turn adds to sys.modules; one t
 harm."""
 
 
+_rest = threading.Lock()
+_rest_loaded = threading.Event()
+
+
 def load_rest() -> None:
-    """Import what a first answer would. In a thread, behind `session/new`; again costs nothing."""
-    for name in FIRST_ANSWER:
-        with suppress(ImportError):
-            importlib.import_module(name)
+    """Import what a first answer would. In a thread, behind `session/new`; once is enough."""
+    with _rest:
+        if not _rest_loaded.is_set():
+            with _out_of_the_collectors_way():
+                for name in FIRST_ANSWER:
+                    with suppress(ImportError):
+                        importlib.import_module(name)
+            _rest_loaded.set()
+
+
+@contextmanager
+def _out_of_the_collectors_way() -> Iterator[None]:
+    """What is imported stays for good: to look through all of it at every full collection held the
+    loop for half a second."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
 
 
 def load() -> None:
@@ -63,7 +87,7 @@ def load() -> None:
     os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
     # Of a model without a known price, at every answer.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
-    with surroundings():
+    with surroundings(), _out_of_the_collectors_way():
         for part in ("session", "turn", "commands"):
             importlib.import_module(f"rookery.agent.{part}")
 
