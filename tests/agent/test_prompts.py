@@ -223,11 +223,11 @@ async def test_a_client_that_does_not_read_holds_its_turn_alone(
     assert agent.process.stdout is not None
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
-    others = [await agent.new(str(tmp_path)) for _ in range(12)]
+    others = [await agent.new(str(tmp_path)) for _ in range(6)]
     for other in others:
         await agent.turn(other, "hi")
-    count, steps = len(model.asked), 12
-    loud = {"thought": "x" + " " * 200_000 + "x"}  # many bytes, few tokens
+    count, steps = len(model.asked), 7
+    loud = {"thought": "x" + " " * 150_000 + "x", "chunks": 3}  # many bytes, few tokens
     talk = [run("echo >> ran") | loud | {"text": f"<{n}>"} for n in range(steps)]
     pipe: Any = agent.process.stdout._transport  # type: ignore[attr-defined]
     pipe.pause_reading()
