@@ -140,6 +140,7 @@ def test_who_needs_the_agents_library() -> None:
     assert not is_direct(model("bedrock/x"))
 
 
+@pytest.mark.long
 def test_the_agents_library_is_asked_in_its_own_process() -> None:
     with serving({"aside": {"error": "auth"}}) as it:
         asked = model("together_ai/x", it.url)

@@ -136,6 +136,8 @@ async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_pa
     await asyncio.to_thread((tmp_path / "on").read_text)
     family = tree.descendants(agent.process.pid)
     assert len(family) >= 3
+    names = [Path(f"/proc/{one.pid}/comm").read_text().strip() for one in family]
+    assert not [name for name in names if "tmux" in name], names
     agent.hang_up()
     async with asyncio.timeout(30):
         assert await agent.process.wait() == 0
@@ -214,7 +216,12 @@ async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
     try:
         allow_all(agent)
         session = await agent.begin(str(tmp_path))
-        await agent.turn(session, [{"text": "warm"}])
+        agent.notify("_late/begin")
+        await agent.turn(session, [{"text": "the first answer"}])
+        agent.notify("_late/tell")
+        told = await agent.until(lambda line: line.get("method") == "_late/told")
+        print("in the first turn:", told["params"])
+        assert told["params"]["busiest"] < 0.2  # imports took seconds here
         agent.notify("_late/begin")
         steps: list[Json] = [run("sleep 1"), {"text": "word " * 50, "every": 0.01}]
         assert stop_reason(await agent.turn(session, steps)) == "end_turn"
@@ -237,3 +244,22 @@ async def test_resume_by_the_command_line(
     refused = await agent.answer(agent.ask("session/new", cwd=str(tmp_path), mcpServers=[]))
     assert refused["error"]["code"] == -32002
     assert "--resume" in refused["error"]["message"]
+
+
+@pytest.mark.parametrize("flag", ["--last", pytest.param("--resume", marks=pytest.mark.long)])
+async def test_G3_the_first_thread_goes_on(
+    agent: Agent, start: Start, agent_home: Path, tmp_path: Path, flag: str
+) -> None:
+    """In the session that the command line names, told again behind the answer; the second thread
+    of the client is a new one."""
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "remember")
+    await agent.call("session/close", sessionId=session)
+    other = await start(agent_home, *([flag] if flag == "--last" else [flag, session]))
+    assert await other.begin(str(tmp_path)) == session
+    assert other.news(session) == []
+    assert stop_reason(await other.turn(session, [{"text": "on"}])) == "end_turn"
+    told = [line["params"]["update"] for line in other.lines if line.get("method")]
+    assert words(told, "user_message_chunk") == "remember"
+    assert words(told) == "You said: rememberon"
+    assert await other.new(str(tmp_path)) != session

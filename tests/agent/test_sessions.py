@@ -188,6 +188,7 @@ async def test_G4_what_was_never_used_is_not_kept(
     assert not (agent_home / "conversations" / session).exists()
 
 
+@pytest.mark.long
 async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
     """The interrupted turn is told as far as it came; the prompt after it works. The tools are
     those that the conversation was made with; `--last` and `--resume` find it."""

@@ -177,6 +177,7 @@ async def test_the_doors_end_is_the_agents(warm: Warm, tmp_path: Path, number: i
     assert status == (-9 if number == signal.SIGKILL else 128 + number)
 
 
+@pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 async def test_another_key_is_a_cold_start(warm: Warm, tmp_path: Path) -> None:
     async with warm.door(OPENHANDS_ANYTHING="1") as agent:
@@ -202,6 +203,7 @@ async def test_a_stranger_gets_nothing_and_breaks_nothing(warm: Warm, tmp_path: 
         assert warm.parent_of(int(await told(agent, session, "echo $PPID"))) == warm.pid
 
 
+@pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_spare_serves_once_and_the_next_one_comes(
     model: ScriptedModel, tmp_path: Path
@@ -225,6 +227,7 @@ async def test_a_spare_serves_once_and_the_next_one_comes(
         spare.end()
 
 
+@pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> None:
     """The last of this file. The next door starts cold, and another warm one for later."""

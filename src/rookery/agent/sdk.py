@@ -2,11 +2,13 @@
 first questions are answered already."""
 
 import asyncio
+import gc
 import importlib
 import os
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rookery import paths
 
@@ -35,13 +37,57 @@ def surroundings() -> Iterator[None]:
                 os.environ[name] = value
 
 
+FIRST_ANSWER = (
+    *("openai.resources", "openai.resources.admin", "openai.resources.beta"),
+    *("openai.resources.chat.completions", "openai.resources.responses"),
+    *("openai.lib.streaming.chat", "openai.types.chat", "jiter", "anyio._backends._asyncio"),
+    *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
+    *("litellm.litellm_core_utils.streaming_chunk_builder_utils",),
+    *("litellm.llms.openai.chat.gpt_audio_transformation",),
+    *("litellm.proxy.openai_files_endpoints.common_utils",),
+    *("litellm.responses.mcp.chat_completions_handler",),
+)
+"""What the libraries below import when a model answers for the first time: on the loop's thread,
+which was late by seconds. Found by what a first turn adds to sys.modules; one that is gone is no
+harm."""
+
+
+_rest = threading.Lock()
+_rest_loaded = threading.Event()
+
+
+def load_rest() -> None:
+    """Import what a first answer would. In a thread, behind `session/new`; once is enough."""
+    with _rest:
+        if not _rest_loaded.is_set():
+            with _out_of_the_collectors_way():
+                for name in FIRST_ANSWER:
+                    with suppress(ImportError):
+                        importlib.import_module(name)
+            _rest_loaded.set()
+
+
+@contextmanager
+def _out_of_the_collectors_way() -> Iterator[None]:
+    """What is imported stays for good: to look through all of it at every full collection held the
+    loop for half a second."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
 def load() -> None:
     """Import all of it that a first turn needs. Takes seconds."""
     # Its own files belong into the home, too: else they would lie in ~/.openhands.
     os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
     # Of a model without a known price, at every answer.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
-    with surroundings():
+    with surroundings(), _out_of_the_collectors_way():
         for part in ("session", "turn", "commands"):
             importlib.import_module(f"rookery.agent.{part}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, override
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, CondensationRequest
 
-from rookery.agent import store, subagents, terminal
+from rookery.agent import sdk, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.client import Client
 from rookery.agent.making import Wishes, hide_key, llm_of, make, policy_of
@@ -90,6 +90,7 @@ class Session(Voice, Seams):
 
     def make_ready(self) -> None:
         """Blocks: in a thread."""
+        sdk.load_rest()
         self.running._ensure_agent_ready()
         subagents.ask_through(self.running, self._ask_for_child)
 
