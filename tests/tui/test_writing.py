@@ -151,7 +151,7 @@ async def test_U4_attachments_are_listed_and_taken_away() -> None:
 async def test_U4_what_was_not_taken_comes_back_with_its_files() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         command = {"do": "prompt", "prompt": text_of("look")}
-        app.post_message(Sent(app.session, command, "The queue is full.", [PNG]))
+        app.post_message(Sent(app.session, command, "The queue is full.", files=[PNG]))
         await pilot.pause()
         assert app.composer.text == "look"
         assert app.query_one(Chips).display
@@ -295,16 +295,16 @@ def test_U12_whoever_looks_elsewhere_is_called() -> None:
 
 async def test_U12_keys_of_ones_own_work_and_are_listed() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        keys = (("composer.send", "f9"), ("session.new", "f8"))
+        keys = (("composer.send", "f12"), ("session.new", "f11"))
         app.post_message(SetUpFound(SetUp("/work", keys=keys)))
         await pilot.pause()
-        assert ("Everywhere", "F8", "new") in all_keys(app)
+        assert ("Everywhere", "F11", "new") in all_keys(app)
         await pilot.press(*"hi", "enter")
         assert app.sent == []
-        await pilot.press("f9")
+        await pilot.press("f12")
         await pilot.pause()
         assert len(app.sent) == 1
-        await pilot.press("f8")
+        await pilot.press("f11")
         assert app.session == ""
 
 
