@@ -28,6 +28,7 @@ run: setup ## start Rookery; without a terminal, play one turn of the demo agent
 	@scripts/run
 
 test: setup ## run the tests
+	@scripts/tools
 	$(PYTEST) $(ARGS)
 
 # 5 is pytest's word for "none selected": there may be no long test.
