@@ -60,3 +60,12 @@ def test_however_it_comes_in_pieces_it_is_the_same_and_loses_no_letter(
 @given(st.lists(st.text("abc日", min_size=1, max_size=9), max_size=40), st.integers(20, 60))
 def test_no_line_of_prose_is_wider_than_it_may_be(words: list[str], width: int) -> None:
     assert all(columns(line) <= width for line in wrapped(" ".join(words), width).split("\n"))
+
+
+def test_a_word_that_stops_coming_is_shown_and_goes_on_behind_itself() -> None:
+    wrap = Wrap(12)
+    assert wrap.feed("one two bir") == "one two"
+    assert wrap.hurry() == " bir"
+    assert wrap.hurry() == ""
+    assert wrap.feed("ds sing") == "ds", "a word that has begun is not torn apart"
+    assert wrap.end() == "\nsing"

@@ -223,7 +223,10 @@ async def test_two_clients_start_one_worker(aviary: Aviary) -> None:
 
 
 def is_host(row: Process, bird: Bird) -> bool:
-    words = Path(f"/proc/{row.pid}/cmdline").read_bytes().split(b"\0")
+    try:
+        words = Path(f"/proc/{row.pid}/cmdline").read_bytes().split(b"\0")
+    except FileNotFoundError:
+        return False  # it went while we looked
     return bird.id.encode() in words and b"--ready-fd" in words
 
 

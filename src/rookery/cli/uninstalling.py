@@ -34,6 +34,8 @@ OURS = {
     "mcp.json": "MCP servers",
     "agent_settings.json": "models and keys",
     "hooks.json": "hooks",
+    "prompts.jsonl": "prompts that were written, for the composer's history",
+    "feedback.jsonl": "what you said about the critic",
     "conversations": "conversations of Rookery's own agent",
     "sdk": "what its SDK keeps",
     "player": "what the demo agent remembers",
@@ -44,6 +46,9 @@ OURS = {
     "crash.log": "traces of errors",
 }
 """What Rookery puts into its home. All else in there is somebody else's, and stays."""
+
+READ = frozenset({"skills"})
+"""What it only reads there: a person's own work, which stays."""
 
 
 @click.command()

@@ -67,6 +67,11 @@ class Transcript:
         self._close()
         self.screen.status("")
 
+    def hurry(self) -> None:
+        """Nothing came for a while: what is held of a word is shown."""
+        if self._open and self._begun and self.screen.live:
+            self.screen.write(self._wrap.hurry())
+
     def status(self, document: Document, now: int) -> None:
         """What goes on, for the last line of a terminal. A session that waits shows no work."""
         header = document.header

@@ -1,6 +1,6 @@
 """Prose in a terminal, broken between words as it streams: a letter is written once, and a word
-only
-when it is whole. Code, tables and what was indented keep their lines."""
+only when it is whole, or when nothing more came for a while. Code, tables and what was indented
+keep their lines."""
 
 import re
 
@@ -23,6 +23,8 @@ class Wrap:
         self._fenced = False
         self._plain = False
         """This line keeps its breaks."""
+        self._torn = False
+        """The word's beginning is written already."""
 
     def feed(self, text: str) -> str:
         """What can be written by now."""
@@ -34,9 +36,16 @@ class Wrap:
             elif sign in " \t":
                 written.append(self._placed())
                 self._gap += sign
+                self._torn = False
             else:
                 self._word += sign
         return "".join(written)
+
+    def hurry(self) -> str:
+        """The word that has begun, since nothing more comes: what follows is written behind it."""
+        begun = self._placed()
+        self._torn = self._torn or bool(begun)
+        return begun
 
     def end(self) -> str:
         """The last word; the next line is a new text."""
@@ -47,6 +56,7 @@ class Wrap:
 
     def _new_line(self) -> None:
         self._column, self._gap, self._indent, self._plain = 0, "", 0, False
+        self._torn = False
 
     def _placed(self) -> str:
         """The word that is whole now, where it belongs."""
@@ -58,7 +68,8 @@ class Wrap:
             self._begin(word, gap)
         wide, before = columns(word), columns(gap)
         over = self._column + before + wide > self._width
-        if over and self._column > self._indent and not (self._fenced or self._plain):
+        fixed = self._fenced or self._plain or self._torn
+        if over and self._column > self._indent and not fixed:
             self._column = self._indent + wide
             return "\n" + " " * self._indent + word
         self._column += before + wide
