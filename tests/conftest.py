@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rookery import paths
-from rookery.client import fleet
+from rookery.client import fleet, warmth
 from rookery.log.errors import LogError
 from rookery.processes import tree
 
@@ -41,6 +41,7 @@ def end_all(home: Path) -> None:
             fleet.kill(str(home), session)
         except LogError:
             tree.sweep(session)
+    warmth.end(str(home))
     left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"

@@ -140,18 +140,18 @@ def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
 
 @pytest.mark.long
 def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> None:
-    (home / "config.toml").write_text('[keys]\nquit = "f9"\n"composer.send" = "f6"\n')
+    (home / "config.toml").write_text('[keys]\nquit = "f12"\n"composer.send" = "f11"\n')
     made({"text": "here"}, title="other")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists", "F9 leave")
+        screen.wait_for("F1 lists", "F12 leave")
         screen.type("go")
-        screen.press("F6")
+        screen.press("F11")
         screen.wait_for("1  Allow")
         screen.wait_for_title("▲ needs you · rookery")
         screen.press("F1")
-        screen.wait_for("F6", "Everywhere")
+        screen.wait_for("F11", "Everywhere")
         screen.press("Escape")
-        screen.press("F9")
+        screen.press("F12")
         screen.wait_for("Leave?")
 
 
