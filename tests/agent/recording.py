@@ -129,9 +129,10 @@ class Recorder:
         self.add("child", {"call": tool_call, "conversation": conversation, "event": dumped})
 
     def add(self, kind: str, value: Json) -> None:
-        if kind == "event" and value.get("kind") == "SystemPromptEvent":
-            value |= {"system_prompt": {"type": "text", "text": "You are."}, "tools": []}
-            value.pop("dynamic_context", None)
+        event = value["event"] if kind == "child" else value
+        if event.get("kind") == "SystemPromptEvent":  # its words are another project's
+            event |= {"system_prompt": {"type": "text", "text": "You are."}, "tools": []}
+            event.pop("dynamic_context", None)
         text = re.sub(PRIVATE, r'\1"x"', json.dumps(value))
         self.items.append({kind: json.loads(text)})
 
