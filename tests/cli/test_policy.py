@@ -184,7 +184,12 @@ def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     assert "▸ risky" in rookery("set", second, "confirm").out  # as last chosen
 
 
-def test_P6_an_agent_that_never_asks_is_shown_as_such(home: Path, tmp_path: Path) -> None:
+def test_P6_an_agent_that_never_asks_is_shown_as_such(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However long its directory and however narrow the terminal, that word is shown whole.
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.chdir(tmp_path)
     script = tmp_path / "crow.json"
     script.write_text("{}")
     argv = json.dumps([sys.executable, "-P", "-m", "rookery", "play", str(script)])

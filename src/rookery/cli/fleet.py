@@ -22,6 +22,7 @@ SHAPE = (
     table.Column("ID"),
     table.Column("TITLE", least=14),
     table.Column("AGENT", least=6, rank=2),
+    table.Column("ASKING"),
     table.Column("TURN", rank=4),
     table.Column("SINCE", rank=1),
     table.Column("DIRECTORY", least=8, rank=3),
@@ -90,7 +91,8 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         words,
         head["id"],
         _title(screen, head),
-        clean_line(head["agent"]) + _asking(head),
+        clean_line(head["agent"]),
+        _asking(head),
         str(head["turn"]),
         _coarse(since),
         short_home(clean_line(head["cwd"])),
@@ -106,8 +108,8 @@ def _title(screen: Screen, head: Json) -> str:
 def _asking(head: Json) -> str:
     """What a person should know who waits to be asked (row P6)."""
     if head.get("neverAsks"):
-        return " (never asks)"
-    return {"all": " (approves all)", "risky": " (asks if risky)"}.get(head.get("confirm", ""), "")
+        return "never asks"
+    return {"all": "approves all", "risky": "asks if risky"}.get(head.get("confirm", ""), "")
 
 
 def _coarse(since: str) -> str:
@@ -127,4 +129,7 @@ def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
     def look(number: int, heading: str, cell: str) -> str:
         return screen.paint.in_(states[number], cell) if heading in ("", "STATE") else cell
 
-    table.write(screen, SHAPE, rows, look)
+    # A column that says nothing of any session takes no room.
+    kept = [place for place in range(len(SHAPE)) if any(row[place] for row in rows)]
+    shape = [SHAPE[place] for place in kept]
+    table.write(screen, shape, [[row[place] for place in kept] for row in rows], look)
