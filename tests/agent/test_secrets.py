@@ -60,7 +60,7 @@ async def test_a_tool_that_reads_the_key(agent: Agent, agent_home: Path, tmp_pat
         run(f"printf {KEY[:half]}; sleep 0.3; printf {KEY[half:]}"),
         run(f"true {KEY}"),
         {"call": {"name": "file_editor", "arguments": view}},
-        {"text": f"it is {KEY}", "chunks": 1},
+        {"text": f"it is {KEY}", "chunks": 6},
     ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
     updates = agent.news(session)
@@ -71,6 +71,18 @@ async def test_a_tool_that_reads_the_key(agent: Agent, agent_home: Path, tmp_pat
     assert words(agent.news(session)).startswith("it is ")
     assert KEY not in str(agent.raw)
     assert holding(agent_home) == ["agent_settings.json"]
+
+
+async def test_output_is_shown_while_the_command_runs(agent: Agent, tmp_path: Path) -> None:
+    """It is shorter than the key, and yet nothing waits for what might become of it."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    turn = agent.prompt(session, [run(f"echo rea''dy; cat {gate}"), {"text": "ok"}])
+    await agent.until(lambda message: "ready" in str(message))
+    await asyncio.to_thread(gate.write_text, "through\n")
+    assert stop_reason(await agent.answer(turn)) == "end_turn"
 
 
 async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from rookery.agent import kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
+from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent
 from rookery.providers import PLACEHOLDER
 
@@ -116,9 +117,9 @@ def make(wishes: Wishes) -> Conversation:
 
 
 def hide_key(conversation: Conversation, model: Model) -> None:
-    """In what commands print, which is told piece by piece; the model does not see it either."""
+    """In what commands print: the model does not see it either."""
     key = model.key.reveal()
-    if key and key != PLACEHOLDER:
+    if len(key) >= SHORTEST and key != PLACEHOLDER:
         conversation.state.secret_registry.track_exported_values({model.profile: key})
 
 
