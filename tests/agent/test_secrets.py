@@ -80,7 +80,8 @@ async def test_output_is_shown_while_the_command_runs(agent: Agent, tmp_path: Pa
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     turn = agent.prompt(session, [run(f"echo rea''dy; cat {gate}"), {"text": "ok"}])
-    await agent.until(lambda message: "ready" in str(message))
+    seen = await agent.until(lambda message: "ready" in str(message))
+    assert seen["params"]["update"].get("status") != "completed"
     await asyncio.to_thread(gate.write_text, "through\n")
     assert stop_reason(await agent.answer(turn)) == "end_turn"
 
