@@ -80,10 +80,11 @@ async def test_output_is_shown_while_the_command_runs(agent: Agent, tmp_path: Pa
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     turn = agent.prompt(session, [run(f"echo rea''dy; cat {gate}"), {"text": "ok"}])
-    seen = await agent.until(lambda message: "ready" in str(message))
-    assert seen["params"]["update"].get("status") != "completed"
+    await agent.until(lambda message: "ready" in str(message))
     await asyncio.to_thread(gate.write_text, "through\n")
     assert stop_reason(await agent.answer(turn)) == "end_turn"
+    # The command had not been given up: it read what came after its output had been seen.
+    assert "through" in shown(calls(agent.news(session))[0])
 
 
 async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
