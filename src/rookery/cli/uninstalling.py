@@ -12,7 +12,6 @@ from rookery import paths
 from rookery.cli import exits
 from rookery.cli.fleet import short_home
 from rookery.cli.installation import Package, completions, package
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.measures import size_words
@@ -22,6 +21,7 @@ from rookery.client.answering import hung
 from rookery.client.fleet import heads, kill
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import state_of
+from rookery.core.plain import count
 
 SESSIONS = "sessions"
 

@@ -11,6 +11,7 @@ from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.wrap import Wrap, wrapped
+from rookery.core import captions
 from rookery.core.document import Block, Document, Op
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
@@ -191,7 +192,7 @@ class Transcript:
     def _call(self, document: Document, block: Block, final: bool) -> None:
         if block["role"] == "terminal" and block["parent"] in document.blocks:
             return  # its call shows it
-        if block["id"] in self._written or not (final or card.is_over(block)):
+        if block["id"] in self._written or not (final or captions.is_over(block)):
             return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
@@ -240,7 +241,7 @@ class Transcript:
 def _doing(document: Document) -> tuple[str, int]:
     """What goes on, and since when: a call since it began, all else since the turn began."""
     header, blocks = document.header, document.blocks.values()
-    running = [block for block in blocks if block["role"] == "tool" and not card.is_over(block)]
+    running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
         name, begun = running[0]["id"], header["since"]
         begun = next((since for each, _, since in header["_tools"].values() if each == name), begun)
