@@ -9,6 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery.core import argv
 from rookery.core.environment import OVERRIDE
 from rookery.wire.jsonrpc import Incoming
 from rookery.wire.params import Json
@@ -62,8 +63,8 @@ class Bridge(Reception):
         return self._sessions
 
 
-def main(argv: list[str]) -> int:
-    arguments = parse(argv)
+def main(words: list[str]) -> int:
+    arguments = parse(words)
     if isinstance(arguments, str):
         print(f"rookery acp: {arguments}", file=sys.stderr)
         return 2
@@ -80,28 +81,21 @@ USAGE = (
 )
 
 
-def parse(argv: list[str]) -> Arguments | str:
-    """The arguments, or what is wrong with them. By hand: an editor waits for this start."""
-    found: dict[str, str] = {}
-    rest = list(argv)
-    while rest:
-        word, is_set, value = rest.pop(0).partition("=")
-        if word == "--last" and not is_set:
-            found["last"] = "yes"
-        elif word == "--override-with-envs" and not is_set:
-            found["override"] = "yes"
-        elif word in ("--agent", "--cmd", "--resume"):
-            if not is_set and not rest:
-                return f"{word} needs a value\n{USAGE}"
-            found[word[2:]] = value if is_set else rest.pop(0)
-        else:
-            return f"{word} is not known\n{USAGE}"
-    if len(found.keys() & {"agent", "cmd"}) > 1 or len(found.keys() & {"resume", "last"}) > 1:
-        return f"two of these exclude each other\n{USAGE}"
+def parse(words: list[str]) -> Arguments | str:
+    """The arguments, or what is wrong with them."""
+    try:
+        found = argv.read(
+            words,
+            values=("agent", "cmd", "resume"),
+            flags=("last", "override-with-envs"),
+            either=[("agent", "cmd"), ("resume", "last")],
+        )
+    except argv.Misused as error:
+        return f"{error}\n{USAGE}"
     return Arguments(
         agent=found.get("agent", ""),
         command=found.get("cmd", ""),
         resume=found.get("resume", ""),
         last="last" in found,
-        override="override" in found,
+        override="override-with-envs" in found,
     )
