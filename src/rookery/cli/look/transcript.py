@@ -49,6 +49,7 @@ class Transcript:
         self._written: set[str] = set()
         self._plans: dict[str, list[Any]] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
+        self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
     def feed(self, document: Document, ops: list[Op]) -> None:
         """Write what these ops changed; the document is the one that they were applied to."""
@@ -65,6 +66,7 @@ class Transcript:
 
     def finish(self) -> None:
         """End the line that is being written."""
+        self._claim()
         self._close()
         self.screen.status("")
 
@@ -89,6 +91,8 @@ class Transcript:
     def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
         """Write of a block what is not written yet."""
         role = block["role"]
+        if role not in ("tool", "terminal"):
+            self._claim()
         match role:
             case "answer":
                 self._message(block)
@@ -194,6 +198,9 @@ class Transcript:
             return  # its call shows it
         if block["id"] in self._written or not (final or captions.is_over(block)):
             return
+        if block["role"] == "terminal" and not final:
+            self._unclaimed[block["id"]] = document  # its call may name it late
+            return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
         told = [each for each in terminals if each is block or each["id"] not in self._written]
@@ -205,6 +212,13 @@ class Transcript:
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])
+
+    def _claim(self) -> None:
+        """Terminals that no call has named by now stand for themselves."""
+        ended, self._unclaimed = self._unclaimed, {}
+        for name, document in ended.items():
+            if name in document.blocks:
+                self._call(document, document.blocks[name], final=True)
 
     def _plan(self, block: Block) -> None:
         items = block["parts"][0].get("items", []) if block["parts"] else []
