@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.agent.settings import documents, profiles
+from rookery.agent.settings import profiles
 from rookery.agent.settings.documents import SettingsError
 from rookery.agent.settings.profiles import Condenser, Missing, Model, Profile, Settings
 from rookery.agent.settings.secrets import Secret
+from rookery.core import handwritten
 
 KEY = "sk-very-secret-1234"
 
@@ -412,4 +413,4 @@ def test_another_profile_by_its_name() -> None:
 
 
 def test_a_document_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
-    assert documents.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}
+    assert handwritten.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}
