@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from openhands.sdk import Message, TextContent
 
 from rookery.agent.hiding import without_secrets

@@ -81,7 +81,17 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-KNOWN = {"version", "default", "profiles", "condenser", "llm", "model", "api_key", "base_url"}
+KNOWN = {
+    "version",
+    "default",
+    "profiles",
+    "condenser",
+    "critic",
+    "llm",
+    "model",
+    "api_key",
+    "base_url",
+}
 KNOWN |= {"timeout", "enabled", "max_size", "keep_first", "profile"}
 unknown = st.dictionaries(texts.filter(lambda key: key not in KNOWN), values, max_size=3)
 trimmed = texts.map(str.strip)
@@ -154,6 +164,9 @@ def test_an_edit_keeps_what_it_does_not_know(tmp_path: Path) -> None:
         ('{"condenser": {"max_size": 3}}', ["condenser.max_size", "10"]),
         ('{"condenser": {"max_size": 10, "keep_first": 9}}', ["keep_first", "half"]),
         ('{"condenser": {"enabled": 1}}', ["condenser.enabled"]),
+        ('{"critic": []}', ["critic must be an object"]),
+        ('{"critic": {"enabled": "no"}}', ["critic.enabled", "true or false"]),
+        ('{"critic": {"judge": 1}}', ["critic.judge", "saved model"]),
         ('{"version": 99}', ["newer Rookery"]),
         ('{"default": 1}', ["default"]),
         ('{"a": 1,\n"a": 2}', ["line 2", "twice"]),
