@@ -61,11 +61,13 @@ def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
     place = critic_url(model.base_url), model.key
     if time.monotonic() < _resting.get(place, 0.0):
         return None
+    told = None
     try:
-        return _ask_api(conversation, *place)
-    except Exception:
-        _resting[place] = time.monotonic() + RESTS
-        raise
+        told = _ask_api(conversation, *place)
+    finally:
+        if told is None:
+            _resting[place] = time.monotonic() + RESTS
+    return told
 
 
 def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:

@@ -29,6 +29,7 @@ class Below(LocalConversation):
         super().__init__(visualizer=watcher, **named)
         if isinstance(watcher, ChildWatcher):
             terminal.on_output(self, watcher.on_output)
+            watcher.begin(self.state.persistence_dir, len(self.state.events))
 
     def close(self) -> None:
         terminal.on_output(self, None)
