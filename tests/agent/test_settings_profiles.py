@@ -16,6 +16,7 @@ from rookery.agent.settings import documents, profiles
 from rookery.agent.settings.documents import SettingsError
 from rookery.agent.settings.profiles import Condenser, Missing, Model, Profile, Settings
 from rookery.agent.settings.secrets import Secret
+from rookery.core.environment import LACKING
 
 KEY = "sk-very-secret-1234"
 
@@ -358,6 +359,17 @@ def test_overrides_are_never_saved(tmp_path: Path) -> None:
     model(profiles.effective(profiles.load(str(tmp_path)), given_, True))
     profiles.change(str(tmp_path), lambda now: now)
     assert file(tmp_path).read_bytes() == before
+
+
+def test_an_override_that_is_lost_is_missed_not_replaced() -> None:
+    """Not by the saved model: another was asked for. Who names a profile means that one."""
+    lost = env(base_url="u") | {LACKING: "LLM_MODEL LLM_API_KEY"}
+    said = missing(profiles.effective(saved(), lost, True))
+    assert "--override-with-envs and LLM_MODEL and LLM_API_KEY: they are never saved" in said
+    assert "rookery stop SESSION" in said
+    one = missing(profiles.effective(Settings(), {LACKING: "LLM_API_KEY"}, True))
+    assert "LLM_API_KEY: it is never saved. Set it," in one
+    model(profiles.effective(saved(), lost, False))
 
 
 @pytest.mark.parametrize(

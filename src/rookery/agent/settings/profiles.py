@@ -22,6 +22,7 @@ from rookery.agent.settings import documents, migration
 from rookery.agent.settings.critic import Critic, critic_of
 from rookery.agent.settings.documents import Json
 from rookery.agent.settings.secrets import NONE, Secret, secrets_in
+from rookery.core.environment import LACKING
 from rookery.providers import (
     BY_ENVIRONMENT,
     PLACEHOLDER,
@@ -293,6 +294,8 @@ def effective(
     """The model of a profile ("": the default), under the environment where that is wanted."""
     given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
     given = {name: value for name, value in given.items() if value}
+    if override and (lacking := environ.get(LACKING, "").split()):
+        return Missing(_lacking(lacking))
     saved = settings.profiles.get(profile) if profile else settings.chosen
     if profile and saved is None:
         known = ", ".join(settings.profiles) or "none"
@@ -345,6 +348,16 @@ def _nothing_saved(given: Mapping[str, str]) -> str:
         names = ", ".join(given)
         words += f" (of the environment, {names} is used with {FLAG} alone)"
     return words
+
+
+def _lacking(names: list[str]) -> str:
+    """Not with the saved model instead: that is not the one that was asked for."""
+    these, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return (
+        f"The session was made with {FLAG} and {listed}: {these} never saved. "
+        f"Set {them}, run: rookery stop SESSION, and send the prompt again."
+    )
 
 
 def _no_key(made: Model, variable: str) -> str:
