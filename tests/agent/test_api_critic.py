@@ -197,7 +197,15 @@ async def test_the_api_critic_from_its_request_to_the_answer(
     assert len(proxy.asked) == asked + 1, "the second turn waited for nobody"
 
 
-@pytest.mark.parametrize("how", ["reached", "unreachable", "half a template"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "reached",
+        "unreachable",
+        pytest.param("half a template", marks=pytest.mark.long),
+        pytest.param("unwanted", marks=pytest.mark.long),
+    ],
+)
 async def test_its_verdict_becomes_the_workers(
     home: Path, tmp_path: Path, model: ScriptedModel, proxy: Crossing, how: str
 ) -> None:
@@ -208,14 +216,15 @@ async def test_its_verdict_becomes_the_workers(
     if how == "half a template":
         template.write_text(template.read_text()[:-3])
     prompt = json.dumps({"play": [{"text": "All done."}]})
-    line = [*ROOKERY, "run", "--stop", "--agent", "rookery", prompt]
+    unwanted = ["--no-critic"] if how == "unwanted" else []
+    line = [*ROOKERY, "run", "--stop", "--agent", "rookery", *unwanted, prompt]
     surrounded = environment(home, proxy.url)
     done = await asyncio.to_thread(
         subprocess.run, line, capture_output=True, text=True, cwd=tmp_path, env=surrounded
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "All done." in done.stdout
-    assert len(proxy.asked) == (how != "half a template")
+    assert len(proxy.asked) == (how in ("reached", "unreachable"))
     assert template.exists() is (how != "half a template"), "it is fetched anew"
     [session] = os.listdir(home / "sessions")
     found = [update for update in updates(home, session) if update["sessionUpdate"] == "_critic"]

@@ -38,6 +38,15 @@ async def test_a_judge_among_the_models(
         told = answer["result"]["_meta"]["rookery"]["critic"]
         assert told == {**VERDICT, "source": "judge"}
         assert model.asked[-1].body["model"] == "other"
+        count = len(model.asked)
+        unwanted = agent.ask(
+            "session/prompt",
+            sessionId=session,
+            prompt=[{"type": "text", "text": "once more"}],
+            _meta={"rookery": {"critic": False}},
+        )
+        assert (await agent.answer(unwanted))["result"] == {"stopReason": "end_turn"}
+        assert len(model.asked) == count + 1, "where nobody wants a verdict, nobody is asked"
         session = await agent.new(str(tmp_path))
         answer = await agent.turn(session, [{"text": "no verdict at all"}])
         assert answer["result"] == {"stopReason": "end_turn"}

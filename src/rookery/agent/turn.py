@@ -52,8 +52,9 @@ class Waits(Exception):
 
 
 class Turn:
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", *, judged: bool = True) -> None:
         self.session = session
+        self._judged = judged
         self.over = asyncio.Event()
         """It is at its end, but for the answer."""
         self.answered = asyncio.Event()
@@ -274,7 +275,8 @@ class Turn:
     async def _verdict(self) -> Json:
         """What a critic says of a turn that ended well, for the answer's `_meta`."""
         session = self.session
-        if self.stop_reason != "end_turn" or not self._sent or session.pending():
+        ended_well = self.stop_reason == "end_turn" and self._sent
+        if not self._judged or not ended_well or session.pending():
             return {}
         work = asyncio.get_running_loop().run_in_executor(None, self._judge)
         waiting: set[asyncio.Future[Any]] = {work, self._stopped, self._hurried}
