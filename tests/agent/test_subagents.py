@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
 from tests.agent.driving import calls, run, shown, stop_reason, words
 from tests.core.making import play
@@ -76,9 +77,11 @@ async def reloaded(agent: Agent, session: str, cwd: Path) -> list[Json]:
     return agent.news(session)
 
 
-async def test_G4_agents_below_are_told_again_as_they_were(agent: Agent, tmp_path: Path) -> None:
+async def test_G4_agents_below_are_told_again_as_they_were(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     """Calls, results, words, a failure, one that goes on for another call, two of one answer: the
-    same blocks after a load, with the session open, closed and forked."""
+    same blocks after a load, with the session open, closed and forked. Tasks can go on then."""
     session = await approving(agent, tmp_path)
     view = {"command": "view", "path": str(tmp_path / "none")}
     both = [task([run(f"echo {word}"), {"text": word}])["call"] for word in ("left", "right")]
@@ -105,3 +108,32 @@ async def test_G4_agents_below_are_told_again_as_they_were(agent: Agent, tmp_pat
     assert calls(again) == calls(live)
     assert words(again, "user_message_chunk").count("play") == 1 + json.dumps(steps).count("play")
     assert blocks(await reloaded(agent, forked["sessionId"], tmp_path)) == told
+    steps = [
+        task([run("echo fifth"), {"text": "five"}]),
+        task(
+            [run("echo later"), {"text": "six"}],
+            resume="task_00000002",
+            subagent_type="general-purpose",
+        ),
+        {"text": "ok"},
+    ]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    news = blocks(agent.news(session))
+    assert [(block["status"], block["parent"]) for block in news] == [
+        ("done", None),
+        ("done", 0),
+        ("done", None),
+        ("done", 2),
+    ], "a task from before the load goes on"
+    bodies = [each.body["messages"] for each in model.asked]
+    [below] = [
+        messages
+        for messages in bodies
+        if messages[-1].get("name") == "terminal" and "later" in str(messages[-1]["content"])
+    ]
+    tools = [message["name"] for message in below if message["role"] == "tool"]
+    assert tools == ["file_editor", "terminal"], "and knows what it did before"
+    assert blocks(await reloaded(agent, session, tmp_path)) == blocks(again) + [
+        block | {"parent": None if block["parent"] is None else block["parent"] + len(told)}
+        for block in news
+    ]

@@ -34,6 +34,8 @@ class Delegation(NamedTuple):
     """Of the agent below, from the conversation's own."""
     begins: int
     """How many events it had before."""
+    task: str = ""
+    """What the model calls its work, where it may let it go on."""
 
 
 class Told(NamedTuple):
@@ -45,9 +47,9 @@ class Told(NamedTuple):
     conversation: str = ""
 
 
-def note(folder: str, action: str, below: str, begins: int) -> None:
+def note(folder: str, action: str, below: str, begins: int, task: str = "") -> None:
     """Blocks for a moment: in the thread of the tool."""
-    line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins)._asdict())
+    line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins, task)._asdict())
     file = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.write(file, f"{line}\n".encode())
@@ -69,8 +71,18 @@ def read(folder: str) -> list[Delegation]:
             action, below = loose.text(value, "action"), loose.text(value, "folder")
             begins = loose.integer(value, "begins")
             if action and begins is not None and begins >= 0 and FOLDER.fullmatch(below):
-                found.append(Delegation(action, below, begins))
+                found.append(Delegation(action, below, begins, loose.text(value, "task")))
     return found
+
+
+def tasks(folder: str) -> dict[str, uuid.UUID]:
+    """The conversation of each task that the model itself gave, and may let go on."""
+    direct = (one for one in read(folder) if one.task and one.folder.count("/") == 1)
+    return {
+        one.task: uuid.UUID(os.path.basename(one.folder))
+        for one in direct
+        if os.path.isdir(os.path.join(folder, one.folder))
+    }
 
 
 def copy(source: str, target: str) -> None:

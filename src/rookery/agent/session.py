@@ -93,6 +93,7 @@ class Session(Voice, Seams):
         sdk.load_rest()
         self.running._ensure_agent_ready()
         subagents.ask_through(self.running, self._ask_for_child)
+        subagents.remember(self.running, delegations.tasks(self.folder))
 
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""

@@ -147,8 +147,8 @@ class Voice:
         if isinstance(event, ActionEvent | MessageEvent) and event.source == "agent":
             self.tell_usage()
 
-    def _on_child_begin(self, action: str, folder: str, events: int) -> None:
-        delegations.note(self.folder, action, folder, events)
+    def _on_child_begin(self, action: str, folder: str, events: int, task: str) -> None:
+        delegations.note(self.folder, action, folder, events, task)
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
         """In the tool's thread, which waits for a client that is behind: an agent below takes many

@@ -15,8 +15,8 @@ from rookery.agent.translate.calls import SUB_AGENTS
 
 type Sink = Callable[[str, str, Event], None]
 """(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
-type Began = Callable[[str, str, int], None]
-"""(the event of the call that started it, its folder, how many events it had before)"""
+type Began = Callable[[str, str, int, str], None]
+"""(the event of the call that started it, its folder, how many events it had before, its task)"""
 type Printed = Callable[[str, str, str], None]
 """(the sub-agent's conversation, the id of its call, what its command printed)"""
 
@@ -84,10 +84,10 @@ class ChildWatcher(ConversationVisualizerBase):
         self._stopped = threading.Event()
         self._below: list[ChildWatcher] = []
 
-    def begin(self, folder: str | None, events: int) -> None:
+    def begin(self, folder: str | None, events: int, task: str) -> None:
         """Its conversation is made, or read again, and about to work."""
         if self._began is not None and self._action and folder is not None:
-            self._began(self._action, folder, events)
+            self._began(self._action, folder, events, task)
 
     def on_event(self, event: Event) -> None:
         if self._stopped.is_set():
