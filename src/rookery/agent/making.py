@@ -31,7 +31,7 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import kept, store, subagents, terminal
+from rookery.agent import hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
@@ -84,6 +84,7 @@ def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
     terminal.install()
     kept.install()
+    hiding.install()
     subagents.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
