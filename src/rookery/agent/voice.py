@@ -21,8 +21,12 @@ from rookery.wire.params import offers
 
 if TYPE_CHECKING:
     from openhands.sdk.event import Event
+    from openhands.sdk.llm.utils.metrics import Metrics
 
 type Json = dict[str, Any]
+
+CALLS_KEPT = 10
+"""Calls of the model of which the numbers are kept one by one."""
 
 
 class Running(Protocol):
@@ -218,6 +222,8 @@ class Voice:
         # After a load it has them before the model has.
         if not (usages := (known.get(llm.usage_id) or llm.metrics).token_usages):
             return
+        for each in known.values():
+            shorten(each)
         used = usages[-1].prompt_tokens + usages[-1].completion_tokens
         size = llm.max_input_tokens or usages[-1].context_window
         if not size:
@@ -227,3 +233,10 @@ class Voice:
             if update != self._usage:
                 self._usage = update
                 self.tell(update)
+
+
+def shorten(metrics: "Metrics") -> None:
+    """Forget single calls of the model, and keep the sums: the SDK copies and writes the list of
+    all calls at each one, which in a long session costs more than all else of an answer."""
+    for calls in (metrics.costs, metrics.response_latencies, metrics.token_usages):
+        del calls[:-CALLS_KEPT]
