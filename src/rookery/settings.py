@@ -219,7 +219,7 @@ _CRITIC = (
     Setting("enabled", "judge turns at all", (0.0, 1.0), unit="true or false"),
     Setting(
         "command",
-        'judges each turn that ended well, in the session\'s directory; "": none',
+        "judges each turn that ended well, in the session's directory; empty: none",
         unit="a line for the shell",
         more="Exit code 0 is a score of 1, any other 0; the end of its output goes with it. It has "
         "the session's own environment.",

@@ -126,7 +126,8 @@ class Fleet(ScrollView):
         look = look_of(self.app.theme)
         here = block["id"] == self.shown
         cursor = self.has_focus and block["id"] == self._cursor
-        edge: Line = [("▌" if here or cursor else " ", look.accent if cursor else look.soft)]
+        bar = "▌" if cursor else "▎" if here else " "
+        edge: Line = [(bar, look.accent if cursor else look.soft)]
         sign, style = look.states.get(block["status"], look.states["idle"])
         if row == 0:
             name = clean_line(block["title"])

@@ -1,14 +1,20 @@
 """The palettes as Textual's themes, and the screen without colours."""
 
+from functools import lru_cache
+
+from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
+from rookery.tui.look.legible import contrast
 from rookery.tui.look.palette import PALETTES, Palette
 
 DEFAULT = "rookery-dark"
+STANDS_OUT = 3.0
+TURNED = Style(reverse=True)
 
 
 def themes() -> list[Theme]:
@@ -41,6 +47,8 @@ def variables(palette: Palette) -> dict[str, str]:
         "ink-3": palette.ink_3,
         "line": palette.line,
         "card": palette.card,
+        "chosen": palette.chosen,
+        "field": palette.field,
         "needs": palette.needs,
         "border": palette.accent,
         "border-blurred": palette.line,
@@ -55,14 +63,21 @@ def variables(palette: Palette) -> dict[str, str]:
 
 
 class Colourless(LineFilter):
-    """For NO_COLOR: weights and signs stay, every colour goes."""
+    """For NO_COLOR: weights and signs stay, every colour goes. What stands out by its ground, as a
+    cursor does, is turned round."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        paper = ColorTriplet(*background.rgb)
         return [
-            Segment(text, _bare(style) if style else style, control)
+            Segment(text, _bare(style, paper) if style else style, control)
             for text, style, control in segments
         ]
 
 
-def _bare(style: Style) -> Style:
-    return style.without_color if style.color or style.bgcolor else style
+@lru_cache(maxsize=1000)
+def _bare(style: Style, paper: ColorTriplet) -> Style:
+    if not style.color and not style.bgcolor:
+        return style
+    ground = style.bgcolor.triplet if style.bgcolor else None
+    bare = style.without_color
+    return bare + TURNED if ground and contrast(ground, paper) >= STANDS_OUT else bare

@@ -27,6 +27,8 @@ def rendered(block: Block, view: View) -> list[Line]:
     lines = wrap([("▲ ", edge), (question(block, view.agent), look.heading)], inner.prose)
     whole = inner._replace(opened=True)
     for each in block["parts"]:
+        if str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`"):
+            continue  # the line above says it
         lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
     if danger:
         lines += wrap(

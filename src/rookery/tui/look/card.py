@@ -36,6 +36,9 @@ MARKS = {
 QUIET = ("read", "search", "fetch", "think")
 """Kinds whose output says little that the answer does not."""
 
+EXITS = ("exitCode", "exit_code", "exit")
+"""What agents call the code that a command ended with; the headline says it."""
+
 LIVE = 6
 """Lines of output that a running card shows."""
 
@@ -165,7 +168,7 @@ def _seconds(block: Block, now: int) -> float | None:
 
 def _exit_code(block: Block, terminals: list[Block]) -> int | None:
     value = loose.mapping(block, "output").get("value")
-    found = [loose.integer(value, key) for key in ("exitCode", "exit_code", "exit")]
+    found = [loose.integer(value, key) for key in EXITS]
     found += [loose.integer(each, "exit") for each in [*terminals, block]]
     return next((code for code in found if code is not None), None)
 
@@ -203,8 +206,9 @@ def _unfenced(text: str) -> str:
 def _arguments(block: Block, view: View) -> list[Line]:
     found: list[Line] = []
     for key in ("input", "output"):
-        if key in block:
-            found += part.as_json(loose.mapping(block, key).get("value"), view)
+        value = loose.mapping(block, key).get("value")
+        if key in block and not (isinstance(value, dict) and set(value) <= set(EXITS)):
+            found += part.as_json(value, view)
     return found or [[("nothing more is known of it", view.look.faint)]]
 
 
