@@ -16,7 +16,7 @@ WINDOWS = {
     "models": ["f6", "enter"],
     "model": ["f6", "enter", "enter"],
     "model-wrong": ["f6", "enter", "n", "ctrl+s"],
-    "model-providers": ["f6", "enter", "n", "shift+tab", "enter"],
+    "model-providers": ["f6", "enter", "n", "enter"],
     "model-remove": ["f6", "enter", "x"],
     "condenser": ["f6", "down", "enter"],
     "interface": ["f6", *["down"] * 4, "enter"],

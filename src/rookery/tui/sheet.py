@@ -69,7 +69,6 @@ ModalScreen.over { background: $background; }
 .window OptionList:focus > .option-list--option-highlighted {
     background: $chosen; color: $foreground; text-style: none;
 }
-.window OptionList:nocolor:focus > .option-list--option-highlighted { text-style: reverse; }
 .window Select { background: $field; height: auto; }
 .field Vertical { height: auto; }
 .field Input, .field Checkbox { margin: 0; }

@@ -13,8 +13,11 @@ from rookery.tui.look.legible import contrast
 from rookery.tui.look.palette import PALETTES, Palette
 
 DEFAULT = "rookery-dark"
-STANDS_OUT = 3.0
-TURNED = Style(reverse=True)
+
+STRONG, WEAK = 3.0, 1.2
+"""The contrast of a ground to the paper from which on it stands out."""
+
+TURNED, UNDERLINED = Style(reverse=True), Style(underline=True)
 
 
 def themes() -> list[Theme]:
@@ -63,8 +66,8 @@ def variables(palette: Palette) -> dict[str, str]:
 
 
 class Colourless(LineFilter):
-    """For NO_COLOR: weights and signs stay, every colour goes. What stands out by its ground, as a
-    cursor does, is turned round."""
+    """For NO_COLOR: weights and signs stay, every colour goes. What stands out by its ground alone
+    is turned round, as a cursor, or underlined, as a chosen row and a changed word."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         paper = ColorTriplet(*background.rgb)
@@ -80,4 +83,7 @@ def _bare(style: Style, paper: ColorTriplet) -> Style:
         return style
     ground = style.bgcolor.triplet if style.bgcolor else None
     bare = style.without_color
-    return bare + TURNED if ground and contrast(ground, paper) >= STANDS_OUT else bare
+    stands_out = contrast(ground, paper) if ground else 1.0
+    if stands_out >= STRONG:
+        return bare + TURNED
+    return bare + UNDERLINED if stands_out >= WEAK else bare

@@ -258,7 +258,7 @@ class ModelsScreen(RowsScreen[None]):
                 self._do("setup", "--remove", row.name)
 
         words = "Its key is forgotten. Sessions that use it need another model."
-        self.app.push_screen(SureScreen(f"Remove {row.name}?", words), sure)
+        self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
 
     def _do(self, *words: str) -> None:
         home = self.shell.start.home

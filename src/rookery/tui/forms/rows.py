@@ -87,6 +87,9 @@ class RowsScreen[Answer](Modal[Answer]):
         names = [row.name for row in self.rows]
         tagged = next((at for at, row in enumerate(self.rows) if row.tag == "current"), 0)
         listed.highlighted = (names.index(before) if before in names else tagged) if names else None
+        listed.display = bool(names)
+        if names and self.focused is None:
+            self.set_focus(listed)
         if not names:
             self.tell(self.EMPTY)
 

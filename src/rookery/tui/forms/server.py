@@ -239,7 +239,7 @@ class ServersScreen(RowsScreen[None]):
                 self._do(lambda: mcp.remove(home, row.name), f"Removed {row.name}.")
 
         words = "Agents that run have it until they end."
-        self.app.push_screen(SureScreen(f"Remove {row.name}?", words), sure)
+        self.app.push_screen(SureScreen(f"Remove the MCP server {row.name}?", words), sure)
 
     def _do(self, work: Any, words: str) -> None:
         def done() -> str:
