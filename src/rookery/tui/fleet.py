@@ -115,8 +115,8 @@ class Fleet(ScrollView):
         base = self.rich_style
         at, row = divmod(y + self.scroll_offset.y, ROWS)
         if not self.sessions and y == 0:
-            faint = look_of(self.app.theme).faint
-            return Strip([Segment(cut(" no sessions yet", width), faint + base)])
+            soft = look_of(self.app.theme).soft
+            return Strip([Segment(cut(" no sessions yet", width), base + soft)])
         if at >= len(self.sessions) or row == ROWS - 1:
             return Strip.blank(width, base)
         line = self._line(self.sessions[at], row, width)

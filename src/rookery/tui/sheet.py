@@ -55,8 +55,8 @@ ModalScreen.over { background: $background; }
 .window Input:focus { background-tint: $field 0%; }
 .window Input > .input--placeholder { color: $ink-2; text-style: italic; }
 .window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
-.window .fields { height: auto; max-height: 66vh; scrollbar-size: 1 1; padding: 0 1 0 0; }
-.field { height: auto; margin: 0 0 1 0; }
+.window .fields { height: auto; max-height: 66vh; scrollbar-size: 1 1; }
+.field { height: auto; margin: 0 0 1 0; padding: 0 1 0 0; }
 .field .name { width: 100%; }
 .field.here .name { color: $accent; text-style: bold; }
 .field .hint, .window .problem { width: 100%; }
@@ -74,5 +74,7 @@ ModalScreen.over { background: $background; }
 .field Input, .field Checkbox { margin: 0; }
 .window Checkbox:focus > .toggle--label { background: $card; color: $accent; text-style: bold; }
 .window Select > SelectCurrent { background: $field; }
+.window Select > SelectOverlay { background: $field; }
+.window Select > SelectOverlay:focus { background-tint: $field 0%; }
 .window Select:focus > SelectCurrent { background-tint: $field 0%; }
 """

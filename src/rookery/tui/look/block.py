@@ -84,12 +84,13 @@ def _prompt(block: Block, view: View) -> list[Line]:
     for each in block["parts"]:
         lines += part.rendered(each, inner)
     if origin := clean_line(block["title"]):
-        lines.append([(f"from {origin}", look.soft)])
+        lines.append([(origin if ", from " in origin else f"from {origin}", look.soft)])
     return prefixed(lines or [[]], [("▎ ", look.accent)])
 
 
 def _answer(block: Block, view: View) -> list[Line]:
-    lines = markdown.rendered(block["text"], view.prose, view.look) if block["text"] else []
+    text = block["text"]
+    lines = markdown.rendered(text, view.prose, view.look, view.width) if text else []
     for each in block["parts"]:
         lines += part.rendered(each, view)
     return lines

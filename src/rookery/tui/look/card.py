@@ -180,7 +180,7 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     for each in block["parts"]:
         if loose.text(each, "type") == "diff" and several:
             found.append([(short_path(diff.title(each), view.cwd), view.look.heading)])
-        if loose.text(each, "type") == "markdown" and block.get("kind") == "execute":
+        if loose.text(each, "type") == "markdown" and _is_output(block, loose.text(each, "text")):
             found += part.output(_unfenced(loose.text(each, "text")), view, _most(view), tail=False)
         elif loose.text(each, "type") != "terminal" or loose.text(each, "text"):
             found += part.rendered(each, view)
@@ -189,6 +189,13 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     if not found:
         found = _arguments(block, view)
     return found
+
+
+def _is_output(block: Block, text: str) -> bool:
+    """Whether its lines are to stay as they came: of a file that was read, too, where its agent
+    did not fence it."""
+    kind = block.get("kind")
+    return kind == "execute" or (kind in ("read", "search") and "```" not in text)
 
 
 def _most(view: View) -> int:

@@ -48,7 +48,8 @@ def _most(view: View) -> int:
 
 
 def _markdown(part: Part, text: str, view: View) -> list[Line]:
-    lines = markdown.rendered(text[:LONGEST_TEXT].strip("\n"), view.prose, view.look)
+    shown = text[:LONGEST_TEXT].strip("\n")
+    lines = markdown.rendered(shown, view.prose, view.look, view.width)
     if name := clean_line(loose.text(part, "name")):
         lines = [[(name, view.look.soft)], *lines]
     lines = capped(lines, _most(view), view)
