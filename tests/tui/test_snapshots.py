@@ -13,11 +13,13 @@ from rookery.tui.splash import SetUp
 from tests.tui import gallery, scenes
 from tests.tui.pictures import LARGE, SMALL, compare, keys
 from tests.tui.still import Still, a_session
+from tests.tui.test_keys import PERMIT
 
 BLOCKS = {
     "talk": gallery.TALK,
     "work": gallery.WORK,
     "asks": gallery.ASKS,
+    "permit": PERMIT,
     "answered": scenes.ANSWERED,
     "kinds": scenes.KINDS,
     "live": scenes.LIVE,

@@ -136,7 +136,7 @@ def _made_default(home: str, name: str) -> str:
 def takeover(header: Json, name: str) -> SureScreen:
     """What happens when another agent takes over, before it does."""
     before = header["agent"]
-    words = [f"What was said stays in the session, but {name} does not know it."]
+    words = [f"What was said stays here, but {name} does not know it."]
     words.append("A recap for it can be put into the composer afterwards.")
     if header["state"] != "idle":
         words.append(f"The turn that runs is cancelled, and {before} ends.")
