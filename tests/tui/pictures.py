@@ -7,7 +7,6 @@ from pathlib import Path
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from tests.tui.still import Still
 
@@ -55,8 +54,6 @@ async def compare(
         if act:
             await act(pilot)
             await pilot.pause()
-        for field in app.screen.query(Input):
-            field.cursor_blink = False
         for size in sizes:
             if size != first:
                 await pilot.resize_terminal(*size)

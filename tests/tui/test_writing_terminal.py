@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,9 @@ import pytest
 from rookery import paths
 from rookery.client.fleet import heads
 from rookery.log.reader import Reader
-from tests.cli.driving import made, play
+from tests.cli.driving import ROOKERY, made, play
 from tests.tui.tmux import Tmux
 
-ROOKERY = (sys.executable, "-m", "rookery")
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 
 
@@ -31,7 +29,7 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
     (home / "notes-ignored.md").write_text("x")
     (home / ".gitignore").write_text("notes-ignored.md\n")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.type("see @notes")
         shown = screen.wait_for("▌notes-of-mine.md")
         assert "ignored" not in shown
@@ -47,9 +45,8 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
 
 def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("!echo it-is-$((6*7)); sleep 600")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("!echo it-is-$((6*7)); sleep 600")
         screen.wait_for("it-is-42", "not sent", "running")
         screen.press("Escape")
         screen.wait_for("exit -2")
@@ -65,7 +62,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
 def test_U4_a_dropped_image_is_attached_and_sent(home: Path) -> None:
     (home / "shot one.png").write_bytes(PNG)
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.paste(f"'{home}/shot one.png'")
         screen.wait_for("▣ shot one.png")
         screen.paste("what is this\nand that")
@@ -83,7 +80,7 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
     editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")
     editor.chmod(0o755)
     with Tmux(home, "env", f"EDITOR={editor}", "VISUAL=", *ROOKERY) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.type("begun")
         screen.press("C-g")
         screen.wait_for("begun and more")
@@ -91,24 +88,21 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
 
 def test_U4_history_outlives_the_program(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("remember me well")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("remember me well")
         screen.wait_for("1  Allow", "needs you")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.press("C-r")
         screen.wait_for("Earlier prompts", "remember me well")
-        screen.type("well")
-        screen.press("Enter")
+        screen.say("well")
         screen.wait_for("│ remember me well")
 
 
 def test_U5_approving_all_from_now_on_changes_the_mode(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("go")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("go")
         screen.wait_for("1  Allow", "needs you")
         screen.press("F2")
         screen.press("p")
@@ -158,9 +152,8 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
 def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
     ask = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "thank you"}]}
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play(ask))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play(ask))
         screen.wait_for("needs you", "edit b.py")
         screen.press("C-n")
         screen.wait_for("a new session")
@@ -172,9 +165,8 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
 
 def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("go")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("go")
         screen.wait_for("4  Always allow this, by a rule")
         screen.press("F2")
         screen.press("4")
