@@ -233,7 +233,7 @@ _CRITIC = (
         more="`rookery set SESSION refine on` says so for one session.",
     ),
     Setting("score_below", "a lower score is poor", (0.0, 1.0), unit=""),
-    Setting("issue_at", "so is an issue of behaviour that is so probable", (0.0, 1.0), unit=""),
+    Setting("issue_at", "an issue of behaviour that is so probable is, too", (0.0, 1.0), unit=""),
     Setting(
         "iterations",
         "refinements at most, until a person's next prompt",
