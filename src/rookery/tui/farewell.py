@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Label
 
-from rookery.tui.modals import Modal
+from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
 
 
@@ -37,9 +37,10 @@ class LeaveScreen(Modal[bool]):
     """Asked where a turn runs; the key that leaves says yes, too."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y,q,ctrl+q,ctrl+c", "leave_now", "leave", priority=True),
-        Binding("n", "leave", "stay", priority=True),
+        Binding("enter,y,q,ctrl+q,ctrl+c", "leave_now", "leave", priority=True, id="leave.now"),
+        Binding("n", "leave", "stay", show=False, priority=True),
     ]
+    BACK = "stay"
 
     def __init__(self, running: int) -> None:
         super().__init__()
@@ -49,8 +50,7 @@ class LeaveScreen(Modal[bool]):
         with Vertical(classes="window"):
             yield Label("Leave?", classes="title")
             yield Label(f"{go_on(self._going)}; nothing is stopped.", markup=False)
-            yield Label("")
-            yield Label("Enter or y leaves · Esc stays", classes="hint", markup=False)
+            yield Label(keys_line(self), classes="keys")
 
     def action_leave_now(self) -> None:
         self.dismiss(True)

@@ -57,17 +57,17 @@ def _words(found: SetUp) -> str:
         lines.append(f"- model: `{found.model}`")
     loaded = [
         _count(found.skills, "skill"),
-        _count(found.hooks, "file of hooks", "files of hooks"),
+        _count(found.hooks, "hook file"),
         _count(found.servers, "MCP server"),
     ]
     lines.append(f"- loaded: {', '.join(loaded)}")
     if found.installed:
         lines += [f"- also installed: {', '.join(f'`{name}`' for name in found.installed)} (`F7`)"]
     else:
-        lines += ["- no other agent is installed: `F7` says how"]
+        lines += ["- no other agent is installed: `F7` says how to get one"]
     if found.sessions:
         noun = "session" if found.sessions == 1 else "sessions"
-        lines += [f"- {found.sessions} {noun} at the left: `Ctrl+B` goes there"]
+        lines += [f"- {found.sessions} {noun}: `Ctrl+B` goes to the list"]
     lines += ["", "`F1` lists every key, `F6` has the settings. Leaving stops nothing."]
     return "\n".join(lines)
 

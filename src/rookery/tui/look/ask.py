@@ -23,6 +23,8 @@ def rendered(block: Block, view: View) -> list[Line]:
     lines = wrap([("▲ ", edge), (question(block, view.agent), look.heading)], inner.prose)
     whole = inner._replace(opened=True)
     for each in block["parts"]:
+        if str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`"):
+            continue  # the line above says it
         lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
     if danger:
         lines += wrap(
@@ -59,7 +61,7 @@ def _others(block: Block, view: View) -> list[Line]:
     keys = [("f", "fill in"), ("x", "decline")] if is_form else [("r", "reject with a reason")]
     keys.append(("d", "decide later"))
     if not is_form and not block.get("danger"):
-        keys += [("w", "allow, ask only when risky"), ("p", "allow, approve all from now on")]
+        keys += [("w", "allow, ask only when risky"), ("p", "allow all from now on")]
     lines: list[Line] = [[]]
     for key, words in keys:
         press = Style.from_meta({"key": key})
@@ -69,7 +71,11 @@ def _others(block: Block, view: View) -> list[Line]:
         lines[-1] += group
     if not view.focused:
         here: Line = [(" F2 goes here", look.faint)]
-        lines = [*lines[:-1], [*lines[-1], *here]]
+        room = [line for line in lines if width_of_line([*line, *here]) <= view.prose]
+        if room:
+            room[0] += here
+        else:
+            lines.append(here)
     return [trimmed(line, view.width) for line in lines]
 
 

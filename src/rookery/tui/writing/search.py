@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, Label
 
 from rookery.tui.look.plain import clean_line
-from rookery.tui.modals import Modal
+from rookery.tui.modals import Modal, keys_line
 from rookery.tui.writing.suggestions import Suggestion, Suggestions
 
 
@@ -17,8 +17,9 @@ class SearchScreen(Modal[str]):
     """Enter takes the one that is marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "up", priority=True),
-        Binding("down,ctrl+r", "move(1)", "down", priority=True),
+        Binding("enter", "take", "take", id="search.take"),
+        Binding("up", "move(-1)", "up", show=False, priority=True),
+        Binding("down,ctrl+r", "move(1)", "down", show=False, priority=True),
     ]
 
     def __init__(self, find: Callable[[str], list[str]], words: str = "") -> None:
@@ -32,7 +33,7 @@ class SearchScreen(Modal[str]):
             yield Input(self._words, placeholder="any words of it", compact=True)
             yield Suggestions(id="found")
             yield Label("", id="none", classes="hint", markup=False)
-            yield Label("Enter takes it · ↑ ↓ move · Esc goes back", classes="hint", markup=False)
+            yield Label(keys_line(self), classes="keys")
 
     def on_mount(self) -> None:
         self._look()
@@ -55,6 +56,9 @@ class SearchScreen(Modal[str]):
             listed.move(step)
 
     def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
         listed = self.query_one("#found", Suggestions)
         if listed.is_open:
             self.dismiss(self._found[listed.at])
