@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from rookery import paths
+from rookery.agent import outgoing
 
 ENVIRONMENT = {
     # litellm otherwise fetches a price list at import, and can fail there without a network.
@@ -64,6 +65,8 @@ def load_rest() -> None:
                 for name in FIRST_ANSWER:
                     with suppress(ImportError):
                         importlib.import_module(name)
+                with suppress(ImportError):
+                    outgoing.install()
             _rest_loaded.set()
 
 
