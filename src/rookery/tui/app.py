@@ -22,6 +22,7 @@ from rookery.tui.desk import Desk
 from rookery.tui.farewell import farewell, running_in
 from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
+from rookery.tui.keymap import label
 from rookery.tui.queue_strip import Queue
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
@@ -121,7 +122,8 @@ class Rookery(Windows):
         self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
 
     def _show_splash(self) -> None:
-        self.transcript.show(window_of(self.found._replace(sessions=len(self.fleet.sessions))))
+        found = self.found._replace(sessions=len(self.fleet.sessions))
+        self.transcript.show(window_of(found, lambda name: label(self, name)))
         status = self.screen_stack[0].query_one("#status", Status)
         status.agent = self.found.agent
         self._show_header()
@@ -195,8 +197,7 @@ class Rookery(Windows):
         self._settled = True
         if message.found.taste is not None:
             self.take_taste(message.found.taste)
-        if message.found.keys:
-            self.set_keymap(dict(message.found.keys))
+        self.take_keys(dict(message.found.keys))
         if not self.session:
             self._show_splash()
 
@@ -311,7 +312,8 @@ class Rookery(Windows):
             return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
-            self.notify("Cancelling. Esc again ends the agent at once.", timeout=3)
+            again = label(self, "turn.cancel")
+            self.notify(f"Cancelling. {again} again ends the agent at once.", timeout=3)
         else:
             self.composer.focus()
 
@@ -349,12 +351,6 @@ class Rookery(Windows):
         chosen = self.theme.removeprefix("rookery-")
         self.keep_taste(theme=chosen)
         self.notify(chosen, timeout=2)
-
-    def action_keys(self) -> None:
-        from rookery.tui.keys import all_keys
-        from rookery.tui.modals import KeysScreen
-
-        self.push_screen(KeysScreen(all_keys(self)))
 
     async def action_quit(self) -> None:
         running = running_in(self)

@@ -3,6 +3,7 @@
 from rookery.core import loose
 from rookery.core.document import Block
 from rookery.core.events import Json
+from rookery.tui.keymap import label
 from rookery.tui.shell import Shell
 
 
@@ -74,7 +75,8 @@ class Asking:
                     self._app.send({**command, "action": "decline"})
             case "defer":
                 self._app.composer.focus()
-                self._app.notify("It stays open, and the turn waits. F2 comes back to it.")
+                back = label(self._app, "ask.next")
+                self._app.notify(f"It stays open, and the turn waits. {back} comes back to it.")
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""

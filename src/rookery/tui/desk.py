@@ -4,6 +4,7 @@ the way there."""
 from typing import TYPE_CHECKING
 
 from rookery.core.events import Json
+from rookery.tui.keymap import label
 from rookery.tui.queue_strip import Queue
 from rookery.tui.shell import Shell
 from rookery.tui.writing import commands, news
@@ -184,7 +185,8 @@ class Desk:
 
     def run_line(self, line: str) -> None:
         if self._panel.running:
-            self._app.notify("A line is running: Esc ends it.", severity="warning")
+            key = label(self._app, "turn.cancel")
+            self._app.notify(f"A line is running: {key} ends it.", severity="warning")
             self._app.composer.put(f"!{line}")
             return
         self._panel.begin(line)
@@ -216,7 +218,7 @@ class Desk:
                 said = (str(block.get("text", "")) for block in item.get("prompt", []))
                 app.composer.put("".join(said))
                 app.composer.focus()
-                app.notify("Enter puts it back in its place.", timeout=3)
+                app.notify(f"{label(app, 'composer.send')} puts it back in its place.", timeout=3)
             case "earlier" | "later":
                 to = message.place + (1 if message.what == "later" else -1)
                 app.send({**base, "op": "move", "to": max(0, to)})

@@ -3,10 +3,13 @@
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Label
 
+from rookery.tui import bindings
+from rookery.tui.keymap import keys_of, label
+from rookery.tui.keynames import shown
 from rookery.tui.modals import Modal
 from rookery.tui.shell import Shell
 
@@ -36,10 +39,7 @@ def farewell(session: str, running: int) -> str:
 class LeaveScreen(Modal[bool]):
     """Asked where a turn runs; the key that leaves says yes, too."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y,q,ctrl+q,ctrl+c", "leave_now", "leave", priority=True),
-        Binding("n", "leave", "stay", priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
 
     def __init__(self, running: int) -> None:
         super().__init__()
@@ -50,7 +50,9 @@ class LeaveScreen(Modal[bool]):
             yield Label("Leave?", classes="title")
             yield Label(f"{go_on(self._going)}; nothing is stopped.", markup=False)
             yield Label("")
-            yield Label("Enter or y leaves · Esc stays", classes="hint", markup=False)
+            ways = " or ".join(shown(keys_of(self.app, "leave.yes")).split(", ")[:2])
+            stay = label(self.app, "window.back")
+            yield Label(f"{ways} leaves · {stay} stays", classes="hint", markup=False)
 
     def action_leave_now(self) -> None:
         self.dismiss(True)

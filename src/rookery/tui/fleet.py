@@ -5,13 +5,14 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.document import Block
+from rookery.tui import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line, strip_of, trimmed
@@ -32,11 +33,7 @@ class Fleet(ScrollView):
     """Shows the sessions' blocks; posts Chosen."""
 
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "up", show=False, id="fleet.up"),
-        Binding("down,j", "move(1)", "down", show=False, id="fleet.down"),
-        Binding("enter,space", "choose", "open", id="fleet.open"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.FLEET
 
     class Chosen(Message):
         def __init__(self, session: str) -> None:

@@ -1,4 +1,4 @@
-"""Small windows over the screen: one line to fill in, a yes, and the list of all keys.
+"""Small windows over the screen: one line to fill in, and a yes.
 
 A modal is a ModalScreen with its answer as the type: `app.push_screen(LineScreen(…), callback)`.
 """
@@ -7,18 +7,19 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
-from rookery.tui.keynames import shown
+from rookery.tui import bindings
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean, clean_line
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
     """Esc leaves it without an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -27,12 +28,11 @@ class Modal[Answer](ModalScreen[Answer | None]):
 def keys_line(screen: ModalScreen[Any]) -> str:
     """The keys of a window, each of which can be clicked, too."""
     found = [
-        (each.id, shown(each.key.partition(",")[0]), each.action, each.description)
+        (each.id, label(screen.app, each.id), each.action, each.description)
         for kind in type(screen).__mro__
         for each in vars(kind).get("BINDINGS", [])
         if isinstance(each, Binding) and each.id and each.show
     ]
-    found.append(("back", "Esc", "leave", "back"))
     unique: dict[str, str] = {}
     for name, key, action, words in found:  # a window's own word for a key comes first
         said = f"{key} {words}".replace(" ", "\u00a0")
@@ -51,7 +51,8 @@ class LineScreen(Modal[str]):
         with Vertical(classes="window"):
             yield Label(clean_line(self._question), classes="title", markup=False)
             yield Input(self._text, placeholder=self._hint, compact=True)
-            yield Label("Enter sends it · Esc goes back", classes="hint", markup=False)
+            words = f"Enter sends it · {label(self.app, 'window.back')} goes back"
+            yield Label(words, classes="hint", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
@@ -60,7 +61,7 @@ class LineScreen(Modal[str]):
 class SureScreen(Modal[bool]):
     """Whether something is to be done; what happens then is said before."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y,enter", "yes", "yes", id="sure.yes")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SURE
 
     def __init__(self, question: str, words: str = "") -> None:
         super().__init__()
@@ -75,24 +76,3 @@ class SureScreen(Modal[bool]):
 
     def action_yes(self) -> None:
         self.dismiss(True)
-
-
-class KeysScreen(Modal[None]):
-    """F1: every key that there is, with what it does."""
-
-    def __init__(self, keys: list[tuple[str, str, str]]) -> None:
-        """Each: where it works, the key, what it does."""
-        super().__init__()
-        self._keys = keys
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window tall"):
-            yield Label("Keys", classes="title")
-            with VerticalScroll():
-                where = ""
-                for place, key, words in self._keys:
-                    if place != where:
-                        where = place
-                        yield Label(place, classes="section", markup=False)
-                    yield Label(f"  {key:<22} {words}", markup=False)
-            yield Label(keys_line(self), classes="keys")

@@ -4,12 +4,14 @@ first."""
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from rookery.core import loose
 from rookery.core.content import words_of
 from rookery.core.events import Json
+from rookery.tui import bindings
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
@@ -20,15 +22,7 @@ class Queue(LineWidget):
 
     MOST = 4
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "choose(-1)", "up", show=False, id="queue.up"),
-        Binding("down,j", "choose(1)", "down", show=False, id="queue.down"),
-        Binding("e,enter", "change('edit')", "edit", id="queue.edit"),
-        Binding("K,shift+up", "change('earlier')", "earlier", id="queue.earlier"),
-        Binding("J,shift+down", "change('later')", "later", id="queue.later"),
-        Binding("x,delete", "change('remove')", "take back", id="queue.remove"),
-        Binding("s", "change('send')", "send now", id="queue.send"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.QUEUE
 
     class Changed(Message):
         """`what`: edit, earlier, later, remove, send."""
@@ -95,5 +89,5 @@ class Queue(LineWidget):
         if more > 0:
             found[-1].append((f"  and {more} more", look.faint))
         elif found and not self.has_focus:
-            found[-1].append(("  Ctrl+T changes it", look.faint))
+            found[-1].append((f"  {label(self.app, 'queue.focus')} changes it", look.faint))
         return found

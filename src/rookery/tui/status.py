@@ -9,7 +9,7 @@ from textual.widget import Widget
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.tui.clock import now
-from rookery.tui.keynames import shown
+from rookery.tui.keynames import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import clean_line, duration, width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
@@ -149,7 +149,7 @@ class Keys(LineWidget):
         bindings = [
             active.binding
             for active in self.screen.active_bindings.values()
-            if active.binding.show and active.binding.id
+            if active.binding.show and active.binding.id and active.binding.key != NO_KEY
         ]
         bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
         seen: dict[str, tuple[str, str]] = {}

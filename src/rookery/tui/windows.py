@@ -35,6 +35,22 @@ class Windows(Shell):
     def on_fetched(self, message: messages.Fetched) -> None:
         message.then(message.found)
 
+    # --- keys ----------------------------------------------------------------------------------
+
+    def action_keys(self) -> None:
+        from rookery.tui.keys import KeysScreen, all_keys
+
+        self.push_screen(KeysScreen(all_keys(self)))
+
+    def take_keys(self, chosen: dict[str, str]) -> None:
+        """The keys of a person's own, as config.toml says them now."""
+        if chosen == self._own_keys:
+            return
+        from rookery.tui.keys import take_keys
+
+        self._own_keys = chosen
+        take_keys(self, chosen)
+
     # --- settings ------------------------------------------------------------------------------
 
     def action_settings(self) -> None:

@@ -2,11 +2,12 @@
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery import config
 from rookery.client import rulebook
 from rookery.core.rules import Rule, described
+from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 from rookery.tui.modals import SureScreen
 
@@ -16,9 +17,7 @@ SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
 class RulesScreen(RowsScreen[None]):
     HEADING = "Rules that answer for you"
     EMPTY = "No rule yet. An answer that holds from now on makes one; so does rookery policy add."
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "remove", "remove", id="rules.remove"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.RULES
 
     def load(self) -> tuple[Rule, ...] | str:
         try:

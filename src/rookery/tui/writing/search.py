@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Label
 
+from rookery.tui import bindings
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean_line
 from rookery.tui.modals import Modal
 from rookery.tui.writing.suggestions import Suggestion, Suggestions
@@ -16,10 +18,7 @@ from rookery.tui.writing.suggestions import Suggestion, Suggestions
 class SearchScreen(Modal[str]):
     """Enter takes the one that is marked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "up", priority=True),
-        Binding("down,ctrl+r", "move(1)", "down", priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SEARCH
 
     def __init__(self, find: Callable[[str], list[str]], words: str = "") -> None:
         super().__init__()
@@ -32,7 +31,9 @@ class SearchScreen(Modal[str]):
             yield Input(self._words, placeholder="any words of it", compact=True)
             yield Suggestions(id="found")
             yield Label("", id="none", classes="hint", markup=False)
-            yield Label("Enter takes it · ↑ ↓ move · Esc goes back", classes="hint", markup=False)
+            moves = f"{label(self.app, 'search.up')} {label(self.app, 'search.down')} move"
+            words = f"Enter takes it · {moves} · {label(self.app, 'window.back')} goes back"
+            yield Label(words, classes="hint", markup=False)
 
     def on_mount(self) -> None:
         self._look()
