@@ -218,7 +218,7 @@ class Rookery(Windows):
         self.desk.want(message.what, message.word)
 
     def on_composer_dropped(self, message: Composer.Dropped) -> None:
-        self.desk.attach(message.path, message.pasted)
+        self.desk.attach(*message.paths, pasted=message.pasted)
 
     def on_chips_clicked(self, message: Chips.Clicked) -> None:
         self.desk.detach(message.place)
@@ -234,6 +234,9 @@ class Rookery(Windows):
 
     def on_attached(self, message: written.Attached) -> None:
         self.desk.attached(message)
+
+    def on_not_pasted(self, message: written.NotPasted) -> None:
+        self.desk.not_pasted(message)
 
     def on_unattached(self, message: written.Unattached) -> None:
         self.desk.unattached(message)

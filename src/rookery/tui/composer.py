@@ -34,7 +34,7 @@ class Composer(TextArea):
             self.session = session
 
     class Wanted(Message):
-        """Something that the composer does not do by itself: search, editor, attach, queue,
+        """Something that the composer does not do by itself: search, editor, attach, paste, queue,
         detach, or the files that fit to a word."""
 
         def __init__(self, what: str, word: str = "") -> None:
@@ -43,11 +43,11 @@ class Composer(TextArea):
             self.word = word
 
     class Dropped(Message):
-        """Something was pasted that looks like the path of an image."""
+        """Something was pasted that looks like the paths of images."""
 
-        def __init__(self, path: str, pasted: str) -> None:
+        def __init__(self, paths: list[str], pasted: str) -> None:
             super().__init__()
-            self.path = path
+            self.paths = paths
             self.pasted = pasted
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -216,9 +216,9 @@ class Composer(TextArea):
     # --- pasting -------------------------------------------------------------------------------
 
     async def _on_paste(self, event: events.Paste) -> None:
-        from rookery.tui.writing.dropped import image_path
+        from rookery.tui.writing.dropped import image_paths
 
-        if path := image_path(event.text):
+        if paths := image_paths(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Dropped(path, event.text))
+            self.post_message(self.Dropped(paths, event.text))
