@@ -19,7 +19,6 @@ from rookery.tui.calling import Calling
 from rookery.tui.carrying import choice
 from rookery.tui.composer import Composer
 from rookery.tui.desk import Desk
-from rookery.tui.farewell import farewell, running_in
 from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
 from rookery.tui.keymap import label
@@ -93,6 +92,7 @@ class Rookery(Windows):
 
     def _begin(self) -> None:
         """The first picture is there: now the files are read."""
+        self.sweeping.wake()
         self.room.start()
         if self.start.session:
             self.open_session(self.start.session)
@@ -356,16 +356,18 @@ class Rookery(Windows):
         self.notify(chosen, timeout=2)
 
     async def action_quit(self) -> None:
+        from rookery.tui.farewell import LeaveScreen, running_in
+
         running = running_in(self)
         if not running or self.start.leave_at_once:
             self._leave(True)
-            return
-        from rookery.tui.farewell import LeaveScreen
-
-        self.push_screen(LeaveScreen(len(running)), self._leave)
+        else:
+            self.push_screen(LeaveScreen(len(running)), self._leave)
 
     def _leave(self, sure: bool | None) -> None:
         if sure:
+            from rookery.tui.farewell import farewell, running_in
+
             self.room.stop()
             self.calling.end()
             self.exit(farewell(self.session, len(running_in(self))))
