@@ -22,6 +22,7 @@ from rookery.tui.desk import Desk
 from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
 from rookery.tui.keymap import label
+from rookery.tui.looking import Looking
 from rookery.tui.queue_strip import Queue
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
@@ -51,6 +52,7 @@ class Rookery(Windows):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
         self.asking = Asking(self)
+        self.looking = Looking(self)
         self.desk = Desk(self)
         self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
@@ -120,6 +122,10 @@ class Rookery(Windows):
         self.screen_stack[0].query_one("#status", Status).tell(header)
         self.screen_stack[0].query_one("#queue", Queue).tell(header)
         self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
+        self.looking.look()
+
+    def on_app_focus(self) -> None:
+        self.looking.look()
 
     def _show_splash(self) -> None:
         found = self.found._replace(sessions=len(self.fleet.sessions))
@@ -169,6 +175,7 @@ class Rookery(Windows):
         before = self.window.header
         if self.window.apply(message.ops):
             self.transcript.changed()
+        self.asking.changed()
         if self.window.header is not before:
             self._show_header()
 
@@ -206,6 +213,8 @@ class Rookery(Windows):
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:
         self.open_session(message.session)
+        if self._listed:
+            self.action_sessions()
         self.composer.focus()
 
     # --- prompts and commands ------------------------------------------------------------------
@@ -266,6 +275,7 @@ class Rookery(Windows):
 
     def on_transcript_acted(self, message: Transcript.Acted) -> None:
         self.act(message.action)
+        self.asking.answered(message.block)
 
     def on_transcript_split_chosen(self, message: Transcript.SplitChosen) -> None:
         self.keep_taste(diff="split" if message.split else "unified")
@@ -319,6 +329,11 @@ class Rookery(Windows):
             self.notify(f"Cancelling. {again} again ends the agent at once.", timeout=3)
         else:
             self.composer.focus()
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C, by habit."""
+        leave, cancel = label(self, "quit"), label(self, "turn.cancel")
+        self.notify(f"{leave} leaves, and nothing is stopped. {cancel} cancels the turn.")
 
     def action_feedback(self, place: int) -> None:
         said = self.screen_stack[0].query_one("#feedback", Feedback).say(place)

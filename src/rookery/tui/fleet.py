@@ -49,11 +49,7 @@ class Fleet(ScrollView):
         self._cursor = ""
 
     def list_sessions(self, sessions: list[Block]) -> None:
-        before = {block["id"]: block for block in self.sessions}
-        for block in sessions:
-            old = before.get(block["id"])
-            if old is not None and old["at"] != block["at"] and block["id"] != self.shown:
-                self.unread.add(block["id"])
+        self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
         self.sessions = sessions
         self.virtual_size = Size(self.size.width, ROWS * len(sessions))
         self.refresh()
@@ -100,6 +96,8 @@ class Fleet(ScrollView):
         return str(names[(names.index(self.shown) + step) % len(names)])
 
     def on_focus(self) -> None:
+        if self.sessions:  # where the keys act is seen at once
+            self._cursor = self.sessions[self._place()]["id"]
         self.refresh()
 
     def on_blur(self) -> None:

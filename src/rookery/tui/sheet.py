@@ -25,7 +25,7 @@ Screen { background: $background; color: $foreground; }
 #composer:focus { border: round $accent; }
 #status { height: 1; background: $background; }
 #keys { height: 1; background: $card; }
-ToastRack { align: right top; }
+ToastRack { dock: top; align: right top; }
 Toast { background: $card; }
 ModalScreen { align: center middle; background: $background 80%; }
 .window {

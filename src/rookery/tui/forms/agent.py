@@ -92,7 +92,8 @@ class AgentsScreen(RowsScreen[str]):
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
         if not agent.installed:
-            how = f"To install it: {agent.install}   (c copies that)" if agent.install else ""
+            key = label(self.app, "agents.copy")
+            how = f"To install it: {agent.install}   ({key} copies that)" if agent.install else ""
             self.tell(f"{agent.name} is not installed. {how}")
         elif agent.name == self._current:
             self.tell(f"{agent.name} is this session's agent already.")

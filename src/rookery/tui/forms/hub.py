@@ -66,7 +66,13 @@ class SettingsScreen(RowsScreen[None]):
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
             rows.append(Row("critic", "Critic", _critic(now)))
-            rows.append(Row("rules", "Rules", f"{len(now.rules)} that answer for you"))
+            rows.append(
+                Row(
+                    "rules",
+                    "Rules",
+                    f"{len(now.rules)} that answer for you" if now.rules else "none yet",
+                )
+            )
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
         return rows
 

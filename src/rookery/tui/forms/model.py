@@ -200,7 +200,8 @@ class ModelsScreen(RowsScreen[None]):
     """Every saved model."""
 
     HEADING = "Models of Rookery's own agent"
-    EMPTY = "No model is set up yet. n sets one up."
+    EMPTY = "No model is set up yet. {key} sets one up."
+    NEW = "models.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
 
     def load(self) -> models.Glance:

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean, clean_line, width_of
 from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
@@ -36,6 +37,8 @@ class RowsScreen[Answer](Modal[Answer]):
     WIDE: ClassVar[int] = 0
     """Columns of a title, where the rest stands behind it; 0: the rest stands below."""
     EMPTY: ClassVar[str] = "Nothing yet."
+    """`{key}` stands for the key NEW."""
+    NEW: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self, title: str = "") -> None:
@@ -88,7 +91,7 @@ class RowsScreen[Answer](Modal[Answer]):
         tagged = next((at for at, row in enumerate(self.rows) if row.tag == "current"), 0)
         listed.highlighted = (names.index(before) if before in names else tagged) if names else None
         if not names:
-            self.tell(self.EMPTY)
+            self.tell(self.EMPTY.replace("{key}", label(self.app, self.NEW) if self.NEW else ""))
 
     @property
     def current(self) -> Row | None:

@@ -9,6 +9,7 @@ from rookery.client import rulebook
 from rookery.core.rules import Rule, described
 from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
+from rookery.tui.keymap import label
 from rookery.tui.modals import SureScreen
 
 SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
@@ -35,7 +36,8 @@ class RulesScreen(RowsScreen[None]):
         ]
 
     def choose(self, row: Row) -> None:
-        self.tell(f"{row.title}. x takes it out; rookery policy test tries a command.")
+        key = label(self.app, "rules.remove")
+        self.tell(f"{row.title}. {key} takes it out; rookery policy test tries a command.")
 
     def action_remove(self) -> None:
         if (row := self.current) is None:

@@ -181,7 +181,8 @@ class ServersScreen(RowsScreen[None]):
     """Every server of mcp.json."""
 
     HEADING = "MCP servers, for every agent"
-    EMPTY = "No MCP server yet. n adds one."
+    EMPTY = "No MCP server yet. {key} adds one."
+    NEW = "servers.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.SERVERS
 
     def load(self) -> list[mcp.Server] | str:

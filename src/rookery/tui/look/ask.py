@@ -77,6 +77,8 @@ def _others(block: Block, view: View) -> list[Line]:
         lines[-1] += group
     if not view.focused:
         here: Line = [(f" {view.key('ask.next')} goes here", look.faint)]
+        if width_of_line([*lines[-1], *here]) > view.prose:
+            lines.append([])
         lines = [*lines[:-1], [*lines[-1], *here]]
     return [trimmed(line, view.width) for line in lines]
 

@@ -1,5 +1,7 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
+from rich.style import Style
+
 from rookery.core import loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
@@ -155,6 +157,12 @@ def _raw(block: Block, view: View) -> list[Line]:
     return [trimmed(head, view.width), *prefixed(body, [("  ", look.plain)])]
 
 
+def _row(row: str, style: Style, width: int) -> list[Line]:
+    """Words of a sentence go to the next line whole; what has columns keeps them."""
+    columns = row != row.strip() or "  " in row
+    return fold([(row, style)], width) if columns else wrap([(row, style)], width)
+
+
 def _notice(block: Block, view: View) -> list[Line]:
     """What happened, then why and what helps, then what can be done with a key."""
     look = view.look
@@ -172,7 +180,7 @@ def _notice(block: Block, view: View) -> list[Line]:
         head = first.strip()
     lines = wrap([(head, look.heading if block["title"] else look.ink)], inner.prose)
     if text.strip():
-        body = [line for row in text.split("\n") for line in fold([(row, look.soft)], inner.prose)]
+        body = [line for row in text.split("\n") for line in _row(row, look.soft, inner.prose)]
         lines += part.capped(body, part.OPENED if view.opened else 8, inner)
     if view.opened or len(block["parts"]) == 1:
         for each in block["parts"]:
