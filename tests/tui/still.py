@@ -4,6 +4,8 @@ kept."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from textual.widgets import Input
+
 from rookery.client.attach import Attachment
 from rookery.core.document import Block
 from rookery.core.events import Json
@@ -16,6 +18,9 @@ from rookery.tui.room import Room
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from tests.tui.gallery import NOW
+
+vars(Input)["cursor_blink"]._default = False
+"""A picture of a slow machine is the same as one of a fast one."""
 
 
 class AtOnce(Room):

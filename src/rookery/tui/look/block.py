@@ -159,8 +159,10 @@ def _raw(block: Block, view: View) -> list[Line]:
 
 def _row(row: str, style: Style, width: int) -> list[Line]:
     """Words of a sentence go to the next line whole; what has columns keeps them."""
-    columns = row != row.strip() or "  " in row
-    return fold([(row, style)], width) if columns else wrap([(row, style)], width)
+    if row != row.strip() or "  " in row:
+        return fold([(row, style)], width)
+    found = wrap([(row, style)], width)
+    return [[("".join(word for word, _ in line), style)] for line in found]
 
 
 def _notice(block: Block, view: View) -> list[Line]:
