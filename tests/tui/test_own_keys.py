@@ -9,7 +9,7 @@ from textual.app import App
 from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, Label, Static
 
 import rookery.tui
 from rookery.core.key_ids import DEFAULTS, KEY_IDS, PLACES
@@ -164,16 +164,17 @@ async def test_U6_letters_find_a_key_and_keys_move_the_list() -> None:
         await pilot.press("f1")
         assert isinstance(app.screen, KeysScreen)
         scroll = app.screen.query_one("VerticalScroll")
-        await pilot.press("pagedown", "down")
+        await pilot.press("pagedown", "pagedown", "down")
         await pilot.pause()
-        assert scroll.scroll_y == 11
+        assert scroll.scroll_y == 2 * (scroll.size.height - 1) + 1
         await pilot.press(*"server new")
-        listed = str(app.screen.query_one(Static).visual)
+        listed = str(app.screen.query_one("#listed", Static).visual)
         assert "In the list of MCP servers" in listed
         assert "Everywhere" not in listed
         assert scroll.scroll_y == 0
+        assert str(app.screen.query_one(".title", Label).visual) == "Keys"
         await pilot.press(*"zzz")
-        assert "No key has these letters." in str(app.screen.query_one(Static).visual)
+        assert "No key has these letters." in str(app.screen.query_one("#listed", Static).visual)
         assert app.screen.query_one(Input).has_focus
         await pilot.press("escape")
         assert len(app.screen_stack) == 1
@@ -185,3 +186,12 @@ async def test_U4_tab_moves_on_where_nothing_is_to_be_completed() -> None:
         assert not app.composer.has_focus
         await pilot.press("shift+tab", *" @he", "tab")
         assert app.composer.has_focus
+
+
+async def test_U6_f1_works_over_a_window_and_goes_the_same_way() -> None:
+    async with showing(gallery.CHOICES) as (app, pilot):
+        await pilot.press("f9", "f1")
+        assert isinstance(app.screen, KeysScreen)
+        assert len(app.screen_stack) == 3
+        await pilot.press("f1")
+        assert len(app.screen_stack) == 2

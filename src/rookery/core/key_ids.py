@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 
 OVER_WINDOWS = {
+    "help": "f1",
     "quit": "ctrl+q",
     "critic.1": "alt+1",
     "critic.2": "alt+2",
@@ -17,7 +18,6 @@ OVER_WINDOWS = {
 }
 EVERYWHERE = {
     "turn.cancel": "escape",
-    "help": "f1",
     "ask.next": "f2",
     "session.list": "ctrl+b",
     "session.new": "ctrl+n",

@@ -113,8 +113,8 @@ LEAVING: list[BindingType] = [
 KEYS: list[BindingType] = [
     quiet("keys.up", "scroll(-1)", "up", first=True),
     quiet("keys.down", "scroll(1)", "down", first=True),
-    quiet("keys.pageup", "scroll(-10)", "a page up", first=True),
-    quiet("keys.pagedown", "scroll(10)", "a page down", first=True),
+    quiet("keys.pageup", "turn(-1)", "a page up", first=True),
+    quiet("keys.pagedown", "turn(1)", "a page down", first=True),
 ]
 SEARCH: list[BindingType] = [
     key("search.up", "move(-1)", "up", first=True),

@@ -77,15 +77,18 @@ class KeysScreen(Modal[None]):
             yield Label("Keys", classes="title")
             yield Input(placeholder="letters of a key, or of what it does", compact=True)
             with VerticalScroll(can_focus=False):
-                yield Static(self._listed(""))
+                yield Static(self._listed(""), id="listed")
             yield Label(f"{moves} {pages} move · {back} back", classes="keys", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self.query_one(Static).update(self._listed(event.value))
+        self.query_one("#listed", Static).update(self._listed(event.value))
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_turn(self, pages: int) -> None:
+        self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
     def _listed(self, letters: str) -> Content:
         wanted = letters.casefold().split()
