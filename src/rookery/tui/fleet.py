@@ -51,6 +51,8 @@ class Fleet(ScrollView):
     def list_sessions(self, sessions: list[Block]) -> None:
         self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
         self.sessions = sessions
+        if self.has_focus:
+            self.on_focus()
         self.virtual_size = Size(self.size.width, ROWS * len(sessions))
         self.refresh()
 

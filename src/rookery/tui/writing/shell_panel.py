@@ -52,7 +52,8 @@ class ShellPanel(LineWidget):
         elif self._code == 0:
             sign, style, end = "✓", look.done, f"not sent · {key} closes it"
         else:
-            sign, style, end = "✗", look.failed, f"exit {self._code} · not sent · {key} closes it"
+            how = f"exit {self._code}" if (self._code or 0) >= 0 else "ended"
+            sign, style, end = "✗", look.failed, f"{how} · not sent · {key} closes it"
         said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
         head.append((f"  {end}", look.soft))
