@@ -289,3 +289,13 @@ async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Pa
         other, mine = (next(b for b in fleet() if b["id"] == name) for name in ("c3", "a1b2c3"))
         app.on_fleet_changed(FleetChanged([other | {"unread": True}, mine | {"unread": True}]))
         assert [app.fleet.render_line(y).text.endswith("•") for y in (0, 3)] == [True, False]
+
+
+async def test_U12_the_keys_on_a_card_can_be_clicked() -> None:
+    async with showing(PERMIT, (120, 50)) as (app, pilot):
+        shown = lines(app).split("\n")
+        row = next(y for y, line in enumerate(shown) if "reject with a reason" in line)
+        await pilot.click("#transcript", offset=(shown[row].index("reject") + 1, row))
+        await pilot.pause()
+        await pilot.press(*"no", "enter")
+        assert app.sent == [answer("q1", "n", "no") | {"reason": "no"}]
