@@ -54,7 +54,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
         screen.press("Enter")
         screen.wait_for("it-is-42", "not sent", "running")
         screen.press("Escape")
-        screen.wait_for("exit -2")
+        screen.wait_for("ended · not sent")
         screen.press("Escape")
         screen.wait_without("it-is-42")
         screen.press("Up")

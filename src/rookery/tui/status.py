@@ -146,10 +146,12 @@ class Keys(LineWidget):
     def _keys(self) -> list[tuple[str, str]]:
         """The focused widget's own first, then the program's, each as its list has them."""
         order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
+        below = self.app.screen is not self.screen
         bindings = [
             active.binding
             for active in self.screen.active_bindings.values()
             if active.binding.show and active.binding.id and active.binding.key != NO_KEY
+            if not (below and active.binding.id == "help")  # a window has a line of its own
         ]
         bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
         seen: dict[str, tuple[str, str]] = {}
