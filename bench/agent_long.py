@@ -9,11 +9,11 @@ import sys
 from statistics import median
 from time import monotonic
 
-from bench.agents import Agent, command, stage
+from bench.agents import Agent, Json, command, stage
 from bench.figures import Aim, Benchmark, progress, run_alone
 
 EVENTS = 2000
-PER_PROMPT = 50
+PER_PROMPT = 10
 PROMPTS = 15
 
 
@@ -24,11 +24,20 @@ def prompt_seconds(agent: Agent, session: str) -> float:
 
 
 def grow(agent: Agent, session: str) -> None:
-    """Each command is two events: the call and its result."""
+    """Each command is two events: the call and its result. Few commands a prompt: when the
+    condenser takes answers away, the scripted model begins its prompt again."""
     steps = [command(f"echo {number}") for number in range(PER_PROMPT)]
-    for number in range(EVENTS // (2 * PER_PROMPT)):
+    done = 0
+    while done < EVENTS // 2:
+        agent.told.clear()
         agent.prompt(session, *steps, {"text": "Done."})
-        progress(f"{(number + 1) * 2 * PER_PROMPT} events")
+        done += sum(_is_result(each.message) for each in agent.told)
+    progress(f"{2 * done} events")
+
+
+def _is_result(message: Json) -> bool:
+    update = message.get("params", {}).get("update", {})
+    return bool(update.get("status") == "completed")
 
 
 def measure() -> dict[str, float]:

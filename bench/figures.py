@@ -3,7 +3,7 @@
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bench.bytecode import compile_all
@@ -81,6 +81,20 @@ def prepare() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     compile_all()
+
+
+class Spread(NamedTuple):
+    """Of many times, in milliseconds: the one in the middle, the 99th of 100, the longest."""
+
+    middle: float
+    p99: float
+    most: float
+
+
+def spread(seconds: Sequence[float]) -> Spread:
+    ordered = sorted(seconds)
+    places = (len(ordered) // 2, int(len(ordered) * 0.99), -1)
+    return Spread(*(ordered[place] * 1e3 for place in places))
 
 
 def progress(text: str) -> None:

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from itertools import count
+from threading import Timer
 from time import perf_counter, sleep
 
 PATIENCE = 60.0
@@ -65,7 +66,15 @@ class Listener:
         self._in, self._out = self._process.stdin, self._process.stdout
 
     def echo(self, letter: str) -> float:
-        """Type a letter; seconds until the program writes it."""
+        """Type a letter; seconds until the program writes it. Raises TimeoutError, EOFError."""
+        late = Timer(PATIENCE, self._process.kill)  # its end is the end of what we read
+        late.start()
+        try:
+            return self._heard(letter)
+        finally:
+            late.cancel()
+
+    def _heard(self, letter: str) -> float:
         began, heard = perf_counter(), b""
         self._in.write(f"send-keys -l {letter}\n".encode())
         self._in.flush()
@@ -74,7 +83,9 @@ class Listener:
                 heard = heard[-8:] + line.split(b" ", 2)[2].rstrip(b"\r\n")
                 if letter.encode() in heard:
                     return perf_counter() - began
-        raise EOFError("tmux went away")
+        if perf_counter() - began < PATIENCE:
+            raise EOFError("tmux went away")
+        raise TimeoutError(f"{letter!r} was typed and not written within {PATIENCE:.0f} s")
 
     def end(self) -> None:
         self._process.kill()

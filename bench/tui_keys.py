@@ -10,7 +10,7 @@ import asyncio
 import sys
 from time import sleep
 
-from bench.figures import Aim, Benchmark, progress, run_alone
+from bench.figures import Aim, Benchmark, progress, run_alone, spread
 from bench.roost import Roost, play, roost
 from bench.screen import Screen
 from bench.tui_paint import ROOKERY
@@ -44,7 +44,7 @@ def _echoes(screen: Screen, count: int) -> list[float]:
             sleep(0.02)
     finally:
         listener.end()
-    return sorted(taken)
+    return taken
 
 
 def measure() -> dict[str, float]:
@@ -54,16 +54,16 @@ def measure() -> dict[str, float]:
         screen = Screen((*ROOKERY, "--resume", session))
         try:
             screen.wait_for("working")
-            alone = _echoes(still, 50)
-            taken = _echoes(screen, KEYS)
+            alone = spread(_echoes(still, 50))
+            taken = spread(_echoes(screen, KEYS))
         finally:
             still.end()
             screen.end()
     progress(
-        f"tui_keys: {taken[len(taken) // 2] * 1e3:.1f} ms in the middle, {taken[-1] * 1e3:.1f} ms"
-        f" at most; tmux alone {alone[len(alone) // 2] * 1e3:.1f} ms"
+        f"tui_keys: {taken.middle:.1f} ms in the middle, {taken.most:.1f} ms at most; "
+        f"tmux alone {alone.middle:.1f} ms"
     )
-    return {"tui_key_ms_p99": taken[int(len(taken) * 0.99)] * 1e3}
+    return {"tui_key_ms_p99": taken.p99}
 
 
 BENCHMARK = Benchmark((Aim("tui_key_ms_p99", "ms", below=50),), measure)

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from textual.app import App, ComposeResult
 
-from bench.figures import Aim, Benchmark, progress, run_alone
+from bench.figures import Aim, Benchmark, progress, run_alone, spread
 from rookery.core.document import make_block
 from rookery.tui.transcript.scroll import Scroll
 from rookery.tui.transcript.window import Page, Window
@@ -67,13 +67,13 @@ async def _steps() -> tuple[float, list[float]]:
 
 
 def measure() -> dict[str, float]:
-    opened, taken = asyncio.run(_steps())
-    taken.sort()
+    opened, steps = asyncio.run(_steps())
+    taken = spread(steps)
     progress(
         f"tui_transcript: {BLOCKS} blocks shown in {opened * 1e3:.1f} ms; a piece takes "
-        f"{taken[len(taken) // 2] * 1e3:.2f} ms, at most {taken[-1] * 1e3:.1f} ms"
+        f"{taken.middle:.2f} ms, at most {taken.most:.1f} ms"
     )
-    return {"tui_transcript_ms_p99": taken[int(len(taken) * 0.99)] * 1e3}
+    return {"tui_transcript_ms_p99": taken.p99}
 
 
 BENCHMARK = Benchmark((Aim("tui_transcript_ms_p99", "ms", below=16),), measure)

@@ -12,6 +12,7 @@ from rookery import paths
 from rookery.client import fleet, warmth
 from rookery.log.errors import LogError
 from rookery.processes import tree
+from tests.worker.aviary import Aviary
 
 SECONDS = 15.0  # within which an ended process must be gone
 
@@ -28,6 +29,14 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         end_all(directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def aviary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Aviary]:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    aviary = Aviary(tmp_path)
+    yield aviary
+    aviary.end()
 
 
 def end_all(home: Path) -> None:

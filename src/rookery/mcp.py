@@ -14,9 +14,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from rookery import paths, programs
+from rookery.core import handwritten
 from rookery.core.events import Json
 
 FILE = "mcp.json"
@@ -148,55 +149,20 @@ def _read(path: str) -> Json:
     except OSError as error:
         raise McpError(f"{path} cannot be read: {error.strerror}.") from error
     try:
-        text = data.decode("utf-8-sig")
-        document = json.loads(text, object_pairs_hook=_once)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise McpError(f"{path}, line {line}: not UTF-8.") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise McpError(f"{path}, {where}: not JSON: {error.msg}.") from None
-    except RecursionError:
-        raise McpError(f"{path}: nested too deeply.") from None
-    except _Twice as twice:
-        line = _line(text, str(twice), last=True)
-        raise McpError(f"{path}, line {line}: {str(twice)!r} is there twice.") from None
-    if not isinstance(document, dict):
-        raise McpError(f"{path}, line 1: must be an object with {SERVERS!r} in it.")
-    return document
-
-
-class _Twice(Exception):
-    """A key that would be lost when the file is written again."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    found: Json = {}
-    for key, value in pairs:
-        if key in found:
-            raise _Twice(key)
-        found[key] = value
-    return found
+        return handwritten.parse(data, path, f'{{"{SERVERS}": {{…}}}}')
+    except handwritten.Illegible as error:
+        raise McpError(str(error)) from None
 
 
 def _servers(document: Json, path: str) -> Json:
     """The table of servers within the document, made where it is missing."""
     servers = document.setdefault(SERVERS, {})
     if not isinstance(servers, dict):
-        _refuse(path, SERVERS, "must be an object of servers by name")
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+        why = "must be an object of servers by name"
+        raise McpError(handwritten.told(path, text, SERVERS, why))
     return servers
-
-
-def _refuse(path: str, key: str, why: str) -> NoReturn:
-    with open(path, encoding="utf-8-sig") as file:
-        line = _line(file.read(), key)
-    raise McpError(f"{path}, line {line}: {key} {why}.")
-
-
-def _line(text: str, key: str, *, last: bool = False) -> int:
-    quoted = json.dumps(key, ensure_ascii=False)
-    place = text.rfind(quoted) if last else text.find(quoted)
-    return text.count("\n", 0, max(place, 0)) + 1
 
 
 # ---------------------------------------------------------------- one server

@@ -28,11 +28,19 @@ class Condensing(NamedTuple):
     profile: str = ""
 
 
+class Judging(NamedTuple):
+    """Who of the agent's own judges a turn: a saved model, or "": the API's critic."""
+
+    enabled: bool = True
+    judge: str = ""
+
+
 class Glance(NamedTuple):
     models: tuple[Saved, ...] = ()
     condensing: Condensing = Condensing()
     problem: str = ""
     """Why nothing could be read."""
+    judging: Judging = Judging()
 
     @property
     def chosen(self) -> Saved | None:
@@ -53,7 +61,10 @@ def glance(home: str) -> Glance:
     named = loose.text(found, "default")
     chosen = named if named in profiles else next(iter(profiles), "")
     saved = (_saved(name, each, default=name == chosen) for name, each in profiles.items())
-    return Glance(tuple(saved), _condensing(loose.mapping(found, "condenser")))
+    critic = loose.mapping(found, "critic")
+    judging = Judging(critic.get("enabled") is not False, loose.text(critic, "judge").strip())
+    condensing = _condensing(loose.mapping(found, "condenser"))
+    return Glance(tuple(saved), condensing, judging=judging)
 
 
 def _older(found: Any) -> dict[str, Any]:

@@ -172,6 +172,12 @@ def _short_dir() -> str:
 # ---------------------------------------------------------------- small files
 
 
+def with_tilde(path: str) -> str:
+    """As people write a path below their own directory."""
+    user = os.path.expanduser("~")
+    return "~" + path[len(user) :] if path == user or path.startswith(user + "/") else path
+
+
 def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = False) -> None:
     """Replace a file so that a reader sees the old bytes or the new, never a part.
 

@@ -1,6 +1,7 @@
 """Checklist E: cancellation, at every moment of a turn."""
 
 import asyncio
+import json
 import os
 from pathlib import Path
 
@@ -169,3 +170,14 @@ async def test_acp_X9_taking_a_request_back(door: Door) -> None:
     else:
         assert answer["result"]["stopReason"] == "cancelled"
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
+
+
+async def test_acp_X9_taking_a_request_back_before_its_first_step(door: Door) -> None:
+    """Both in one piece: it is answered all the same."""
+    agent = await door.open()
+    agent.asked["list"] = "session/list"
+    asks: Json = {"jsonrpc": "2.0", "id": "list", "method": "session/list", "params": {}}
+    takes_back = {"method": "$/cancel_request", "params": {"requestId": "list"}}
+    agent.write(b"".join(json.dumps(each).encode() + b"\n" for each in (asks, takes_back)))
+    answer = await agent.answer("list")
+    assert "result" in answer or answer["error"]["code"] == -32800

@@ -34,10 +34,13 @@ SCRIPT: Json = {"turns": [], "otherwise": {"text": "You said: $prompt"}}
 ARGV = [sys.executable, "-P", "-m", "rookery", "agent"]
 
 
-def write_settings(home: Path, model: ScriptedModel, **more: Json) -> None:
+def profiles_of(model: ScriptedModel) -> Json:
     profile = {"model": "openai/scripted", "api_key": "sk-scripted-key", "base_url": model.url}
-    profiles = {"first": profile | QUICK, "second": profile | QUICK | {"model": "openai/other"}}
-    document = {"version": 1, "default": "first", "profiles": profiles, **more}
+    return {"first": profile | QUICK, "second": profile | QUICK | {"model": "openai/other"}}
+
+
+def write_settings(home: Path, model: ScriptedModel, **more: Json) -> None:
+    document = {"version": 1, "default": "first", "profiles": profiles_of(model), **more}
     (home / "agent_settings.json").write_text(json.dumps(document))
     keep_cold(home)
 

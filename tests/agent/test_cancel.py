@@ -130,4 +130,11 @@ async def test_G6_a_sub_agent_ends_too(agent: Agent, tmp_path: Path) -> None:
     pid = int(await reading)
     family = [row for row in tree.table() if row.pid == pid]
     await cancelled(agent, session, id)
+    ended = [call["status"] for call in calls(agent.news(session))]
+    assert ended == ["failed", "failed"], "its own call too"
     assert not await asyncio.to_thread(tree.wait_gone, family, 20.0)
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    again = [call["status"] for call in calls(agent.news(session))]
+    assert again[0] == "failed"
+    assert len(again) == 2
+    assert "in_progress" not in again

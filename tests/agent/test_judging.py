@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.choices import Wanted
-from rookery.agent.judging import has_api_critic, issues_of, verdict_of
+from rookery.agent.judging import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.making import llm_of
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.agent.settings.profiles import Model
@@ -38,6 +38,15 @@ async def test_a_judge_among_the_models(
         told = answer["result"]["_meta"]["rookery"]["critic"]
         assert told == {**VERDICT, "source": "judge"}
         assert model.asked[-1].body["model"] == "other"
+        count = len(model.asked)
+        unwanted = agent.ask(
+            "session/prompt",
+            sessionId=session,
+            prompt=[{"type": "text", "text": "once more"}],
+            _meta={"rookery": {"critic": False}},
+        )
+        assert (await agent.answer(unwanted))["result"] == {"stopReason": "end_turn"}
+        assert len(model.asked) == count + 1, "where nobody wants a verdict, nobody is asked"
         session = await agent.new(str(tmp_path))
         answer = await agent.turn(session, [{"text": "no verdict at all"}])
         assert answer["result"] == {"stopReason": "end_turn"}
@@ -62,6 +71,19 @@ async def test_a_judge_among_the_models(
 async def test_where_the_api_critic_is(key: str, url: str, asked: bool) -> None:
     model = Model("p", "openhands/m", Secret(key), url, None, {})
     assert has_api_critic(model) is asked
+
+
+@pytest.mark.parametrize(
+    ("base", "place"),
+    [
+        ("https://llm-proxy.app.all-hands.dev", "https://llm-proxy.app.all-hands.dev/vllm"),
+        ("https://llm-proxy.app.all-hands.dev/v1/", "https://llm-proxy.app.all-hands.dev/vllm"),
+        ("http://llm-proxy.x.all-hands.dev:8080/v1", "http://llm-proxy.x.all-hands.dev:8080/vllm"),
+        ("https://llm-proxy.x.all-hands.dev.org", "https://llm-proxy.x.all-hands.dev.org/vllm"),
+    ],
+)
+async def test_the_key_goes_to_the_host_that_it_is_for(base: str, place: str) -> None:
+    assert critic_url(base) == place
 
 
 async def test_issues_by_category() -> None:

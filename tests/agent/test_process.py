@@ -177,6 +177,10 @@ async def measure():
         busiest = max(busiest, time.thread_time() - work)
 
 class Measured(server.Server):
+    def __init__(self, arguments, group):
+        super().__init__(arguments, group)
+        group.create_task(measure())
+
     def _on_notification(self, method, params):
         global worst, busiest
         if method == "_late/begin":
@@ -186,12 +190,6 @@ class Measured(server.Server):
         else:
             super()._on_notification(method, params)
 
-async def run(bound):
-    task = asyncio.create_task(measure())
-    await original(bound)
-
-original = serving._serve
-serving._serve = run
 serving.Server = Measured
 serving.main(sys.argv[1:])
 """

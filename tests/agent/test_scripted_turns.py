@@ -78,6 +78,14 @@ def test_a_request_without_tools_takes_no_turn() -> None:
         assert said(chat(it.url, user("Go"), tools=None)) == "one"
 
 
+def test_a_summary_of_a_script_does_not_play_it() -> None:
+    script = json.dumps({"play": ["played"]})
+    with serving({"aside": {"text": "A summary"}}) as it:
+        assert said(chat(it.url, user(f"Summarize: {script}"), tools=None)) == "A summary"
+        assert said(chat(it.url, user(f"Please {script}"))) == "played"
+        assert said(chat(it.url, user(script), tools=None)) == "played"
+
+
 def test_words_that_stand_for_others() -> None:
     call = {"name": "terminal", "arguments": {"command": "echo $result"}}
     with serving([{"text": "$prompt: $result", "call": call}]) as it:

@@ -5,12 +5,19 @@ import asyncio
 import os
 import select
 import stat
+import time
 from pathlib import Path
 
 import pytest
+from openhands.sdk import Message, TextContent
 
+from rookery.agent.hiding import without_secrets
+from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.settings.secrets import KNOWN
 from tests.acp.driving import Agent, Json
+from tests.agent.conftest import profiles_of, write_settings
 from tests.agent.driving import allow_all, calls, run, shown, stop_reason, words
+from tests.agent.test_subagents import task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -60,7 +67,7 @@ async def test_a_tool_that_reads_the_key(agent: Agent, agent_home: Path, tmp_pat
         run(f"printf {KEY[:half]}; sleep 0.3; printf {KEY[half:]}"),
         run(f"true {KEY}"),
         {"call": {"name": "file_editor", "arguments": view}},
-        {"text": f"it is {KEY}", "chunks": 1},
+        {"text": f"it is {KEY}", "chunks": 6},
     ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
     updates = agent.news(session)
@@ -71,6 +78,73 @@ async def test_a_tool_that_reads_the_key(agent: Agent, agent_home: Path, tmp_pat
     assert words(agent.news(session)).startswith("it is ")
     assert KEY not in str(agent.raw)
     assert holding(agent_home) == ["agent_settings.json"]
+
+
+async def test_output_is_shown_while_the_command_runs(agent: Agent, tmp_path: Path) -> None:
+    """It is shorter than the key, and yet nothing waits for what might become of it."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    turn = agent.prompt(session, [run(f"echo rea''dy; cat {gate}"), {"text": "ok"}])
+    await agent.until(lambda message: "ready" in str(message))
+    await asyncio.to_thread(gate.write_text, "through\n")
+    assert stop_reason(await agent.answer(turn)) == "end_turn"
+    # The command had not been given up: it read what came after its output had been seen.
+    assert "through" in shown(calls(agent.news(session))[0])
+
+
+@pytest.mark.parametrize("below", [False, True])
+async def test_a_key_that_a_tool_reads_is_not_told_to_the_model(
+    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path, below: bool
+) -> None:
+    """By the editor, by a command, by an agent below: the result goes into every later request,
+    and those to other providers, too."""
+    other = "sk-of-another-profile"
+    extra = {"x": {"model": "openai/x", "api_key": other}}
+    write_settings(agent_home, model, profiles=profiles_of(model) | extra)
+    session = await agent.new(str(tmp_path))
+    await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
+    view = {"command": "view", "path": str(agent_home / "agent_settings.json")}
+    insert = {"command": "insert", "path": str(tmp_path / "copy"), "insert_line": 0}
+    steps: list[Json] = [
+        {"call": {"name": "file_editor", "arguments": view}},
+        run(f"cat {view['path']} | tee {tmp_path / 'copy'}"),
+        {"call": {"name": "file_editor", "arguments": insert | {"new_str": "first"}}},
+        {"text": "seen"},
+    ]
+    since = time.monotonic_ns()
+    if below:
+        steps = [task(steps, subagent_type="general-purpose"), {"text": "ok"}]
+    try:
+        assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    finally:
+        write_settings(agent_home, model)
+    asked = [each.body for each in model.asked if each.received >= since]
+    assert len(asked) == (6 if below else 4)
+    assert "openai/scripted" in str(asked[-2]), "the file was read"
+    assert "[redacted]" in str(asked)
+    kept = (tmp_path / "copy").read_text()
+    for key in (KEY, other):
+        assert key not in str(asked)
+        assert key in kept, "what is in files stays"
+
+
+async def test_what_holds_no_secret_is_not_copied() -> None:
+    """Nested, in lists and dictionaries; and what holds one keeps its kind."""
+    learned = "a-secret-of-this-test"
+    KNOWN.learn([learned])
+    plain = TextContent(text="nothing")
+    told = TextContent(text=f"it is {learned}.")
+    message = Message(role="tool", content=[plain, told], name="x")
+    hidden = without_secrets(message)
+    assert [each.text for each in hidden.content] == ["nothing", "it is [redacted]."]
+    assert hidden.content[0] is plain
+    assert without_secrets(hidden) is hidden
+    assert without_secrets({"a": (learned, 1), "b": [plain]}) == {
+        "a": ("[redacted]", 1),
+        "b": [plain],
+    }
 
 
 async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.agent.settings import documents, profiles
+from rookery.agent.settings import profiles
 from rookery.agent.settings.documents import SettingsError
 from rookery.agent.settings.profiles import Condenser, Missing, Model, Profile, Settings
 from rookery.agent.settings.secrets import Secret
+from rookery.core import handwritten
+from rookery.core.environment import LACKING
 
 KEY = "sk-very-secret-1234"
 
@@ -81,7 +83,17 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-KNOWN = {"version", "default", "profiles", "condenser", "llm", "model", "api_key", "base_url"}
+KNOWN = {
+    "version",
+    "default",
+    "profiles",
+    "condenser",
+    "critic",
+    "llm",
+    "model",
+    "api_key",
+    "base_url",
+}
 KNOWN |= {"timeout", "enabled", "max_size", "keep_first", "profile"}
 unknown = st.dictionaries(texts.filter(lambda key: key not in KNOWN), values, max_size=3)
 trimmed = texts.map(str.strip)
@@ -154,6 +166,9 @@ def test_an_edit_keeps_what_it_does_not_know(tmp_path: Path) -> None:
         ('{"condenser": {"max_size": 3}}', ["condenser.max_size", "10"]),
         ('{"condenser": {"max_size": 10, "keep_first": 9}}', ["keep_first", "half"]),
         ('{"condenser": {"enabled": 1}}', ["condenser.enabled"]),
+        ('{"critic": []}', ["critic must be an object"]),
+        ('{"critic": {"enabled": "no"}}', ["critic.enabled", "true or false"]),
+        ('{"critic": {"judge": 1}}', ["critic.judge", "saved model"]),
         ('{"version": 99}', ["newer Rookery"]),
         ('{"default": 1}', ["default"]),
         ('{"a": 1,\n"a": 2}', ["line 2", "twice"]),
@@ -347,6 +362,17 @@ def test_overrides_are_never_saved(tmp_path: Path) -> None:
     assert file(tmp_path).read_bytes() == before
 
 
+def test_an_override_that_is_lost_is_missed_not_replaced() -> None:
+    """Not by the saved model: another was asked for. Who names a profile means that one."""
+    lost = env(base_url="u") | {LACKING: "LLM_MODEL LLM_API_KEY"}
+    said = missing(profiles.effective(saved(), lost, True))
+    assert "--override-with-envs and LLM_MODEL and LLM_API_KEY: they are never saved" in said
+    assert "rookery stop SESSION" in said
+    one = missing(profiles.effective(Settings(), {LACKING: "LLM_API_KEY"}, True))
+    assert "LLM_API_KEY: it is never saved. Set it," in one
+    model(profiles.effective(saved(), lost, False))
+
+
 @pytest.mark.parametrize(
     ("given_", "words"),
     [
@@ -412,4 +438,4 @@ def test_another_profile_by_its_name() -> None:
 
 
 def test_a_document_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
-    assert documents.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}
+    assert handwritten.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}

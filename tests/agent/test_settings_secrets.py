@@ -79,3 +79,25 @@ def test_no_secret_is_left(secrets: list[str], before: str, after: str) -> None:
         cleaned = redactor.text(before + secret + after)
         for part in cleaned.split(HIDDEN):
             assert not any(each in part for each in secrets)
+
+
+SHORT = st.text("abc", min_size=6, max_size=9)
+
+
+@given(st.lists(SHORT, max_size=3), st.lists(st.text("abc", max_size=12), max_size=8))
+def test_pieces_hide_what_the_whole_would(secrets: list[str], pieces: list[str]) -> None:
+    """However the text is cut, it is shown as it would be in one piece."""
+    redactor = Redactor(secrets)
+    mask = redactor.in_pieces()
+    shown = [mask.feed(piece) for piece in pieces]
+    assert "".join(shown) + mask.flush() == redactor.text("".join(pieces))
+
+
+def test_pieces_hold_nothing_else_back() -> None:
+    mask = Redactor([KEY, "other-secret-" + "x" * 500]).in_pieces()
+    assert mask.feed("a short line") == "a short line"
+    assert mask.feed("it is sk-ve") == "it is "
+    assert mask.feed("ry good") == "sk-very good"
+    assert mask.feed(f" {KEY[:9]}") == " "
+    assert mask.feed(KEY[9:]) == HIDDEN
+    assert mask.flush() == ""

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.driving import calls, run, shown, stop_reason
+from tests.agent.driving import calls, run, shown, stop_reason, words
+from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -56,3 +58,82 @@ async def test_G8_a_task_that_goes_on_is_watched_again(agent: Agent, tmp_path: P
     assert "second" in shown(second)
     parents = [call["_meta"]["rookery"]["parentToolUseId"] for call in (first, second)]
     assert parents == [start["toolCallId"], again["toolCallId"]]
+
+
+def blocks(updates: list[Json]) -> list[Json]:
+    """What the calls look like, wherever in a log and whenever they were told."""
+    found = [block for block in play(*updates).blocks.values() if block["role"] == "tool"]
+    places = {block["id"]: place for place, block in enumerate(found)} | {None: None}
+    return [
+        {key: value for key, value in block.items() if key not in ("id", "seconds")}
+        | {"parent": places[block["parent"]]}
+        for block in found
+    ]
+
+
+async def reloaded(agent: Agent, session: str, cwd: Path) -> list[Json]:
+    agent.news()
+    await agent.call("session/load", sessionId=session, cwd=str(cwd), mcpServers=[])
+    return agent.news(session)
+
+
+async def test_G4_agents_below_are_told_again_as_they_were(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Calls, results, words, a failure, one that goes on for another call, two of one answer: the
+    same blocks after a load, with the session open, closed and forked. Tasks can go on then."""
+    session = await approving(agent, tmp_path)
+    view = {"command": "view", "path": str(tmp_path / "none")}
+    both = [task([run(f"echo {word}"), {"text": word}])["call"] for word in ("left", "right")]
+    steps: list[Json] = [
+        task([{"text": "Looking.", **run("echo first")}, {"text": "one"}]),
+        task(
+            [{"call": {"name": "file_editor", "arguments": view}}, {"text": "two"}],
+            subagent_type="general-purpose",
+        ),
+        {"calls": both},
+        task([run("echo again"), {"text": "three"}], resume="task_00000001"),
+        {"text": "ok"},
+    ]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    live = agent.news(session)
+    told = blocks(live)
+    assert len(told) == 10
+    assert [block["parent"] for block in told] == [None, 0, None, 2, None, None, 4, 5, None, 8]
+    assert blocks(await reloaded(agent, session, tmp_path)) == told
+    forked = await agent.call("session/fork", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    await agent.call("session/close", sessionId=session)
+    again = await reloaded(agent, session, tmp_path)
+    assert blocks(again) == told
+    assert calls(again) == calls(live)
+    assert words(again, "user_message_chunk").count("play") == 1 + json.dumps(steps).count("play")
+    assert blocks(await reloaded(agent, forked["sessionId"], tmp_path)) == told
+    steps = [
+        task([run("echo fifth"), {"text": "five"}]),
+        task(
+            [run("echo later"), {"text": "six"}],
+            resume="task_00000002",
+            subagent_type="general-purpose",
+        ),
+        {"text": "ok"},
+    ]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    news = blocks(agent.news(session))
+    assert [(block["status"], block["parent"]) for block in news] == [
+        ("done", None),
+        ("done", 0),
+        ("done", None),
+        ("done", 2),
+    ], "a task from before the load goes on"
+    bodies = [each.body["messages"] for each in model.asked]
+    [below] = [
+        messages
+        for messages in bodies
+        if messages[-1].get("name") == "terminal" and "later" in str(messages[-1]["content"])
+    ]
+    tools = [message["name"] for message in below if message["role"] == "tool"]
+    assert tools == ["file_editor", "terminal"], "and knows what it did before"
+    assert blocks(await reloaded(agent, session, tmp_path)) == blocks(again) + [
+        block | {"parent": None if block["parent"] is None else block["parent"] + len(told)}
+        for block in news
+    ]

@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.agent.conftest import surroundings, write_settings
@@ -13,14 +16,14 @@ from tests.agent.driving import edit
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
 
 
-def said(home: Path, cwd: Path, *words: str, code: int = 0) -> str:
+def said(home: Path, cwd: Path, *words: str, code: int = 0, **environment: str) -> str:
     (home / "person").mkdir(exist_ok=True)
     done = subprocess.run(
         [*ROOKERY, *words],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=surroundings(home, NO_COLOR="1"),
+        env=surroundings(home, NO_COLOR="1", **environment),
         stdin=subprocess.DEVNULL,
         check=False,
     )
@@ -49,3 +52,34 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     assert "sk-scripted-key" not in "".join(
         path.read_text(errors="replace") for path in (home / "conversations" / kept).rglob("*.json")
     )
+
+
+@pytest.mark.long
+def test_overrides_are_never_saved_and_missed_after_a_death(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """Settings: in the session's worker alone. One that is started without them says what it lacks,
+    and does not go on with the saved model; with them it goes on where it was."""
+    write_settings(home, model)
+    key = "sk-of-the-environment"
+    given = {"LLM_API_KEY": key, "LLM_MODEL": "openai/over"}
+    said(home, tmp_path, "run", "--override-with-envs", "--agent", "rookery", "hello", **given)
+    assert (model.asked[-1].body["model"], model.asked[-1].key) == ("over", key)
+    [session] = os.listdir(home / "sessions")
+    said(home, tmp_path, "prompt", "--wait", session, "awake")
+    assert (model.asked[-1].body["model"], model.asked[-1].key) == ("over", key)
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert not [path for path in files if key.encode() in path.read_bytes()]
+    worker = json.loads((home / "sessions" / session / "worker.json").read_text())["pid"]
+    os.kill(worker, signal.SIGKILL)
+    count = len(model.asked)
+    told = said(home, tmp_path, "prompt", "--wait", session, "are you there?", code=1)
+    assert "made with --override-with-envs and LLM_MODEL and LLM_API_KEY" in told
+    assert "rookery stop SESSION" in told
+    assert "Log in" not in told
+    assert len(model.asked) == count, "nobody was asked, least of all the saved model"
+    said(home, tmp_path, "stop", session)
+    told = said(home, tmp_path, "prompt", "--wait", session, "and now?", **given)
+    assert "You said: and now?" in told
+    assert (model.asked[-1].body["model"], model.asked[-1].key) == ("over", key)
+    assert "awake" in str(model.asked[-1].body["messages"])

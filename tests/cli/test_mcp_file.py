@@ -157,6 +157,8 @@ def test_H3_a_link_stays_a_link(tmp_path: Path) -> None:
         ("[]", "line 1"),
         ('{"mcpServers": {"a": {},\n "a": {}}}', "line 2: 'a' is there twice"),
         (b'{\n"\xff": 1}', "line 2: not UTF-8"),
+        ('{"mcpServers": {},\n "é": 1, "é": 2}', "line 2: 'é' is there twice"),
+        ('{"a": ' + "9" * 5000 + "}", "digits"),
     ],
 )
 def test_H3_a_broken_file_is_named_and_left_alone(

@@ -306,3 +306,20 @@ def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
     assert "less than half of max_size" in bad.err
     assert "there is no saved model" in setup("condenser", "--profile", "x").err
     assert setup("condenser", "--off").out == "Long conversations are never shortened.\n"
+
+
+def test_the_judge_is_told_and_changed(home: Path) -> None:
+    """Critic, sources: a judge model."""
+    assert "OpenHands' critic" in setup("critic").out
+    assert "there is no saved model 'big'" in setup("critic", "--judge", "big").err
+    assert setup("--model", "ollama_chat/m", "--name", "big", "--no-test").code == 0
+    assert setup("critic", "--judge", "big").out == "Turns are judged by the model big.\n"
+    kept = json.loads((home / profiles.FILE).read_text())
+    assert kept["critic"] == {"judge": "big"}
+    assert setup("critic", "--off").out == "Rookery's own agent has no critic of its own.\n"
+    assert setup("critic", "--on").out == "Turns are judged by the model big.\n"
+    (home / profiles.FILE).write_text(json.dumps(kept | {"profiles": {}}))
+    assert "the model big is gone" in setup("critic").out
+    (home / profiles.FILE).write_text(json.dumps(kept))
+    assert setup("--remove", "big").code == 0
+    assert "critic" not in json.loads((home / profiles.FILE).read_text())

@@ -4,6 +4,8 @@ import io
 from itertools import count
 from typing import Any
 
+import pytest
+
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.core.document import Document
@@ -253,6 +255,29 @@ def test_colours_of_output_are_kept_on_a_terminal_only() -> None:
     ran = call(title="ls", kind="execute", status="completed", content=output("\x1b[34mdir\x1b[0m"))
     assert "\x1b[34mdir" in streamed(ran, live=True)
     assert "    dir\n" in streamed(ran)
+
+
+def terminal(state: str, **fields: Any) -> Json:
+    return {"sessionUpdate": "_terminal", "id": "term-1", "state": state, **fields}
+
+
+RAN = [terminal("started", command="sh -c make", text="made\n"), terminal("ended", exitCode=0)]
+
+
+def test_a_terminal_that_ends_before_its_call_names_it_is_written_once() -> None:
+    names = [{"type": "terminal", "terminalId": "term-1"}]
+    late = update(content=names, status="completed")
+    found = streamed(
+        call(title="make", kind="execute"), *RAN, late, END, prompts=False, durations=False
+    )
+    assert found == "✓ run make · exit 0\n    made\n"
+
+
+@pytest.mark.parametrize("after", [[say("so")], []], ids=["then text", "then nothing"])
+def test_a_terminal_that_no_call_names_stands_for_itself(after: list[Json]) -> None:
+    found = streamed(*RAN, *after, END, prompts=False)
+    assert found.startswith("✓ run sh -c make · exit 0\n    made\n")
+    assert found.endswith("\n\nso\n") is bool(after)
 
 
 def test_signs_have_words_where_the_encoding_has_none() -> None:

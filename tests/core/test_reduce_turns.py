@@ -74,6 +74,12 @@ def test_a_failed_turn_shows_the_message_and_the_remedy_t1(error: Json, remedy: 
     assert document.header["error"] == error
 
 
+def test_our_own_agent_says_itself_what_it_lacks() -> None:
+    error = {"code": -32000, "message": "Run: rookery setup"}
+    document = play(update("_session", agent="rookery"), prompt(), idle("failed", error=error))
+    assert only(document, "error")["text"] == "Run: rookery setup"
+
+
 def test_a_turn_is_running_then_quiet_then_running_again_t6() -> None:
     quiet = update("_turn", state="quiet")
     assert play(prompt(), running(), quiet).header["state"] == "quiet"

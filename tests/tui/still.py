@@ -19,8 +19,7 @@ from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from tests.tui.gallery import NOW
 
-vars(Input)["cursor_blink"]._default = False
-"""A picture of a slow machine is the same as one of a fast one."""
+Input.cursor_blink = False  # a slow machine would take its picture without the cursor
 
 
 class AtOnce(Room):

@@ -32,8 +32,7 @@ def model() -> Iterator[str]:
 def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) -> None:
     # Nothing is set up; a process that is kept warm would outlive the test.
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
-    with model() as address, Tmux(home, size=(80, 24)) as screen:
-        screen.seconds = 150.0
+    with model() as address, Tmux(home, size=(80, 24), seconds=150.0) as screen:
         screen.wait_for("No model is set up", "F6")
         screen.press("F6")
         screen.wait_for("none yet: Enter sets one up")
@@ -46,8 +45,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.press("Tab")
         screen.type("scripted")
         screen.press("Tab", "Tab")
-        screen.type(address)
-        screen.press("Enter")
+        screen.say(address)
         screen.wait_for("Saved scripted (openai/scripted)")
         screen.press("Escape")
         screen.wait_for("rookery starts on it", "openai/scripted")
@@ -55,8 +53,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.wait_for("When are you asked, in new sessions?")
         screen.press("End", "Enter")
         screen.wait_for("Approve all: everything is allowed")
-        screen.type("Write me a note")
-        screen.press("Enter")
+        screen.say("Write me a note")
         screen.wait_for("Done: your task is in", "ready")
     assert (home / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
     assert choices.last_confirm(str(home)) == "all"
@@ -67,9 +64,8 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
     words = ", ".join(f'"{word}"' for word in player)
     (home / "config.toml").write_text(f"[agents.mine]\ncommand = [{words}]\n")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"text": "the answer is 42"}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"text": "the answer is 42"}))
         screen.wait_for("the answer is 42", "ready")
         screen.press("F7")
         screen.wait_for("current")
@@ -86,9 +82,8 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
 
 def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"text": "here"}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"text": "here"}))
         screen.wait_for("here", "ready")
         screen.press("F9")
         screen.wait_for("Confirm every action", "current", "High risk only")
@@ -101,15 +96,14 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.wait_without("High risk only")
         screen.press("C-n")
         screen.wait_for("a new session")
-        screen.type("go")
-        screen.press("Enter")  # the demo's edit, which it would ask about
+        screen.say("go")  # the demo's edit, which it would ask about
         screen.wait_for("That is how an agent's edit looks when you allow it.")
 
 
 def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
     (home / "config.toml").write_text("# mine\n")
     with Tmux(home, size=(80, 24)) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.press("F6")
         screen.wait_for("Times and limits")
         screen.press("End", "Enter")
@@ -130,6 +124,6 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
     assert found.policy.cancel_grace == 7
     assert (home / "config.toml").read_text().startswith("# mine\n")
     with Tmux(home, size=(80, 24)) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.press("F6")
         screen.wait_for("light · unified diffs")

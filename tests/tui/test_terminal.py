@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rookery import paths
 from rookery.client.fleet import heads
-from tests.cli.driving import made, play, rookery
+from tests.cli.driving import ROOKERY, made, play, rookery
 from tests.tui.tmux import Tmux
 
 
@@ -19,16 +19,14 @@ def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
     with Tmux(home) as screen:
         shown = screen.wait_for("Rookery", "demo", "F1 lists every key")
         assert "a new session" in shown
-        screen.type("hello")
-        screen.press("Enter")
+        screen.say("hello")
         screen.wait_for("Rookery's demo agent")
 
 
 def test_U5_a_turn_with_an_approval(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("go")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("go")
         screen.wait_for("wants to edit greeting.py", "1  Allow", "needs you")
         screen.type("1")  # into the composer: it must not answer
         screen.wait_for("│ 1")
@@ -41,9 +39,8 @@ def test_U5_a_turn_with_an_approval(home: Path) -> None:
 
 def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"command": "echo begun; sleep 600"}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"command": "echo begun; sleep 600"}))
         screen.wait_for("begun", "working")
         screen.type("next thing")
         screen.press("Escape")
@@ -54,9 +51,8 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
 
 def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"text": "begun"}, {"command": "sleep 3; echo late-$((6*7))"}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"text": "begun"}, {"command": "sleep 3; echo late-$((6*7))"}))
         screen.wait_for("begun", "working")
         screen.press("C-q")
         screen.wait_for("Leave?")
@@ -65,23 +61,15 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         session = str(only(home)["id"])
         assert f"rookery --resume {session}" in shown
     assert only(home)["awake"]
-    command = [*_rookery(), "--last"]
-    with Tmux(home, *command) as screen:
+    with Tmux(home, *ROOKERY, "--last") as screen:
         screen.wait_for("begun", "exit 0", "ready")
-
-
-def _rookery() -> list[str]:
-    import sys
-
-    return [sys.executable, "-m", "rookery"]
 
 
 def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     other = made({"text": "I am the other one."}, title="other")
     with Tmux(home, size=(120, 30)) as screen:
         screen.wait_for("F1 lists", "other")
-        screen.type(play({"text": "first part"}, {"wait": 2}, {"text": "second part"}))
-        screen.press("Enter")
+        screen.say(play({"text": "first part"}, {"wait": 2}, {"text": "second part"}))
         screen.wait_for("first part", "working")
         screen.press("F4")
         screen.wait_for("I am the other one.")
@@ -92,15 +80,13 @@ def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
 
 def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"text": "begun"}, {"until": "cancel"}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"text": "begun"}, {"until": "cancel"}))
         screen.wait_for("begun", "working")
         worker = paths.read_json(os.path.join(_directory(home), paths.WORKER)) or {}
         os.kill(worker["pid"], signal.SIGKILL)
         screen.wait_for("ended in mid-turn", "interrupted")
-        screen.type(play({"text": "awake again"}))
-        screen.press("Enter")
+        screen.say(play({"text": "awake again"}))
         screen.wait_for("awake again", "ready")
 
 
@@ -113,7 +99,7 @@ def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> No
     for number in range(12):
         steps = [{"text": f"turn {number} line {line}\n\n"} for line in range(12)]
         rookery("prompt", session, "--wait", play(*steps))
-    with Tmux(home, *_rookery(), "--resume", session) as screen:
+    with Tmux(home, *ROOKERY, "--resume", session) as screen:
         shown = screen.wait_for("turn 11 line 11")
         assert "the very first words" not in shown
         screen.press("BTab")
@@ -126,12 +112,10 @@ def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> No
 
 def test_U2_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play({"text": "begun"}, {"wait": 3}))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play({"text": "begun"}, {"wait": 3}))
         screen.wait_for("begun", "working")
-        screen.type("and then this")
-        screen.press("Enter")
+        screen.say("and then this")
         screen.wait_for("1 waits", "and then this")
         screen.wait_for("I am only the demo agent")
         screen.wait_without("1 waits")

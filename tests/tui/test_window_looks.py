@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from rookery.core.policy import Interface
 from rookery.tui.splash import SetUp
@@ -65,6 +66,10 @@ def _keys(*keys: str) -> Callable[[Pilot[str]], Awaitable[None]]:
         for key in keys:
             await pilot.press(key)
             await pilot.pause()
+        for field in pilot.app.screen.query(Input):  # a picture is taken whenever it is taken
+            field.cursor_blink = False
+            field._restart_blink()
+        await pilot.pause()
 
     return press
 

@@ -127,6 +127,48 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
     assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
 
 
+async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
+    """In the form of the critic, with what stands in config.toml; one that is gone is said so."""
+    file = Path(home, "agent_settings.json")
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", *["down"] * 5, "enter")
+        put(app, "judge", "model:local")
+        put(app, "critic.score_below", "7")
+        await pilot.press("ctrl+s")
+        assert wrong(app) == {"critic.score_below": "✗ score_below must be 0 to 1"}
+        assert "critic" not in json.loads(file.read_text()), "nothing was saved yet"
+        put(app, "critic.score_below", "0.7")
+        await pilot.press("ctrl+s")
+        assert told(app) == "Saved: judge, critic.score_below."
+        assert row(app, "Critic") == "judged by local · does not refine"
+        saved = json.loads(file.read_text())
+        assert saved["critic"] == {"judge": "local"}
+        assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
+        assert config.load(home).critic.score_below == 0.7
+        await pilot.press("enter", "ctrl+s")
+        assert told(app) == "Nothing was changed."
+        await pilot.press("enter")
+        put(app, "judge", "off")
+        await pilot.press("ctrl+s")
+        assert told(app) == "Saved: judge."
+        assert json.loads(file.read_text())["critic"] == {"enabled": False, "judge": "local"}
+        await pilot.press("enter")
+        put(app, "judge", "model:work")
+        file.write_text(json.dumps(saved | {"profiles": {}}))
+        await pilot.press("ctrl+s")
+        assert "there is no saved model 'work'" in wrong(app)["judge"]
+        await pilot.press("escape", "up", "down", "enter")
+        assert isinstance(app.screen, FormScreen)
+        assert app.screen.answers()["judge"] == "model:local"
+        assert "which is gone" in app.export_screenshot().replace("&#160;", " ")
+
+
+def row(app: Still, title: str) -> str:
+    assert isinstance(app.screen, RowsScreen)
+    [found] = [row.more for row in app.screen.rows if row.title == title]
+    return found
+
+
 async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f6", "f7", "f6", "ctrl+n", "f4")

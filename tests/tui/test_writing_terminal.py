@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,10 @@ import pytest
 from rookery import paths
 from rookery.client.fleet import heads
 from rookery.log.reader import Reader
-from tests.cli.driving import made, play
+from tests.cli.driving import ROOKERY, made, play
 from tests.tui.test_clipboard import tool
 from tests.tui.tmux import Tmux
 
-ROOKERY = (sys.executable, "-m", "rookery")
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 
 
@@ -33,7 +31,7 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
     (home / "notes-ignored.md").write_text("x")
     (home / ".gitignore").write_text("notes-ignored.md\n")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.type("see @notes")
         shown = screen.wait_for("▌notes-of-mine.md")
         assert "ignored" not in shown
@@ -49,9 +47,8 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
 
 def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("!echo it-is-$((6*7)); sleep 600")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("!echo it-is-$((6*7)); sleep 600")
         screen.wait_for("it-is-42", "not sent", "running")
         screen.press("Escape")
         screen.wait_for("ended · not sent")
@@ -70,7 +67,7 @@ def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path
     (home / "copied").write_bytes(PNG + b"3")
     place = tool(home, "wl-paste", 'case "$1" in --list*) echo image/png;; *) cat copied;; esac')
     with Tmux(home, "env", f"PATH={place}:{os.environ['PATH']}", *ROOKERY) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.paste(f"'{home}/shot one.png' file://{home}/two.png")
         screen.wait_for("▣ shot one.png", "▣ two.png")
         screen.press("C-v")
@@ -92,7 +89,7 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
     editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")
     editor.chmod(0o755)
     with Tmux(home, "env", f"EDITOR={editor}", "VISUAL=", *ROOKERY) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.type("begun")
         screen.press("C-g")
         screen.wait_for("begun and more")
@@ -100,24 +97,21 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
 
 def test_U4_history_outlives_the_program(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("remember me well")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("remember me well")
         screen.wait_for("1  Allow", "needs you")
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
+        screen.ready()
         screen.press("C-r")
         screen.wait_for("Earlier prompts", "remember me well")
-        screen.type("well")
-        screen.press("Enter")
+        screen.say("well")
         screen.wait_for("│ remember me well")
 
 
 def test_U5_approving_all_from_now_on_changes_the_mode(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("go")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("go")
         screen.wait_for("1  Allow", "needs you")
         screen.press("F2")
         screen.press("p")
@@ -167,9 +161,8 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
 def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
     ask = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "thank you"}]}
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type(play(ask))
-        screen.press("Enter")
+        screen.ready()
+        screen.say(play(ask))
         screen.wait_for("needs you", "edit b.py")
         screen.press("C-n")
         screen.wait_for("a new session")
@@ -181,9 +174,8 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
 
 def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path) -> None:
     with Tmux(home) as screen:
-        screen.wait_for("F1 lists")
-        screen.type("go")
-        screen.press("Enter")
+        screen.ready()
+        screen.say("go")
         screen.wait_for("4  Always allow this, by a rule")
         screen.press("F2")
         screen.press("4")

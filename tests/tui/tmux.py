@@ -4,9 +4,12 @@ import itertools
 import os
 import shlex
 import subprocess
-import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Self
+
+from tests.cli.driving import ROOKERY
 
 SECONDS = 60.0
 _NUMBERS = itertools.count()
@@ -15,10 +18,17 @@ _NUMBERS = itertools.count()
 class Tmux:
     """One terminal with one command in it, on a server of its own."""
 
-    def __init__(self, home: Path, *command: str, size: tuple[int, int] = (100, 30)) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *command: str,
+        size: tuple[int, int] = (100, 30),
+        seconds: float = SECONDS,
+    ) -> None:
+        self._seconds = seconds
         self._server = f"rk{os.getpid()}-{next(_NUMBERS)}"
         wide, high = map(str, size)
-        line = shlex.join(command or (sys.executable, "-m", "rookery"))
+        line = shlex.join(command or ROOKERY)
         words = ("sh", "-c", f"{line}; exec cat")  # what it says at its end stays to be read
         environment = {**os.environ, "ROOKERY_HOME": str(home), "TERM": "xterm-256color"}
         for name in ("COLUMNS", "LINES"):  # a test runner's own would count more than the terminal
@@ -40,6 +50,15 @@ class Tmux:
         )
         return done.stdout
 
+    def ready(self) -> None:
+        """Wait until it can be written to."""
+        self.wait_for("F1 lists")
+
+    def say(self, text: str) -> None:
+        """Typed, and sent with Enter."""
+        self.type(text)
+        self.press("Enter")
+
     def type(self, text: str) -> None:
         self._call("send-keys", "-l", text)
 
@@ -51,32 +70,30 @@ class Tmux:
         self._call("set-buffer", text)
         self._call("paste-buffer", "-p", "-r")
 
-    def wait_for_title(self, word: str) -> None:
-        until = time.monotonic() + SECONDS
-        while word not in (title := self._call("display-message", "-p", "#{pane_title}")):
-            assert time.monotonic() < until, title
-            time.sleep(0.05)
+    def title(self) -> str:
+        return self._call("display-message", "-p", "#{pane_title}")
 
     def screen(self) -> str:
         return self._call("capture-pane", "-p")
 
+    def wait_for_title(self, word: str) -> None:
+        self._wait(self.title, lambda title: word in title, f"{word!r} in the title")
+
     def wait_for(self, *words: str) -> str:
         """The screen, once it shows all of them."""
-        return self._wait(lambda shown: all(word in shown for word in words), words)
+        return self._wait(self.screen, lambda shown: all(w in shown for w in words), str(words))
 
     def wait_without(self, word: str) -> str:
-        return self._wait(lambda shown: word not in shown, ("no", word))
+        return self._wait(self.screen, lambda shown: word not in shown, f"no {word!r}")
 
-    def _wait(self, is_there: "object", words: tuple[str, ...]) -> str:
-        until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
-            shown = self.screen()
-            if is_there(shown):  # type: ignore[operator]
-                return shown
+    def _wait(self, look: Callable[[], str], is_there: Callable[[str], bool], what: str) -> str:
+        until = time.monotonic() + self._seconds
+        while not is_there(shown := look()):
+            assert time.monotonic() < until, f"{what} did not come:\n{shown}"
             time.sleep(0.05)
-        raise AssertionError(f"{words} did not come:\n{self.screen()}")
+        return shown
 
-    def __enter__(self) -> "Tmux":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,7 +12,6 @@ from rookery import paths
 from rookery.client.start import Started, start_worker
 from rookery.processes import tree as processes
 from rookery.processes.tree import Process
-from tests.worker.aviary import Aviary
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 
@@ -83,11 +82,3 @@ def roost(tmp_path: Path) -> Iterator[Roost]:
     roost = Roost(tmp_path / "home")
     yield roost
     roost.end()
-
-
-@pytest.fixture
-def aviary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Aviary]:
-    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
-    aviary = Aviary(tmp_path)
-    yield aviary
-    aviary.end()

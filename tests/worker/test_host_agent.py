@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery import paths
+from rookery.core.environment import LACKING, OVERRIDE
 from rookery.core.events import Event, kind_of
 from rookery.processes import tree
 from rookery.processes.lineage import MARK
@@ -65,6 +66,33 @@ async def test_environment_is_that_of_the_sessions_maker(
     names = ["PATH", "ROOKERY_HOME", "HTTPS_PROXY", "KEY"]
     assert environment == {name: maker[name] for name in names}
     assert (bird.directory / paths.ENVIRONMENT).stat().st_mode & 0o777 == 0o600
+
+
+@linux
+@pytest.mark.parametrize("override", ["1", "0"])
+async def test_overrides_of_a_model_are_not_kept_a1(
+    aviary: Aviary, monkeypatch: pytest.MonkeyPatch, override: str
+) -> None:
+    """Those of the starter's are used, what it lacks is told to the agent; without the override
+    they are variables like any other."""
+    maker = {"PATH": os.environ["PATH"], "ROOKERY_HOME": aviary.home, OVERRIDE: override}
+    maker |= {"LLM_API_KEY": "sk-of-the-maker", "LLM_MODEL": "m", "ANTHROPIC_API_KEY": "sk-other"}
+    bird = aviary.hatch(environment=maker)
+    monkeypatch.setenv("LLM_API_KEY", "sk-of-the-starter")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-starter")
+    monkeypatch.delenv("LLM_MODEL", raising=False)
+    await bird.turn("hello")
+    found = Path(f"/proc/{bird.agent.pid}/environ").read_text().rstrip("\0").split("\0")
+    given = dict(entry.split("=", 1) for entry in found)
+    kept = (bird.directory / paths.ENVIRONMENT).read_text()
+    assert given["ANTHROPIC_API_KEY"] == "sk-other"
+    names = ("LLM_API_KEY", "LLM_MODEL", LACKING)
+    if override == "1":
+        assert [given.get(name) for name in names] == ["sk-of-the-starter", None, "LLM_MODEL"]
+        assert "sk-of-the-maker" not in kept
+    else:
+        assert [given.get(name) for name in names] == ["sk-of-the-maker", "m", None]
+        assert "sk-of-the-maker" in kept
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
-USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+from rookery.core import argv
 
+USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+OVERRIDE = "override-with-envs"
 
 SETUP = "rookery-setup"
 """The way to authenticate: to set up a model."""
@@ -16,22 +18,11 @@ class Arguments(NamedTuple):
     """LLM_MODEL, LLM_API_KEY and LLM_BASE_URL win over what is saved."""
 
 
-def parse(argv: list[str]) -> Arguments | str:
+def parse(words: list[str]) -> Arguments | str:
     """The arguments, or what is wrong with them."""
-    resume, last, override = "", False, False
-    rest = list(argv)
-    while rest:
-        word, is_set, value = rest.pop(0).partition("=")
-        if word == "--last" and not is_set:
-            last = True
-        elif word == "--override-with-envs" and not is_set:
-            override = True
-        elif word == "--resume":
-            if not is_set and not rest:
-                return f"--resume needs the id of a session\n{USAGE}"
-            resume = value if is_set else rest.pop(0)
-        else:
-            return f"{word} is not known\n{USAGE}"
-    if resume and last:
-        return f"--resume and --last exclude each other\n{USAGE}"
-    return Arguments(resume, last, override)
+    flags = ("last", OVERRIDE)
+    try:
+        found = argv.read(words, values=("resume",), flags=flags, either=[("resume", "last")])
+    except argv.Misused as error:
+        return f"{error}\n{USAGE}"
+    return Arguments(found.get("resume", ""), "last" in found, OVERRIDE in found)

@@ -4,13 +4,18 @@ OpenHands proxy, or a judge, another model of the person's. Neither is needed; a
 
 import json
 import re
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
+from rookery import paths
 from rookery.agent.settings.profiles import Model
+from rookery.agent.settings.secrets import Secret
 
 type Json = dict[str, Any]
 
@@ -21,6 +26,10 @@ KINDS = {
     "infrastructure_issues": "infrastructure",
     "other": "other",
 }
+WITHIN = 50.0
+"""Seconds for the API's answer."""
+RESTS = 600.0
+"""Seconds for which an API that failed is left alone: each turn would wait for it again."""
 LONGEST = 40_000
 """Characters of a conversation that a judge reads: the end of it."""
 ASKED = (
@@ -37,16 +46,45 @@ def has_api_critic(model: Model) -> bool:
     return bool(model.key) and PROXY.match(model.base_url or "") is not None
 
 
-def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
-    """Blocks. None where it cannot be had."""
-    from openhands.sdk.critic.impl.api import APIBasedCritic
+def critic_url(base_url: str) -> str:
+    """Beside the model's own API, whose path is left out. The key goes to no other host than the
+    one that it is for."""
+    where = urlsplit(base_url)
+    return f"{where.scheme}://{where.netloc}/vllm"
 
-    found = PROXY.match(model.base_url)
-    assert found is not None
+
+_resting: dict[tuple[str, Secret], float] = {}
+
+
+def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
+    """Blocks. None while it is left alone; raises what the SDK raises where it cannot be had."""
+    place = critic_url(model.base_url), model.key
+    if time.monotonic() < _resting.get(place, 0.0):
+        return None
+    told = None
+    try:
+        told = _ask_api(conversation, *place)
+    finally:
+        if told is None:
+            _resting[place] = time.monotonic() + RESTS
+    return told
+
+
+def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
+    from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
+
+    # What it fetches to write the conversation down in its model's way: it belongs into the home.
+    chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
     critic = APIBasedCritic(
-        server_url=f"{found[0]}/vllm", api_key=model.key.reveal(), model_name="critic"
+        server_url=url, api_key=key.reveal(), model_name="critic", timeout_seconds=WITHIN
     )
-    result = critic.evaluate(_events(conversation))
+    try:
+        result = critic.evaluate(_events(conversation))
+    except ValueError:  # half a file of that, too: it is fetched anew next time
+        chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
+        raise
+    finally:
+        critic._client.close()
     listed = (result.metadata or {}).get("categorized_features") or {}
     return {"score": result.score, "source": "api", "issues": issues_of(listed)}
 

@@ -31,10 +31,11 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import kept, store, subagents, terminal
+from rookery.agent import hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
+from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent
 from rookery.providers import PLACEHOLDER
 
@@ -83,6 +84,7 @@ def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
     terminal.install()
     kept.install()
+    hiding.install()
     subagents.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
@@ -116,9 +118,9 @@ def make(wishes: Wishes) -> Conversation:
 
 
 def hide_key(conversation: Conversation, model: Model) -> None:
-    """In what commands print, which is told piece by piece; the model does not see it either."""
+    """In what commands print: the model does not see it either."""
     key = model.key.reveal()
-    if key and key != PLACEHOLDER:
+    if len(key) >= SHORTEST and key != PLACEHOLDER:
         conversation.state.secret_registry.track_exported_values({model.profile: key})
 
 

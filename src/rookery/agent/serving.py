@@ -4,11 +4,11 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import NoReturn
 
 from rookery.agent.arguments import Arguments, parse
 from rookery.agent.server import Server
+from rookery.wire import reception
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -36,24 +36,17 @@ def _end_descendants() -> None:
         tree.kill(left)
 
 
-class Over(Exception):
-    """Ends the group: whatever still works for a session is cancelled."""
-
-
 async def serve(arguments: Arguments) -> None:
-    with suppress(Over):
-        async with asyncio.TaskGroup() as group:
-            await _serve(Server(arguments, group))
+    await reception.serve(lambda group: _opened(arguments, group))
 
 
-async def _serve(server: Server) -> None:
+def _opened(arguments: Arguments, group: asyncio.TaskGroup) -> Server:
     from concurrent.futures import ThreadPoolExecutor
 
     from rookery.agent import stderr
 
+    server = Server(arguments, group)
     stderr.shield()
     # More than asyncio's few: a tool that hangs holds its thread, and nobody may wait for that.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
-    await server.closed.wait()
-    await server.wind_down()
-    raise Over
+    return server

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, override
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, CondensationRequest
 
-from rookery.agent import sdk, store, subagents, terminal
+from rookery.agent import delegations, sdk, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.client import Client
 from rookery.agent.making import Wishes, hide_key, llm_of, make, policy_of
@@ -41,7 +41,7 @@ class Session(Voice, Seams):
         models: Models,
         lock: "Lock",
     ) -> None:
-        super().__init__(client, record)
+        super().__init__(client, record, home.folder(record.id))
         self.choices = choices
         self.models = models
         self.warming: asyncio.Future[None] | None = None
@@ -93,6 +93,7 @@ class Session(Voice, Seams):
         sdk.load_rest()
         self.running._ensure_agent_ready()
         subagents.ask_through(self.running, self._ask_for_child)
+        subagents.remember(self.running, delegations.tasks(self.folder))
 
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""
@@ -221,6 +222,7 @@ class Session(Voice, Seams):
         id = store.new_id()
         with self._unwatched():
             self.running.fork(conversation_id=uuid.UUID(id)).close()
+        delegations.copy(self.folder, self._home.folder(id))
         title = f"{self.record.title} (fork)" if self.record.title else ""
         made = self.record._replace(
             id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True

@@ -15,6 +15,7 @@ from rookery.agent.sdk import Sdk
 from rookery.agent.settings.documents import SettingsError
 from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.agent.store import Record, Store
+from rookery.core import loose
 from rookery.log.lock import Busy
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
 from rookery.wire.params import (
@@ -263,7 +264,7 @@ class Sessions:
                 request.reply({"stopReason": turn.stop_reason})
                 return
             await turn.answered.wait()
-        turn = session.turn = Turn(session)
+        turn = session.turn = Turn(session, judged=_is_judged(params))
         try:
             answer = await turn.play(parts)
         finally:
@@ -295,6 +296,12 @@ def _tell_commands(session: "Session") -> None:
     from rookery.agent import commands
 
     session.tell(commands.advertised(session.running))
+
+
+def _is_judged(params: Json) -> bool:
+    """Unless the client wants no verdict."""
+    wish = loose.mapping(loose.mapping(params, "_meta"), "rookery")
+    return wish.get("critic") is not False
 
 
 def _place(params: Json) -> tuple[str, tuple[str, ...]]:

@@ -1,15 +1,16 @@
 """Agents that an agent starts: they run in a tool's thread, ask through their parent's session, are
 watched by it, and end with its turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
+from uuid import UUID
 
 from openhands.sdk import LocalConversation
 from openhands.sdk.event import ActionEvent
 from openhands.tools.task import manager
 from openhands.tools.task.impl import TaskExecutor
-from openhands.tools.task.manager import Task, TaskManager
+from openhands.tools.task.manager import Task, TaskManager, TaskStatus
 
 from rookery.agent import terminal
 from rookery.agent.translate.children import ChildWatcher
@@ -29,6 +30,9 @@ class Below(LocalConversation):
         super().__init__(visualizer=watcher, **named)
         if isinstance(watcher, ChildWatcher):
             terminal.on_output(self, watcher.on_output)
+            about = named.get("observability_metadata") or {}
+            task = str(about.get("task_id") or "")
+            watcher.begin(self.state.persistence_dir, len(self.state.events), task)
 
     def close(self) -> None:
         terminal.on_output(self, None)
@@ -61,6 +65,17 @@ def ask_through(conversation: LocalConversation, asker: Asker) -> None:
     """`asker(task, actions)` is called in the tool's thread, and says whether to go on."""
     for executor in _executors(conversation):
         executor._manager._confirmation_handler = asker
+
+
+def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None:
+    """Tasks that were given before the conversation was loaded: they can go on, and a new one is
+    not called as they are."""
+    for executor in _executors(conversation):
+        found = executor._manager
+        with found._tasks_lock:
+            for name, id in tasks.items():
+                known = Task(id=name, status=TaskStatus.COMPLETED, conversation_id=id)
+                found._tasks.setdefault(name, known)
 
 
 def conversation_of(conversation: LocalConversation, task: str) -> str:

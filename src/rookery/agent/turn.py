@@ -52,14 +52,17 @@ class Waits(Exception):
 
 
 class Turn:
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", *, judged: bool = True) -> None:
         self.session = session
+        self._judged = judged
         self.over = asyncio.Event()
         """It is at its end, but for the answer."""
         self.answered = asyncio.Event()
         self.stop_reason = "end_turn"
         """How it ended, once it is over."""
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """A prompt waits behind this turn: nobody waits for a verdict then."""
         self._steering: list[Parts] = []
         self._ending = False
         self._sent = False
@@ -75,6 +78,7 @@ class Turn:
     def steer(self, parts: Parts) -> bool:
         """Take a prompt into this turn, at its next step. False: the turn is about to end."""
         if self._ending or self.cancelled:
+            self._hurry()
             return False
         self._steering.append(parts)
         return True
@@ -84,6 +88,10 @@ class Turn:
         known = commands.BY_NAME.get(said.name)
         answer = commands.answer(self.session, said) if not known or known.while_running else None
         self.session.say(f"\n\n{answer or BUSY}\n\n")
+
+    def _hurry(self) -> None:
+        if not self._hurried.done():
+            self._hurried.set_result(None)
 
     # --- the course of it ------------------------------------------------------------------------
 
@@ -107,8 +115,8 @@ class Turn:
         if self.cancelled:
             session.end_calls(CANCELLED)
         session.tell_usage()
-        answer: Json = {"stopReason": self.stop_reason}
-        return answer | await self._verdict()
+        verdict = await self._verdict()
+        return {"stopReason": self.stop_reason} | verdict
 
     async def _play(self, parts: Parts) -> str:
         session = self.session
@@ -267,31 +275,39 @@ class Turn:
     async def _verdict(self) -> Json:
         """What a critic says of a turn that ended well, for the answer's `_meta`."""
         session = self.session
-        if self.stop_reason != "end_turn" or not self._sent or session.pending():
+        ended_well = self.stop_reason == "end_turn" and self._sent
+        if not self._judged or not ended_well or session.pending():
             return {}
         work = asyncio.get_running_loop().run_in_executor(None, self._judge)
-        done, _ = await asyncio.wait({work}, timeout=JUDGING)
-        verdict = work.result() if done else None
+        waiting: set[asyncio.Future[Any]] = {work, self._stopped, self._hurried}
+        await asyncio.wait(waiting, timeout=JUDGING, return_when=asyncio.FIRST_COMPLETED)
+        if self.cancelled:
+            self.stop_reason = "cancelled"
+        verdict = work.result() if work.done() and not self.cancelled else None
         return {"_meta": {"rookery": {"critic": verdict}}} if verdict else {}
 
     def _judge(self) -> Json | None:
-        session = self.session
-        wished = session.models.settings().extras.get("critic")
-        wishes = wished if isinstance(wished, dict) else {}
-        model = session.models.chosen(session.choices.wanted.model)
-        if wishes.get("enabled") is False or not isinstance(model, Model):
-            return None
         try:
-            if isinstance(name := wishes.get("judge"), str) and name:
-                judge = session.models.chosen(name)
-                if not isinstance(judge, Model):
-                    return None
-                quiet = session.choices.wanted._replace(streaming=False, effort="default")
-                return judging.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))
-            if judging.has_api_critic(model):
-                return judging.judge_by_api(session.running, model)
+            return self._ask_critic()
         except Exception:  # noqa: BLE001 - a critic that cannot be had is none (see docs/agent.md)
             return None
+
+    def _ask_critic(self) -> Json | None:
+        """Blocks."""
+        session, settings = self.session, self.session.models.settings()
+        critic = settings.critic
+        model = session.models.chosen(session.choices.wanted.model)
+        if not critic.enabled or not isinstance(model, Model):
+            return None
+        if critic.judge:
+            known = critic.judge in settings.profiles  # one that is gone judges nothing
+            judge = session.models.chosen(critic.judge) if known else None
+            if not isinstance(judge, Model):
+                return None
+            quiet = session.choices.wanted._replace(streaming=False, effort="default")
+            return judging.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))
+        if judging.has_api_critic(model):
+            return judging.judge_by_api(session.running, model)
         return None
 
     # --- permissions -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
+from rookery.agent import delegations
 from rookery.agent.client import Client
 from rookery.agent.failures import short
 from rookery.agent.steps import Conversation, waiting_in
@@ -20,8 +21,12 @@ from rookery.wire.params import offers
 
 if TYPE_CHECKING:
     from openhands.sdk.event import Event
+    from openhands.sdk.llm.utils.metrics import Metrics
 
 type Json = dict[str, Any]
+
+CALLS_KEPT = 10
+"""Calls of the model of which the numbers are kept one by one."""
 
 
 class Running(Protocol):
@@ -51,15 +56,17 @@ class Child(NamedTuple):
 class Voice:
     turn: Running | None = None
 
-    def __init__(self, client: Client, record: Record) -> None:
+    def __init__(self, client: Client, record: Record, folder: str) -> None:
         self.client = client
         self.record = record
+        self.folder = folder
+        """Where the conversation is kept."""
         self.conversation: Conversation | None = None
         self.translator = self._new_translator()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._pace = Pace(self._loop, self._take_output, lambda: client.is_behind)
-        self._watcher = Watcher(self._on_child_event, self._on_child_output)
+        self._watcher = Watcher(self._on_child_event, self._on_child_output, self._on_child_begin)
         self._children: dict[str, Child] = {}
         self._usage: Json | None = None
 
@@ -107,10 +114,17 @@ class Voice:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     async def replay(self) -> None:
-        """Tell all of it again, the person's words too; nothing else happens."""
+        """Tell all of it again, the person's words too, and the agents below; nothing else
+        happens."""
         translator = self._new_translator()
-        for event in await asyncio.to_thread(self.running.state.active_branch):
-            self.tell(*translator.replay(event))
+        below: dict[tuple[str, str], Translator] = {}
+        for told in await asyncio.to_thread(self._past):
+            if told.call:
+                place = told.call, told.conversation
+                child = below.get(place) or below.setdefault(place, translator.child(*place))
+                self.tell(*child.live(told.event))
+            else:
+                self.tell(*translator.replay(told.event))
             await self.client.peer.drain()
         if self.turn is None:
             self.translator = translator
@@ -118,6 +132,10 @@ class Voice:
             self.tell(*translator.settle("interrupted", waiting))
         self._usage = None
         self.tell_usage()
+
+    def _past(self) -> list[delegations.Told]:
+        """Blocks: reads files."""
+        return list(delegations.in_order(self.folder, self.running.state.active_branch()))
 
     # --- what the SDK tells us -------------------------------------------------------------------
 
@@ -132,6 +150,9 @@ class Voice:
         self.tell(*self.translator.live(event))
         if isinstance(event, ActionEvent | MessageEvent) and event.source == "agent":
             self.tell_usage()
+
+    def _on_child_begin(self, action: str, folder: str, events: int, task: str) -> None:
+        delegations.note(self.folder, action, folder, events, task)
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
         """In the tool's thread, which waits for a client that is behind: an agent below takes many
@@ -201,6 +222,8 @@ class Voice:
         # After a load it has them before the model has.
         if not (usages := (known.get(llm.usage_id) or llm.metrics).token_usages):
             return
+        for each in known.values():
+            shorten(each)
         used = usages[-1].prompt_tokens + usages[-1].completion_tokens
         size = llm.max_input_tokens or usages[-1].context_window
         if not size:
@@ -210,3 +233,10 @@ class Voice:
             if update != self._usage:
                 self._usage = update
                 self.tell(update)
+
+
+def shorten(metrics: "Metrics") -> None:
+    """Forget single calls of the model, and keep the sums: the SDK copies and writes the list of
+    all calls at each one, which in a long session costs more than all else of an answer."""
+    for calls in (metrics.costs, metrics.response_latencies, metrics.token_usages):
+        del calls[:-CALLS_KEPT]

@@ -13,7 +13,6 @@ import click
 import rookery
 from rookery import config, paths, programs, registry
 from rookery.cli import exits
-from rookery.cli.fleet import short_home
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.core.environment import cleaned
@@ -171,5 +170,5 @@ def _words(each: Json) -> str:
     if not each["own"] and each["argv"][:1] == [sys.executable]:
         needs = each["needs"]
         return "comes with Rookery" + (f"; it has no model yet: {needs}" if needs else "")
-    place = short_home(clean_line(each["program"]))
+    place = paths.with_tilde(clean_line(each["program"]))
     return place if each["onPath"] else f"{place} (not on PATH)"

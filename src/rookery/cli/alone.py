@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from rookery.cli import flags
 from rookery.core.environment import OVERRIDE
 
 
@@ -50,12 +51,7 @@ OPTIONS = (
     click.option("--llm-approve", "risky", is_flag=True, help="Ask only about what is risky."),
     click.option("--headless", is_flag=True, help="No interface: as `rookery run`; needs a task."),
     click.option("--json", "as_json", is_flag=True, help="With --headless: one event a line."),
-    click.option(
-        "--override-with-envs",
-        "override",
-        is_flag=True,
-        help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
-    ),
+    flags.override,
     click.option(
         "--exit-without-confirmation",
         "leave_at_once",

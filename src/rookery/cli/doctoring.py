@@ -9,12 +9,12 @@ import click
 from rookery import config, paths, registry
 from rookery.cli import exits
 from rookery.cli.checkup.card import NOT_OK, Card, Row
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line, clean_output, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
 from rookery.core import loose
 from rookery.core.events import dumps
+from rookery.core.plain import count
 
 SIGNS = {"ok": "done", "not ok": "failed", "not told": "pending"}
 STDERR_LINES = 10

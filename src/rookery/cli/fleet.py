@@ -14,7 +14,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
 from rookery.core.events import Json, dumps
-from rookery.core.fleet import fleet_block, in_order, is_hidden, is_snoozed, state_of
+from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
 
 SHAPE = (
     table.Column(""),
@@ -29,8 +29,6 @@ SHAPE = (
 )
 WIDEST_TITLE = 60
 """Columns of a title in a pipe."""
-
-WORDS = {"needs-you": "needs you"}
 
 
 @click.command()
@@ -82,7 +80,7 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
-    words = WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
     words += " (archived)" if head["archived"] else ""
     words += " (snoozed)" if is_snoozed(head, now) else ""
     words = "hung" if head.get("hung") else words
@@ -95,7 +93,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         _asking(head),
         str(head["turn"]),
         _coarse(since),
-        short_home(clean_line(head["cwd"])),
+        paths.with_tilde(clean_line(head["cwd"])),
     ]
 
 
@@ -116,13 +114,6 @@ def _coarse(since: str) -> str:
     """One unit is enough in a list."""
     number, unit = since.split()[:2]
     return f"{number.partition('.')[0]} {unit}"
-
-
-def short_home(path: str) -> str:
-    import os
-
-    user = os.path.expanduser("~")
-    return "~" + path[len(user) :] if path == user or path.startswith(user + "/") else path
 
 
 def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:

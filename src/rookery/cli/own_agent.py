@@ -2,16 +2,12 @@
 
 import click
 
+from rookery.cli import flags
+
 
 @click.command()
-@click.option("--resume", metavar="ID", help="Continue this session in the first thread.")
-@click.option("--last", is_flag=True, help="Continue the latest session of the directory there.")
-@click.option(
-    "--override-with-envs",
-    "override",
-    is_flag=True,
-    help="LLM_MODEL, LLM_API_KEY and LLM_BASE_URL over what is saved.",
-)
+@flags.again
+@flags.override
 @click.option("--setup", is_flag=True, help="Set up a model, as `rookery setup` does.")
 def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
     """Be Rookery's own agent on stdio, for any client that speaks ACP.
@@ -29,6 +25,4 @@ def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
         return run(["setup"])
     from rookery.agent.serving import main
 
-    words = ["--resume", resume] if resume else []
-    words += ["--last"] if last else []
-    return main([*words, *(["--override-with-envs"] if override else [])])
+    return main(flags.spelled(resume=resume, last=last, override_with_envs=override))

@@ -8,13 +8,14 @@ import click
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look import table
-from rookery.cli.look.paint import count, duration
+from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.measures import Age, Size, size_words
 from rookery.client import disk
 from rookery.client.fleet import heads
 from rookery.core.events import Json, dumps
+from rookery.core.plain import count
 
 SHAPE = (
     table.Column("ID"),

@@ -5,13 +5,13 @@ from typing import override
 import click
 
 from rookery.cli import exits
-from rookery.cli.look.paint import count
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.cli.prompting import text_of
 from rookery.cli.sending import send as send_command
 from rookery.cli.waiting import header_of, is_held, strip
 from rookery.core.events import Json, dumps, kind_of
+from rookery.core.plain import count
 
 
 class Verbs(click.Group):

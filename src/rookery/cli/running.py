@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from rookery import config, paths, registry
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.choosing import chosen_agent
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
@@ -41,12 +41,7 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="DIR",
             help="Another directory that the agent may use. Repeatable.",
         ),
-        click.option(
-            "--override-with-envs",
-            "override",
-            is_flag=True,
-            help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
-        ),
+        flags.override,
         click.option(
             "--cwd",
             type=directory,
@@ -55,7 +50,7 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="DIR",
             help="Where it works; else $ROOKERY_WORK_DIR, or here.",
         ),
-        click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio."),
+        flags.line,
         click.option(
             "--agent",
             metavar="NAME",

@@ -11,12 +11,12 @@ from rookery import config, paths
 from rookery import mcp as files
 from rookery.cli import exits
 from rookery.cli.look import table
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.masking import masked, masked_words
 from rookery.core.environment import cleaned
 from rookery.core.events import Json, dumps
+from rookery.core.plain import count
 
 WITHIN = 20.0
 

@@ -10,9 +10,7 @@ import click
 
 from rookery import paths
 from rookery.cli import exits
-from rookery.cli.fleet import short_home
 from rookery.cli.installation import Package, completions, package
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.measures import size_words
@@ -22,6 +20,7 @@ from rookery.client.answering import hung
 from rookery.client.fleet import heads, kill
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import state_of
+from rookery.core.plain import count
 
 SESSIONS = "sessions"
 
@@ -82,7 +81,7 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
         _remove(home, mine, known, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
         for place in shells:
-            screen.note(f"To take out of your shell's files: {short_home(place)}")
+            screen.note(f"To take out of your shell's files: {paths.with_tilde(place)}")
     if how.command and not as_json:
         screen.note(f"The program itself: {how.command}")
     return exits.DONE
@@ -143,9 +142,9 @@ def _write(
         screen.line(f"{label:<12} {words}")
 
     if os.path.isdir(home):
-        row("Home", f"{short_home(home)} · {size_words(disk.size_of(home))}")
+        row("Home", f"{paths.with_tilde(home)} · {size_words(disk.size_of(home))}")
     else:
-        row("Home", f"{short_home(home)} is not there")
+        row("Home", f"{paths.with_tilde(home)} is not there")
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
         if name == SESSIONS and known:
@@ -155,13 +154,13 @@ def _write(
             row("", f"{name} · {meaning}")
     if others:
         row("", f"not Rookery's, and left: {clean_line(', '.join(others))}")
-    row("Sockets", short_home(paths.socket_directory(home)))
+    row("Sockets", paths.with_tilde(paths.socket_directory(home)))
     awake = [head for head in known if head["awake"]]
     runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
     row("Runs now", ", ".join(runs) or "nothing")
     for number, place in enumerate(shells):
-        row("" if number else "Completions", short_home(place))
-    row("Program", f"{short_home(how.place)} · {how.how}")
+        row("" if number else "Completions", paths.with_tilde(place))
+    row("Program", f"{paths.with_tilde(how.place)} · {how.how}")
     if how.command:
         row("", f"to remove it: {how.command}")
     row("Untouched", "your projects, and what agents changed in them")

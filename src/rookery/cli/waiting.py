@@ -1,10 +1,10 @@
 """What waits for a session's turn to end, in a few lines (row T3)."""
 
 from rookery import paths
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line, cut
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.core.plain import count
 
 
 def header_of(session: str) -> Json:

@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from rookery import paths
+from rookery import paths, registry
 from rookery.client.choices import last_confirm
 from rookery.core.confirming import EVERY
-from rookery.core.environment import cleaned
+from rookery.core.environment import cleaned, withheld
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
 from rookery.core.standing import CHOICES
@@ -40,7 +40,10 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     session = paths.claim_session(home)
     directory = paths.session_dir(home, session)
     # Beside the log, not in it: keys are in there.
-    surroundings = {"environment": cleaned(environment), "umask": _umask()}
+    absent = withheld(environment, own=agent == registry.OWN)
+    surroundings: Json = {"environment": cleaned(environment, absent), "umask": _umask()}
+    if absent:
+        surroundings["withheld"] = absent
     secret = json.dumps(surroundings).encode("ascii")
     paths.write_atomic(os.path.join(directory, paths.ENVIRONMENT), secret, 0o600)
     update: Json = {

@@ -6,6 +6,9 @@ from rookery.core.events import Json
 
 ORDER = {"needs-you": 0, "failed": 1, "running": 2, "idle": 3, "asleep": 4}
 
+STATE_WORDS = {"needs-you": "needs you"}
+"""Where people call a state otherwise than programs do."""
+
 
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""

@@ -5,6 +5,9 @@ import re
 from rookery.core import loose
 from rookery.core.events import Json
 
+OWN = "rookery"
+"""Our own agent, which says itself what to do where it lacks a model or a key."""
+
 
 def remedy_for(reason: str, error: Json, agent: str) -> str:
     """The sentence that goes with a turn's end, or ""."""
@@ -24,6 +27,8 @@ def _for_error(error: Json, agent: str) -> str:
     code = error.get("code")
     kind = loose.text(loose.mapping(error, "data"), "errorKind")
     if code == -32000 or kind == "auth":
+        if agent == OWN:
+            return ""
         return f"Log in to {agent or 'the agent'} in a terminal, then send the prompt again."
     if kind == "network":
         return "Check the network and the agent's base URL, then send the prompt again."
@@ -49,6 +54,8 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
         how = f": {install}" if install else ", or correct its command"
         return f"Its program was not found. Install it{how}."
     if error.get("code") == -32000 or _LOGIN.search(words):
+        if agent == OWN and error.get("code") == -32000:
+            return ""
         return f"Log in to {agent} in a terminal, then try again."
     old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
     if old:

@@ -12,6 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.document import Block
+from rookery.core.fleet import STATE_WORDS
 from rookery.tui import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
@@ -19,14 +20,6 @@ from rookery.tui.look.runs import Line, strip_of, trimmed
 
 ROWS = 3
 """Lines of one session: its title, its state, and an empty one."""
-
-WORDS = {
-    "needs-you": "needs you",
-    "failed": "failed",
-    "running": "running",
-    "idle": "idle",
-    "asleep": "asleep",
-}
 
 
 class Fleet(ScrollView):
@@ -131,7 +124,7 @@ class Fleet(ScrollView):
             line: Line = [*edge, (f"{sign} ", style), (name, ink)]
             dot: Line = [(" •", look.accent)] if block["id"] in self.unread else []
             return [*trimmed(line, width - 2 * len(dot)), *dot]
-        words = [WORDS.get(block["status"], str(block["status"])), clean_line(block["agent"])]
+        words = [STATE_WORDS.get(block["status"], str(block["status"])), clean_line(block["agent"])]
         if block["queue"]:
             words.append(f"{block['queue']} wait")
         told: Line = [(words[0], style), (f" · {' · '.join(words[1:])}", look.soft)]

@@ -10,7 +10,7 @@ Screen { background: $background; color: $foreground; }
 #stage { width: 1fr; }
 #transcript {
     height: 1fr; background: $background; scrollbar-size-vertical: 1;
-    overflow-y: scroll; overflow-x: hidden; padding: 0 0 0 1;
+    overflow-y: scroll; overflow-x: hidden;
 }
 #queue { height: 1; display: none; background: $background; }
 #feedback, #shell, #suggestions, #chips, #found { height: 1; background: $background; }

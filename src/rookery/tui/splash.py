@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery import paths
 from rookery.core.document import Block, make_block
 from rookery.core.policy import Interface
 from rookery.tui.transcript.window import Page, Window
@@ -55,7 +56,10 @@ def window_of(found: SetUp, key: Names) -> Window:
 
 def _words(found: SetUp, key: Names) -> str:
     lines = ["# Rookery", "", _greeting(found, key("composer.send")), ""]
-    lines += [f"- directory: `{_short(found.cwd)}`", f"- agent: `{found.agent}`{_why(found)}"]
+    lines += [
+        f"- directory: `{paths.with_tilde(found.cwd)}`",
+        f"- agent: `{found.agent}`{_why(found)}",
+    ]
     if found.model:
         lines.append(f"- model: `{found.model}`")
     loaded = [
@@ -115,11 +119,6 @@ def _why(found: SetUp) -> str:
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number or 'no'} {one if number == 1 else many or f'{one}s'}"
-
-
-def _short(path: str) -> str:
-    home = os.path.expanduser("~")
-    return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 
 # --- finding out: reads files, for the engine room ---------------------------------------------

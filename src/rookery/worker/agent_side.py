@@ -27,6 +27,9 @@ from rookery.worker.terminals import Terminals
 STEERING = "_session/steering"
 WORKS = ("terminal/create", "fs/write_text_file")
 """What changes something, in the eyes of the critic."""
+
+UNJUDGED: Json = {"rookery": {"critic": False}}
+"""Goes with a prompt where nobody wants a verdict: an agent's own critic need not be asked."""
 CALLS_KEPT = 500
 """Tool calls of a turn whose words are at hand when their permission is asked."""
 
@@ -169,7 +172,9 @@ class AgentSide:
             error = {"code": INVALID_PARAMS, "message": str(untaken)}
             self._engine.feed_turn(turns.Answered(None, error))
             return
-        params = {"sessionId": self._engine.agent.session, "prompt": blocks}
+        params: Json = {"sessionId": self._engine.agent.session, "prompt": blocks}
+        if not critic.in_force(self._config.critic, self._engine.header["critic"]).enabled:
+            params["_meta"] = UNJUDGED
         n = self._engine.turn.n
 
         def answered(result: object, error: Json | None) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rookery import paths
 from rookery.core import loose
-from rookery.core.environment import cleaned
+from rookery.core.environment import OVERRIDES, cleaned, completed
 from rookery.processes.lineage import MARK
 
 USUAL_UMASK = 0o022
@@ -17,10 +17,13 @@ class Surroundings(NamedTuple):
 
 
 def of_session(directory: str) -> Surroundings:
-    """As the maker saved them; the worker's own where there is nothing to read."""
+    """As the maker saved them; the worker's own where there is nothing to read. What is never saved
+    is taken from whoever starts the worker."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     found = loose.mapping(saved, "environment") if saved is not None else dict(os.environ)
     environment = cleaned({key: value for key, value in found.items() if isinstance(value, str)})
+    names = [name for name in loose.texts(saved, "withheld") if name in OVERRIDES]
+    environment = completed(environment, names, os.environ)
     if mark := os.environ.get(MARK):
         environment[MARK] = mark
     umask = loose.integer(saved, "umask")

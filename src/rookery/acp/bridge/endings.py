@@ -47,8 +47,8 @@ def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
     if not LEAST <= code <= GREATEST:
         code = INTERNAL_ERROR
     remedy = remedy_for(reason, error, agent)
-    return code, f"{_sentence(said)} {remedy}".strip(), told | {"reason": reason}
+    return code, f"{sentence(said)} {remedy}".strip(), told | {"reason": reason}
 
 
-def _sentence(said: str) -> str:
+def sentence(said: str) -> str:
     return said if said.rstrip().endswith((".", "!", "?", "…")) else f"{said}."

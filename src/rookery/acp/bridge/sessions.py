@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import config, paths, registry
-from rookery.acp.bridge import listing
+from rookery.acp.bridge import endings, listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.client import asleep, fleet
@@ -218,7 +218,8 @@ class Sessions:
             error = loose.mapping(refusal.update, "error")
             words = refusal.message
             if error:
-                words = f"{words}. {remedy_for('failed', error, '')}"
+                helps = remedy_for("failed", error, attached.header["agent"])
+                words = f"{endings.sentence(words)} {helps}".strip()
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None

@@ -66,7 +66,8 @@ class Chooser:
             if said.role != "user":
                 continue
             for text in reversed(said.texts):  # prompts in a row are sent as one
-                if MARK in text:
+                # Without tools, a script further in is one that is talked about: in a summary.
+                if MARK in text if conversation.tools else text.lstrip().startswith(MARK):
                     return _played(text), place
         return None
 

@@ -5,7 +5,8 @@
       "profiles": {
         "work": {"model": "anthropic/…", "api_key": "…", "base_url": null, "timeout": 300}
       },
-      "condenser": {"enabled": true, "max_size": 80, "keep_first": 4}
+      "condenser": {"enabled": true, "max_size": 80, "keep_first": 4},
+      "critic": {"judge": "work"}
     }
 
 What a profile holds besides is handed to the model as it is; unknown fields are kept everywhere.
@@ -18,8 +19,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from rookery.agent.settings import documents, migration
+from rookery.agent.settings.critic import Critic, critic_of
 from rookery.agent.settings.documents import Json
 from rookery.agent.settings.secrets import NONE, Secret, secrets_in
+from rookery.core.environment import LACKING
 from rookery.providers import (
     BY_ENVIRONMENT,
     PLACEHOLDER,
@@ -88,6 +91,7 @@ class Settings(NamedTuple):
     default: str = ""
     condenser: Condenser = Condenser()
     extras: Mapping[str, Any] = _EMPTY
+    critic: Critic = Critic()
 
     def __repr__(self) -> str:
         return f"Settings({list(self.profiles.values())!r}, {self.default!r})"
@@ -108,13 +112,15 @@ class Settings(NamedTuple):
     def without(self, name: str) -> Self:
         profiles = {key: each for key, each in self.profiles.items() if key != name}
         first = next(iter(profiles), "")
-        return self._replace(
-            profiles=profiles, default=self.default if self.default in profiles else first
-        )
+        default = self.default if self.default in profiles else first
+        judge = "" if self.critic.judge == name else self.critic.judge
+        critic = self.critic._replace(judge=judge)
+        return self._replace(profiles=profiles, default=default, critic=critic)
 
     def secrets(self) -> set[str]:
         """All that must not be printed, logged or sent."""
-        mine = secrets_in(self.extras) | secrets_in(self.condenser.extras)
+        parts = (self.extras, self.condenser.extras, self.critic.extras)
+        mine = {text for part in parts for text in secrets_in(part)}
         return mine.union(*(profile.secrets() for profile in self.profiles.values())) - {""}
 
     def to_json(self) -> Json:
@@ -123,6 +129,7 @@ class Settings(NamedTuple):
             "default": self.default or None,
             "profiles": {name: each.to_json() for name, each in self.profiles.items()},
             "condenser": self.condenser.to_json(),
+            **({"critic": critic} if (critic := self.critic.to_json()) else {}),
             **self.extras,
         }
 
@@ -187,12 +194,13 @@ def _settings(found: Json, place: str) -> Settings:
     profiles = {} if profiles is None else profiles
     if not isinstance(profiles, dict):
         raise documents.refusal(place, "profiles", "must be an object: a name and its model each")
-    condenser = rest.pop("condenser", None)
+    condenser, critic = rest.pop("condenser", None), rest.pop("critic", None)
     return Settings(
         {name: profile_of(name, each, place) for name, each in profiles.items()},
         default,
         Condenser() if condenser is None else condenser_of(condenser, place),
         rest,
+        Critic() if critic is None else critic_of(critic, place),
     )
 
 
@@ -286,6 +294,8 @@ def effective(
     """The model of a profile ("": the default), under the environment where that is wanted."""
     given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
     given = {name: value for name, value in given.items() if value}
+    if override and (lacking := environ.get(LACKING, "").split()):
+        return Missing(_lacking(lacking))
     saved = settings.profiles.get(profile) if profile else settings.chosen
     if profile and saved is None:
         known = ", ".join(settings.profiles) or "none"
@@ -338,6 +348,16 @@ def _nothing_saved(given: Mapping[str, str]) -> str:
         names = ", ".join(given)
         words += f" (of the environment, {names} is used with {FLAG} alone)"
     return words
+
+
+def _lacking(names: list[str]) -> str:
+    """Not with the saved model instead: that is not the one that was asked for."""
+    these, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return (
+        f"The session was made with {FLAG} and {listed}: {these} never saved. "
+        f"Set {them}, run: rookery stop SESSION, and send the prompt again."
+    )
 
 
 def _no_key(made: Model, variable: str) -> str:

@@ -70,6 +70,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
         self._known: frozenset[str] = frozenset()
+        self._forms: frozenset[str] = frozenset()
         self._pattern: re.Pattern[str] | None = None
         self.learn(secrets)
 
@@ -79,11 +80,15 @@ class Redactor:
         known = self._known | {text for text in plain if len(text) >= SHORTEST}
         if known == self._known:
             return
-        self._known, kept = known, set(known)
-        kept |= {json.dumps(text)[1:-1] for text in kept}
+        self._known = known
+        self._forms = known | {json.dumps(text)[1:-1] for text in known}
         # The longest first: one secret may be the beginning of another.
-        words = [re.escape(text) for text in sorted(kept, key=len, reverse=True)]
-        self._pattern = re.compile("|".join(words)) if words else None
+        words = [re.escape(text) for text in sorted(self._forms, key=len, reverse=True)]
+        self._pattern = re.compile("|".join(words))
+
+    def in_pieces(self) -> "Pieces":
+        """For a text that comes bit by bit, a secret perhaps cut in two."""
+        return Pieces(self._pattern, self._forms)
 
     def text(self, text: str) -> str:
         return self._pattern.sub(HIDDEN, text) if self._pattern else text
@@ -100,6 +105,47 @@ class Redactor:
             case list() | tuple():
                 return [self.json(inner) for inner in value]
         return value
+
+
+class Pieces:
+    """What could still grow into a secret is held back, and nothing else: the rest passes at
+    once."""
+
+    def __init__(self, pattern: re.Pattern[str] | None, forms: frozenset[str]) -> None:
+        self._pattern = pattern
+        self._forms = forms
+        self._begun_by = {form[0] for form in forms}
+        self._longest = max(map(len, forms), default=0)
+        self.held = ""
+
+    def feed(self, text: str) -> str:
+        text, self.held = self.held + text, ""
+        if self._pattern is None:
+            return text
+        shown, at, end = [], 0, self._open(text, 0)
+        for match in self._pattern.finditer(text):
+            if match.start() >= end:
+                break
+            shown += [text[at : match.start()], HIDDEN]
+            at = match.end()
+            end = self._open(text, at) if at > end else end
+        self.held = text[end:]
+        return "".join([*shown, text[at:end]])
+
+    def flush(self) -> str:
+        """What is held at the end of all."""
+        held, self.held = self.held, ""
+        return self._pattern.sub(HIDDEN, held) if self._pattern else held
+
+    def _open(self, text: str, least: int) -> int:
+        """Where at its end, if anywhere, a secret may have begun."""
+        for at in range(max(least, len(text) - self._longest + 1), len(text)):
+            if text[at] not in self._begun_by:
+                continue
+            begun = text[at:]
+            if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
+                return at
+        return len(text)
 
 
 KNOWN = Redactor()

@@ -14,6 +14,7 @@ from openhands.tools.terminal.definition import (
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
+from rookery.agent.settings.secrets import KNOWN
 from rookery.agent.terminal import live
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
@@ -100,9 +101,7 @@ class PtyExecutor(TerminalExecutor):
         call = self._call_of(action, conversation) if conversation and told else None
         if conversation is None or told is None or call is None:
             return None, lambda: None
-        stream = live.Stream(
-            lambda text: told(call, text), conversation.state.secret_registry.compile_stream_mask()
-        )
+        stream = live.Stream(lambda text: told(call, text), KNOWN.in_pieces())
         return stream.feed, stream.flush
 
     def _call_of(self, action: TerminalAction, conversation: Any) -> str | None:

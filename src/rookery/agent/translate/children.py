@@ -15,6 +15,8 @@ from rookery.agent.translate.calls import SUB_AGENTS
 
 type Sink = Callable[[str, str, Event], None]
 """(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
+type Began = Callable[[str, str, int, str], None]
+"""(the event of the call that started it, its folder, how many events it had before, its task)"""
 type Printed = Callable[[str, str, str], None]
 """(the sub-agent's conversation, the id of its call, what its command printed)"""
 
@@ -27,10 +29,11 @@ class Watcher(ConversationVisualizerBase):
     """The visualizer to give to a conversation. Its own events go elsewhere; those of its
     sub-agents go to `sink`, what their commands print to `printed`, in the thread of the tool."""
 
-    def __init__(self, sink: Sink, printed: Printed) -> None:
+    def __init__(self, sink: Sink, printed: Printed, began: Began = lambda *_: None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._sink = sink
         self._printed = printed
+        self._began = began
         self._name = "parent"
         self._lock = threading.Lock()
         self._waiting: list[ActionEvent] = []
@@ -52,8 +55,8 @@ class Watcher(ConversationVisualizerBase):
             free = [one for one in self._waiting if not self._has_child(one)]
             named = [one for one in free if _mentions(one, agent_id)]
             found = next(iter(named or free or self._waiting), None)
-            call = found.tool_call_id if found else ""
-            child = ChildWatcher(self._sink, self._printed, call)
+            call, action = (found.tool_call_id, found.id) if found else ("", "")
+            child = ChildWatcher(self._sink, self._printed, call, action, self._began)
             self._children.append(child)
             return child
 
@@ -69,13 +72,22 @@ class Watcher(ConversationVisualizerBase):
 
 
 class ChildWatcher(ConversationVisualizerBase):
-    def __init__(self, sink: Sink, printed: Printed, call: str) -> None:
+    def __init__(
+        self, sink: Sink, printed: Printed, call: str, action: str = "", began: Began | None = None
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
+        self._action = action
+        self._began = began
         self._sink = sink
         self._printed = printed
         self._stopped = threading.Event()
         self._below: list[ChildWatcher] = []
+
+    def begin(self, folder: str | None, events: int, task: str) -> None:
+        """Its conversation is made, or read again, and about to work."""
+        if self._began is not None and self._action and folder is not None:
+            self._began(self._action, folder, events, task)
 
     def on_event(self, event: Event) -> None:
         if self._stopped.is_set():
@@ -94,7 +106,7 @@ class ChildWatcher(ConversationVisualizerBase):
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
         """A sub-agent's sub-agent is shown in the same call."""
-        child = ChildWatcher(self._sink, self._printed, self.call)
+        child = ChildWatcher(self._sink, self._printed, self.call, self._action, self._began)
         self._below.append(child)
         return child
 

@@ -9,6 +9,9 @@ LIVE_TAIL = 8_000
 """Characters of a running command's output that stand in for it where there is no terminal."""
 
 
+ENDED = "The task ended before this did."
+
+
 class Known:
     """One call: what the client was told of it."""
 
@@ -32,6 +35,7 @@ class OpenCalls:
         """Calls that are a way of speaking, and are not shown as calls."""
         self.parent: str | None = None
         self._above: OpenCalls | None = None
+        self._below: list[OpenCalls] = []
         self._terminals = terminals
         self._calls: dict[str, Known] = {}
 
@@ -42,6 +46,7 @@ class OpenCalls:
         """For the calls of a sub-agent that the call `parent` started."""
         made = OpenCalls(self._terminals)
         made.parent, made._above = parent, self
+        self._below.append(made)
         return made
 
     def tell_parent(self, text: str) -> list[Json]:
@@ -120,6 +125,7 @@ class OpenCalls:
             known = self._calls[name]
         if not known.open:
             return []
+        updates += self._end_below(name)
         known.status = result.status
         fields: Json = {"status": result.status}
         meta: Json = {}
@@ -136,6 +142,12 @@ class OpenCalls:
         if result.output:
             fields["rawOutput"] = result.output
         return [*updates, self._update(name, **fields, **self._meta(meta))]
+
+    def _end_below(self, name: str) -> list[Json]:
+        """With a call ends what is still open of the agents that it started."""
+        ended = [each for each in self._below if each.parent == name]
+        self._below = [each for each in self._below if each.parent != name]
+        return [update for each in ended for update in each.settle(ENDED, set())]
 
     def settle(self, reason: str, keep: set[str]) -> list[Json]:
         """End what is open as failed, but for `keep`."""

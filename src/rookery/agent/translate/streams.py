@@ -3,6 +3,7 @@ after it repeats nothing."""
 
 from typing import Any
 
+from rookery.agent.settings.secrets import KNOWN, Pieces
 from rookery.agent.translate.arguments import Arguments
 
 
@@ -25,6 +26,20 @@ class Stream:
         self.text = ""
         self.thought = ""
         self.calls: dict[int, StreamedCall] = {}
+        self._text_mask = KNOWN.in_pieces()
+        self._thought_mask = KNOWN.in_pieces()
+
+    def say(self, piece: str) -> str:
+        """What of the text can be told now. What is held back, for it may be a secret's beginning,
+        is told with the whole event."""
+        shown, passed = _pass(self._text_mask, piece)
+        self.text += passed
+        return shown
+
+    def think(self, piece: str) -> str:
+        shown, passed = _pass(self._thought_mask, piece)
+        self.thought += passed
+        return shown
 
     def call(self, fragment: Any) -> StreamedCall:
         """Of a piece of a tool call: what is known of the call with it."""
@@ -69,6 +84,13 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
             found.append((kind, words))
         found += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
     return found
+
+
+def _pass(mask: Pieces, piece: str) -> tuple[str, str]:
+    """What is shown, and of what."""
+    whole = mask.held + piece
+    shown = mask.feed(piece)
+    return shown, whole.removesuffix(mask.held)
 
 
 def _text(thing: Any, name: str) -> str:

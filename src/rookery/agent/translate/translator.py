@@ -276,11 +276,9 @@ class Translator:
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream
         if kind == "text":
-            stream.text += piece
-            return message(piece, stream.response)
+            return message(stream.say(piece), stream.response)
         if kind == "thought":
-            stream.thought += piece
-            return thought(piece, f"{stream.response}-thought")
+            return thought(stream.think(piece), f"{stream.response}-thought")
         return self._call_piece(piece)
 
     def _call_piece(self, fragment: Any) -> list[Json]:

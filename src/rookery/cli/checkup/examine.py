@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rookery.cli.checkup import opening, turns
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject
-from rookery.cli.look.paint import count
 from rookery.core import loose
+from rookery.core.plain import count
 
 PING = "_rookery/ping"
 KNOWN_METHODS = frozenset(

@@ -5,10 +5,10 @@ from typing import Any
 import rookery
 from rookery.cli.checkup.card import NOT_OK, OK, Card
 from rookery.cli.checkup.subject import Subject
-from rookery.cli.look.paint import count
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.core.opening import speaks_draft
+from rookery.core.plain import count
 
 UNAUTHENTICATED = -32000
 

@@ -6,9 +6,9 @@ import time
 
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject, refuse
-from rookery.cli.look.paint import count
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.core.plain import count
 from rookery.wire.jsonrpc import Incoming
 
 ASK = "session/request_permission"

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from rookery.cli.look.paint import Paint, count
+from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.core import loose
 from rookery.core.events import dumps
+from rookery.core.plain import count
 
 type Part = dict[str, Any]
 

@@ -6,10 +6,9 @@ Only the output of commands is different: escape sequences are common in it, and
 
 import re
 
-_RISKY = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Controls of both sets, line separators, marks that reverse letters, lone surrogates."""
+from rookery.core.plain import clean
+
+__all__ = ["RESET", "clean", "clean_line", "clean_output", "columns", "cut", "pad"]
 
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, and all that moves the cursor
@@ -21,24 +20,8 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
 RESET = "\x1b[0m"
 
 
-def clean(text: str) -> str:
-    """Prose, titles, paths: tabs and newlines stay, and every other control is shown as a sign."""
-    return _RISKY.sub(_sign, text)
-
-
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code == 0x0D:
-        return ""  # before a newline it is half of one; elsewhere it would overwrite the line
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<{code:02X}>"
-
-
 def clean_line(text: str) -> str:
-    """The same, on one line."""
+    """The same as `clean`, on one line."""
     return " ".join(clean(text).split())
 
 

@@ -11,6 +11,7 @@ from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.wrap import Wrap, wrapped
+from rookery.core import captions
 from rookery.core.document import Block, Document, Op
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
@@ -48,6 +49,7 @@ class Transcript:
         self._written: set[str] = set()
         self._plans: dict[str, list[Any]] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
+        self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
     def feed(self, document: Document, ops: list[Op]) -> None:
         """Write what these ops changed; the document is the one that they were applied to."""
@@ -64,6 +66,7 @@ class Transcript:
 
     def finish(self) -> None:
         """End the line that is being written."""
+        self._claim()
         self._close()
         self.screen.status("")
 
@@ -88,6 +91,8 @@ class Transcript:
     def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
         """Write of a block what is not written yet."""
         role = block["role"]
+        if role not in ("tool", "terminal"):
+            self._claim()
         match role:
             case "answer":
                 self._message(block)
@@ -191,7 +196,10 @@ class Transcript:
     def _call(self, document: Document, block: Block, final: bool) -> None:
         if block["role"] == "terminal" and block["parent"] in document.blocks:
             return  # its call shows it
-        if block["id"] in self._written or not (final or card.is_over(block)):
+        if block["id"] in self._written or not (final or captions.is_over(block)):
+            return
+        if block["role"] == "terminal" and not final:
+            self._unclaimed[block["id"]] = document  # its call may name it late
             return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
@@ -204,6 +212,13 @@ class Transcript:
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])
+
+    def _claim(self) -> None:
+        """Terminals that no call has named by now stand for themselves."""
+        ended, self._unclaimed = self._unclaimed, {}
+        for name, document in ended.items():
+            if name in document.blocks:
+                self._call(document, document.blocks[name], final=True)
 
     def _plan(self, block: Block) -> None:
         items = block["parts"][0].get("items", []) if block["parts"] else []
@@ -240,7 +255,7 @@ class Transcript:
 def _doing(document: Document) -> tuple[str, int]:
     """What goes on, and since when: a call since it began, all else since the turn began."""
     header, blocks = document.header, document.blocks.values()
-    running = [block for block in blocks if block["role"] == "tool" and not card.is_over(block)]
+    running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
         name, begun = running[0]["id"], header["since"]
         begun = next((since for each, _, since in header["_tools"].values() if each == name), begun)

@@ -1,16 +1,13 @@
 """Asks, notices, prompts and dividers in words: short, plain, in the person's terms."""
 
-import re
 from typing import Any
 
 from rookery.cli.look import lines
-from rookery.cli.look.paint import Paint, count
+from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import clean, clean_line
+from rookery.core import captions
 from rookery.core.document import Block
-
-WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
-
-_PID = re.compile(r":\d+$")
+from rookery.core.plain import count
 
 
 def of_prompt(block: Block, paint: Paint) -> list[str]:
@@ -103,16 +100,11 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
 
 
 def question(block: Block, agent: str) -> str:
-    verb = WANTS.get(block.get("kind", ""))
-    title = clean_line(block["title"]) or "may it go on?"
-    who = clean_line(agent) or "the agent"
-    if verb and title.partition(" ")[0].lower() != verb:
-        return f"{who} wants to {verb}: {title.strip('`')}"
-    return f"{who} wants to {verb} {title.partition(' ')[2]}" if verb else f"{who} asks: {title}"
+    return captions.question(block, agent, clean_line)
 
 
 def of_outcome(block: Block, paint: Paint) -> str:
     """How an ask ended, and through what: `Allow once · cli`."""
-    said = _PID.sub("", clean_line(block["text"])) or block["status"]
+    said = captions.outcome(block, clean_line)
     name = "stopped" if block["status"] == "cancelled" else "note"
     return f"  {paint.sign('answer')} {paint.in_(name, said)}"

@@ -119,6 +119,23 @@ def condenser(**given: Any) -> int:
     return choose(standard(), paths.home(), given)
 
 
+@setup.command()
+@click.option("--on/--off", "enabled", default=None, help="Judge turns that ended, or never.")
+@click.option("--judge", metavar="PROFILE", help="The saved model that judges; none: no such one.")
+def critic(**given: Any) -> int:
+    """Say or choose who judges the turns of Rookery's own agent. What is done about a poor verdict,
+    and a command that judges any agent's turns, stand under [critic] in config.toml: rookery config
+
+    \b
+    rookery setup critic
+    rookery setup critic --judge big
+    rookery setup critic --off
+    """
+    from rookery.cli.setup.judging import choose
+
+    return choose(standard(), paths.home(), given)
+
+
 # ---------------------------------------------------------------- set up
 
 

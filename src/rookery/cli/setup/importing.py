@@ -10,9 +10,9 @@ from rookery import mcp
 from rookery.agent.settings import documents, hooks, migration, profiles
 from rookery.agent.settings.documents import Json, SettingsError
 from rookery.cli import exits
-from rookery.cli.look.paint import count
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
+from rookery.core.plain import count
 from rookery.providers import needs_key
 
 PROFILE = "openhands"

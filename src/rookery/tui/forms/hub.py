@@ -11,7 +11,6 @@ from rookery.tui.forms.rows import Row, RowsScreen
 
 PLACES = {
     "interface": ("Interface", settings.INTERFACES),
-    "critic": ("Critic", settings.CRITICS),
     "worker": ("Sessions and workers", (*settings.PLAIN, *settings.SESSION, *settings.AGENT)),
     "limits": ("Times and limits", settings.NUMBERS),
 }
@@ -65,14 +64,9 @@ class SettingsScreen(RowsScreen[None]):
         ]
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
-            rows.append(Row("critic", "Critic", _critic(now)))
-            rows.append(
-                Row(
-                    "rules",
-                    "Rules",
-                    f"{len(now.rules)} that answer for you" if now.rules else "none yet",
-                )
-            )
+            rows.append(Row("critic", "Critic", _critic(now, found.models.judging)))
+            ruled = f"{len(now.rules)} that answer for you" if now.rules else "none yet"
+            rows.append(Row("rules", "Rules", ruled))
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
         return rows
 
@@ -101,6 +95,12 @@ class SettingsScreen(RowsScreen[None]):
                 from rookery.tui.forms.rule import RulesScreen
 
                 self.app.push_screen(RulesScreen(), lambda _: self.reload())
+            case "critic":
+                from rookery.tui.forms.critic import CriticForm
+
+                assert self._found.config is not None
+                form = CriticForm(self._found.config, self._found.models)
+                self.app.push_screen(form, self._changed)
             case key:
                 self._open_form(key)
 
@@ -143,11 +143,13 @@ def _interface(now: config.Config) -> str:
     return f"{taste.theme} · {taste.diff} diffs · {cards}"
 
 
-def _critic(now: config.Config) -> str:
+def _critic(now: config.Config, judging: models.Judging) -> str:
     if not now.critic.enabled:
         return "off"
-    by = f"runs {now.critic.command}" if now.critic.command else "the agent's own"
-    return f"{by} · {'refines' if now.critic.refine else 'does not refine'}"
+    by = [f"runs {now.critic.command}"] if now.critic.command else []
+    by += [f"judged by {judging.judge}"] if judging.enabled and judging.judge else []
+    said = " · ".join(by) or "the agent's own"
+    return f"{said} · {'refines' if now.critic.refine else 'does not refine'}"
 
 
 def _count(now: config.Config, key: str) -> str:

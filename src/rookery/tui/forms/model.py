@@ -219,10 +219,6 @@ class ModelsScreen(RowsScreen[None]):
     def choose(self, row: Row) -> None:
         self.app.push_screen(ModelForm(self._found[row.name]), self._saved)
 
-    def action_edit(self) -> None:
-        if self.current:
-            self.choose(self.current)
-
     def action_new(self) -> None:
         self.app.push_screen(ModelForm(), self._saved)
 

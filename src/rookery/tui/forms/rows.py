@@ -111,6 +111,11 @@ class RowsScreen[Answer](Modal[Answer]):
         """Enter, or a click."""
         raise NotImplementedError
 
+    def action_edit(self) -> None:
+        """A key's, for windows in which a choice is to edit."""
+        if self.current:
+            self.choose(self.current)
+
 
 def _content(row: Row, wide: int) -> Content:
     sign, colour = SIGNS.get(row.sign, SIGNS[""])

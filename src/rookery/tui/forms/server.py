@@ -202,10 +202,6 @@ class ServersScreen(RowsScreen[None]):
     def choose(self, row: Row) -> None:
         self.app.push_screen(ServerForm(self._servers[row.name]), self._saved)
 
-    def action_edit(self) -> None:
-        if self.current:
-            self.choose(self.current)
-
     def action_new(self) -> None:
         self.app.push_screen(ServerForm(), self._saved)
 

@@ -90,7 +90,7 @@ class SettingsForm(FormScreen):
             if value != self._before[key] and (value or self._before[key] != ""):
                 changes[key] = None if value in (usual, None, "") else value
         if not changes:
-            self.dismiss({})
+            self.done({})
             return
         shell = self.app
         assert isinstance(shell, Shell)
@@ -106,7 +106,10 @@ class SettingsForm(FormScreen):
         elif why:
             self.tell(f"✗ {why}")
         else:
-            self.dismiss(changes)
+            self.done(changes)
+
+    def done(self, changes: Json) -> None:
+        self.dismiss(changes)
 
 
 def _changed(home: str, changes: Json) -> str:

@@ -1,20 +1,16 @@
 """Asks in words: what will happen, in full, then the agent's options in its order with their
 keys."""
 
-import re
 from typing import Any
 
 from rich.style import Style
 
+from rookery.core import captions
 from rookery.core.document import Block
 from rookery.tui.look import part
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line, prefixed, trimmed, width_of_line, wrap
 from rookery.tui.look.view import View
-
-WANTS = {"execute": "run", "edit": "edit", "delete": "delete", "move": "move", "fetch": "fetch"}
-
-_PID = re.compile(r":\d+$")
 
 
 def rendered(block: Block, view: View) -> list[Line]:
@@ -84,19 +80,14 @@ def _others(block: Block, view: View) -> list[Line]:
 
 
 def question(block: Block, agent: str) -> str:
-    verb = WANTS.get(block.get("kind", ""))
-    title = clean_line(block["title"]) or "may it go on?"
-    who = clean_line(agent) or "The agent"
-    who = who[:1].upper() + who[1:]
-    if verb and title.partition(" ")[0].lower() != verb:
-        return f"{who} wants to {verb}: {title.strip('`')}"
-    return f"{who} wants to {verb} {title.partition(' ')[2]}" if verb else f"{who} asks: {title}"
+    words = captions.question(block, agent, clean_line)
+    return words[:1].upper() + words[1:]
 
 
 def _closed(block: Block, view: View) -> list[Line]:
     """How it ended, and through what: `Allow once · cli`."""
     look = view.look
-    said = _PID.sub("", clean_line(block["text"])) or clean_line(block["status"])
+    said = captions.outcome(block, clean_line)
     asked = question(block, view.agent)
     runs: Line = [("  ↳ ", look.faint)]
     if block["parent"] is None:

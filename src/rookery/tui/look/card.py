@@ -1,54 +1,21 @@
 """A tool call as a card: one line with its state, verb and object; it opens to what a person would
 check."""
 
-import os
-
-from rich.style import Style
-
-from rookery.core import loose
+from rookery.core import captions, loose
+from rookery.core.captions import is_over, is_quiet
 from rookery.core.document import Block
 from rookery.tui.look import diff, part
 from rookery.tui.look.plain import clean_line, count, duration
 from rookery.tui.look.runs import Line, Run, prefixed, trimmed
 from rookery.tui.look.view import View
 
-VERBS = {
-    "read": "read",
-    "edit": "edit",
-    "delete": "delete",
-    "move": "move",
-    "search": "search",
-    "execute": "run",
-    "fetch": "fetch",
-    "think": "think",
-}
-
-MARKS = {
-    "pending": "pending",
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "interrupted": "stopped",
-    "unfinished": "stopped",
-    "cancelled": "stopped",
-}
-
-QUIET = ("read", "search", "fetch", "think")
-"""Kinds whose output says little that the answer does not."""
+__all__ = ["details", "has_details", "headline", "is_quiet", "rendered", "words_of"]
 
 LIVE = 6
 """Lines of output that a running card shows."""
 
 WHY = 8
 """Lines that a failed card shows without being opened."""
-
-
-def is_over(block: Block) -> bool:
-    return block["status"] not in ("pending", "running")
-
-
-def is_quiet(block: Block) -> bool:
-    return block["role"] == "tool" and block.get("kind") in QUIET and block["status"] == "done"
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -69,7 +36,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
 def headline(block: Block, terminals: list[Block], view: View) -> Line:
     """`✓ edit src/app.py +12 −3`, `✓ run pytest -q · 4.2 s · exit 0`."""
     look = view.look
-    sign, style = look.states[MARKS.get(block["status"], "pending")]
+    sign, style = look.states[captions.mark_of(block)]
     verb, thing = words_of(block, view.cwd)
     runs: Line = [(f"{sign} ", style)]
     if verb:
@@ -81,53 +48,13 @@ def headline(block: Block, terminals: list[Block], view: View) -> Line:
 
 
 def words_of(block: Block, cwd: str) -> tuple[str, str]:
-    """A verb and an object: the agent's own words where they say what is done."""
-    said = clean_line(block["title"])
-    kind = block.get("kind", "")
-    verb = VERBS.get(kind, "")
-    if kind == "execute" or block["role"] == "terminal":
-        return "run", _without_verb(_command(block) or said or "a command", "run")
-    paths = [
-        loose.text(each, "path") for each in block["parts"] if loose.text(each, "type") == "diff"
-    ]
-    if kind == "edit" and any(paths):
-        shown = dict.fromkeys(short_path(path, cwd) for path in paths if path)
-        return verb, ", ".join(shown)
-    if said:
-        if verb and said.partition(" ")[0].lower() == verb:
-            return verb, short_path(said.partition(" ")[2] or said, cwd)
-        bare = " " not in said and ("/" in said or "." in said)
-        return (verb, short_path(said, cwd)) if bare and verb else ("", said)
-    places = loose.texts(block, "locations")
-    return verb or "tool", short_path(places[0], cwd) if places else ""
-
-
-def _without_verb(said: str, verb: str) -> str:
-    first, _, rest = said.partition(" ")
-    said = rest if first.lower().rstrip(":") in (verb, "execute", "running") and rest else said
-    return said.strip("`")
-
-
-def _command(block: Block) -> str:
-    given = loose.mapping(block, "input").get("value")
-    words = given.get("command") if isinstance(given, dict) else None
-    if isinstance(words, list):
-        words = " ".join(word for word in words if isinstance(word, str))
-    return clean_line(words) if isinstance(words, str) else ""
-
-
-def short_path(path: str, cwd: str) -> str:
-    path = clean_line(path)
-    if cwd and path.startswith(cwd.rstrip("/") + "/"):
-        return os.path.relpath(path, cwd)
-    return path
+    return captions.call_words(block, cwd, clean_line)
 
 
 def _changes(block: Block, view: View) -> list[Run]:
-    diffs = [each for each in block["parts"] if loose.text(each, "type") == "diff"]
-    if not diffs:
+    counts = [diff.changed(each) for each in captions.diffs(block)]
+    if not counts:
         return []
-    counts = [diff.changed(each) for each in diffs]
     plus, minus = sum(each for each, _ in counts), sum(each for _, each in counts)
     return [(f" +{plus}", view.look.done), (f" −{minus}", view.look.failed)]
 
@@ -138,14 +65,11 @@ def _extras(block: Block, terminals: list[Block], view: View) -> list[Run]:
     seconds = _seconds(block, view.now)
     if seconds is not None and seconds >= 0.05:
         said.append((duration(seconds), look.soft))
-    code = _exit_code(block, terminals)
+    code = captions.exit_code(block, terminals)
     if code is not None:
         said.append((f"exit {code}", look.soft if code == 0 else look.failed))
-    if is_quiet(block):
-        texts = [loose.text(each, "text") for each in block["parts"]]
-        length = sum(len(text.strip("\n").splitlines()) for text in texts)
-        if length:
-            said.append((count(length, "line"), look.soft))
+    if is_quiet(block) and (length := captions.length_of(block)):
+        said.append((count(length, "line"), look.soft))
     if status == "failed" and code in (None, 0):
         said.append(("failed", look.failed))
     elif status not in ("done", "pending", "running", "failed"):
@@ -163,22 +87,17 @@ def _seconds(block: Block, now: int) -> float | None:
     return loose.number(block, "seconds")
 
 
-def _exit_code(block: Block, terminals: list[Block]) -> int | None:
-    value = loose.mapping(block, "output").get("value")
-    found = [loose.integer(value, key) for key in ("exitCode", "exit_code", "exit")]
-    found += [loose.integer(each, "exit") for each in [*terminals, block]]
-    return next((code for code in found if code is not None), None)
-
-
 def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     """Diffs, output, and the arguments where nothing else tells."""
     found: list[Line] = []
-    several = sum(loose.text(each, "type") == "diff" for each in block["parts"]) > 1
+    several = len(captions.diffs(block)) > 1
     for each in block["parts"]:
         if loose.text(each, "type") == "diff" and several:
-            found.append([(short_path(diff.title(each), view.cwd), view.look.heading)])
+            path = captions.short_path(diff.title(each), view.cwd, clean_line)
+            found.append([(path, view.look.heading)])
         if loose.text(each, "type") == "markdown" and block.get("kind") == "execute":
-            found += part.output(_unfenced(loose.text(each, "text")), view, _most(view), tail=False)
+            text = captions.unfenced(loose.text(each, "text"))
+            found += part.output(text, view, _most(view), tail=False)
         elif loose.text(each, "type") != "terminal" or loose.text(each, "text"):
             found += part.rendered(each, view)
     for terminal in terminals:
@@ -190,14 +109,6 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
 
 def _most(view: View) -> int:
     return part.OPENED if view.opened else part.FOLDED
-
-
-def _unfenced(text: str) -> str:
-    """Output that its agent put between fences, without them."""
-    bare = text.strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        return bare.split("\n", 1)[1].removesuffix("```")
-    return text
 
 
 def _arguments(block: Block, view: View) -> list[Line]:
@@ -215,7 +126,3 @@ def has_details(block: Block, terminals: list[Block]) -> bool:
         or "input" in block
         or "output" in block
     )
-
-
-def style_of(block: Block, view: View) -> Style:
-    return view.look.states[MARKS.get(block["status"], "pending")][1]

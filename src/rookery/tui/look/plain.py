@@ -1,15 +1,12 @@
 """Text from agents made safe to paint: no control reaches the terminal, and each is shown by a
 sign."""
 
-import re
-
 from rich.cells import cell_len, set_cell_size
 
-_RISKY = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ud800-\udfff]"
-)
-"""Controls of both sets, line separators, marks that turn or hide letters, lone surrogates."""
+from rookery.core import plain
+from rookery.core.plain import count
+
+__all__ = ["clean", "clean_line", "count", "cut", "duration", "size_of", "width_of"]
 
 TAB = 4
 
@@ -20,18 +17,7 @@ def clean(text: str) -> str:
         text = text.expandtabs(TAB)
     if text.isascii() and text.isprintable():
         return text
-    return _RISKY.sub(_sign, text)
-
-
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code == 0x0D:
-        return ""
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<{code:02X}>"
+    return plain.clean(text, plain.UNSEEN)
 
 
 def clean_line(text: str, most: int = 2000) -> str:
@@ -51,10 +37,6 @@ def cut(text: str, most: int) -> str:
     if most <= 1:
         return "…"[:most]
     return set_cell_size(text, most - 1).rstrip() + "…"
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def duration(seconds: float) -> str:

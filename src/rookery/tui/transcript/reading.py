@@ -82,7 +82,7 @@ class Transcript(Scroll):
     def gutter_of(self, item: Item, number: int) -> Segment:
         if not self.has_focus or item.name != self.cursor or number < item.gap:
             return _EMPTY
-        return Segment("▌" + " " * (GUTTER - 1), self.look.accent)
+        return Segment(" ▌".ljust(GUTTER), self.look.accent)
 
     # --- the cursor ----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -24,7 +24,8 @@ from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import guessed, painted
 from rookery.tui.transcript.window import Window
 
-GUTTER = 2
+GUTTER = 3
+"""Columns left of a line: the cursor's, between two empty ones."""
 TICK = 1.0
 KEPT = 6
 """Screens around the one in sight whose lines are kept."""
@@ -260,6 +261,18 @@ class Scroll(ScrollView):
                 item.let_go()
 
     # --- painting ------------------------------------------------------------------------------
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines that are ready go to the screen as they are. Textual's own way, with borders and
+        padding, which are not here, makes each line anew every time."""
+        width, base, background = self.size.width, self.base, self.background_colors[1]
+        filters = self.get_line_filters()
+        strips = [self.render_line(y).adjust_cell_length(width, base) for y in crop.line_range]
+        for each in filters:
+            strips = [strip.apply_filter(each, background) for strip in strips]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
         width = self._seen[0]

@@ -1,0 +1,35 @@
+"""The few words of a command line whose start a client waits for: read without a library."""
+
+from collections.abc import Collection
+
+
+class Misused(Exception):
+    """The message says what is wrong with them."""
+
+
+def read(
+    argv: list[str],
+    *,
+    values: Collection[str] = (),
+    flags: Collection[str] = (),
+    either: Collection[tuple[str, str]] = (),
+) -> dict[str, str]:
+    """What was given: `--name VALUE` and `--name=VALUE`, and flags as "yes"; of two names in
+    `either` at most one. Raises Misused."""
+    found: dict[str, str] = {}
+    rest = list(argv)
+    while rest:
+        word, is_set, value = rest.pop(0).partition("=")
+        name = word.removeprefix("--") if word.startswith("--") else ""
+        if name in flags and not is_set:
+            found[name] = "yes"
+        elif name in values:
+            if not is_set and not rest:
+                raise Misused(f"{word} needs a value")
+            found[name] = value if is_set else rest.pop(0)
+        else:
+            raise Misused(f"{word} is not known")
+    for one, other in either:
+        if one in found and other in found:
+            raise Misused(f"--{one} and --{other} exclude each other")
+    return found

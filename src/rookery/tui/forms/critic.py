@@ -1,0 +1,96 @@
+"""The critic's settings in one form: those of config.toml, and who of Rookery's own agent judges,
+which stands beside its models."""
+
+from rookery import config, models, settings
+from rookery.core.events import Json
+from rookery.tui import errand
+from rookery.tui.forms.setting import SettingsForm, schema
+from rookery.tui.shell import Shell
+
+JUDGE = "judge"
+BESIDE = "critic.command"
+"""The field before it: the other one who judges."""
+USUAL = "usual"
+OFF = "off"
+MODEL = "model:"
+"""Before a model's name: one may be called off, too."""
+
+
+class CriticForm(SettingsForm):
+    """Ends with the changes that were written."""
+
+    def __init__(self, found: config.Config, saved: models.Glance) -> None:
+        self._judge = chosen(saved)
+        self._saved: Json = {}
+        super().__init__("Critic", settings.CRITICS, found)
+        fields = list(schema(settings.CRITICS)["properties"].items())
+        at = [name for name, _ in fields].index(BESIDE) + 1
+        fields.insert(at, (JUDGE, field(saved)))
+        self._schema = {"properties": dict(fields)}
+        self._values = {**self._values, JUDGE: self._judge}
+        self.fields = fields
+
+    def check(self, answers: Json) -> dict[str, str]:
+        return super().check({key: each for key, each in answers.items() if key != JUDGE})
+
+    def deliver(self, answers: Json) -> None:
+        """The judge first: it is checked by the one who keeps it."""
+        rest = {key: each for key, each in answers.items() if key != JUDGE}
+        wished = answers.get(JUDGE, self._judge)
+        if wished == self._judge:
+            super().deliver(rest)
+            return
+        shell = self.app
+        assert isinstance(shell, Shell)
+        home = shell.start.home
+        shell.room.fetch(
+            lambda: errand.run(home, "setup", "critic", *words(wished)),
+            lambda outcome: self._judged(outcome, wished, rest),
+        )
+
+    def _judged(self, outcome: errand.Outcome, wished: str, rest: Json) -> None:
+        if not self.is_attached:
+            return
+        if not outcome.ok:
+            self.mark({JUDGE: f": {outcome.words}"})
+            return
+        self._judge, self._saved = wished, {JUDGE: wished}
+        super().deliver(rest)
+
+    def done(self, changes: Json) -> None:
+        super().done({**self._saved, **changes})
+
+
+def chosen(saved: models.Glance) -> str:
+    if not saved.judging.enabled:
+        return OFF
+    return f"{MODEL}{saved.judging.judge}" if saved.judging.judge else USUAL
+
+
+def field(saved: models.Glance) -> Json:
+    names = [each.name for each in saved.models]
+    gone = saved.judging.judge if saved.judging.judge not in (*names, "") else ""
+    choices = [
+        {"const": USUAL, "title": "OpenHands' critic, where the model comes from its proxy"},
+        *({"const": f"{MODEL}{name}", "title": f"the model {name}"} for name in names),
+        *(
+            [{"const": f"{MODEL}{gone}", "title": f"the model {gone}, which is gone"}]
+            if gone
+            else []
+        ),
+        {"const": OFF, "title": "nobody"},
+    ]
+    return {
+        "type": "string",
+        "title": "judge: who judges the turns of Rookery's own agent",
+        "description": "A saved model reads what was done. · takes effect with the next turn",
+        "oneOf": choices,
+    }
+
+
+def words(wished: str) -> list[str]:
+    """The flags of `rookery setup critic`."""
+    if wished == OFF:
+        return ["--off"]
+    name = wished.removeprefix(MODEL) if wished.startswith(MODEL) else "none"
+    return ["--on", "--judge", name]

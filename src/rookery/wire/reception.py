@@ -1,0 +1,174 @@
+"""The reception of every agent of ours on stdio: who is on the other side, which of its requests
+are taken, and that each of them is answered.
+
+It loads nothing but the wire: `initialize` is answered before anything that only a session needs.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import rookery
+from rookery.wire.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    REQUEST_CANCELLED,
+    ConnectionClosed,
+    Incoming,
+    Peer,
+    RpcError,
+    TooLarge,
+)
+from rookery.wire.params import Json, invalid, version
+
+WIND_DOWN = 1.0
+"""Seconds after the end of stdin for requests to be carried out, and for answers to be written."""
+
+SESSIONS: Json = {"list": {}, "delete": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
+CAPABILITIES: Json = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True},
+    "sessionCapabilities": SESSIONS,
+}
+"""What each of them can do, and the methods for it."""
+
+METHODS = frozenset(
+    f"session/{word}"
+    for word in (
+        *("new", "load", "resume", "list", "close", "delete"),
+        *("prompt", "set_mode", "set_config_option"),
+    )
+)
+
+
+class Reception:
+    """`initialize` comes first; each later request is a task of its own."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Json] = CAPABILITIES
+    methods: ClassVar[frozenset[str]] = METHODS
+
+    def __init__(self, group: asyncio.TaskGroup) -> None:
+        self.closed = asyncio.Event()
+        self.client: Json | None = None
+        """The other side's capabilities; None before `initialize`."""
+        self.group = group
+        self._serving: set[asyncio.Task[None]] = set()
+        self.peer = Peer.over_stdio(
+            on_request=self._on_request,
+            on_notification=self._on_notification,
+            on_closed=self.closed.set,
+            answer_noise=True,
+        )
+
+    # --- what each agent says for itself ---------------------------------------------------------
+
+    def welcome(self) -> Json:
+        """What is particular about the answer to `initialize`."""
+        return {"authMethods": []}
+
+    async def carry_out(self, request: Incoming, params: Json) -> None:
+        """Answer a request about a session. Raises RpcError, TooLarge, ConnectionClosed."""
+        raise NotImplementedError
+
+    def cancel(self, params: Json) -> None:
+        """`session/cancel` has come: not to be obeyed before the first step of every request that
+        came before it."""
+        raise NotImplementedError
+
+    def take_back(self, request: Incoming, params: Json) -> None:
+        """A prompt is taken back: it ends with its turn."""
+        raise NotImplementedError
+
+    # --- requests --------------------------------------------------------------------------------
+
+    def _on_request(self, request: Incoming) -> None:
+        try:
+            self._take(request)
+        except RpcError as error:
+            request.fail(error.code, error.message, error.data)
+
+    def _take(self, request: Incoming) -> None:
+        params = {} if request.params is None else request.params
+        if request.method != "initialize" and request.method not in self.methods:
+            request.unknown()
+        elif not isinstance(params, dict):
+            raise invalid("params is not an object")
+        elif request.method == "initialize":
+            self._initialize(request, params)
+        elif self.client is None:
+            raise RpcError(INVALID_REQUEST, "initialize comes first")
+        else:
+            self._serve(request, params)
+
+    def _initialize(self, request: Incoming, params: Json) -> None:
+        version(params)
+        capabilities = params.get("clientCapabilities")
+        self.client = capabilities if isinstance(capabilities, dict) else {}
+        info = {"name": self.name, "title": "Rookery", "version": rookery.__version__}
+        answer = {"protocolVersion": 1, "agentCapabilities": self.capabilities, "agentInfo": info}
+        request.reply({**answer, **self.welcome()})
+
+    def _serve(self, request: Incoming, params: Json) -> None:
+        task = self.begin(self._answer(request, params), request.method)
+
+        def taken_back() -> None:
+            if request.method == "session/prompt":
+                self.take_back(request, params)
+            else:  # it is not waited for any more
+                task.cancel()
+
+        def ended(task: "asyncio.Task[None]") -> None:
+            if task.cancelled():  # perhaps before its first step
+                request.fail(REQUEST_CANCELLED, "Request cancelled")
+
+        request.cancelled = taken_back
+        task.add_done_callback(ended)
+
+    async def _answer(self, request: Incoming, params: Json) -> None:
+        try:
+            await self.carry_out(request, params)
+        except RpcError as error:
+            request.fail(error.code, error.message, error.data)
+        except TooLarge as error:
+            request.fail(INTERNAL_ERROR, str(error))
+        except ConnectionClosed:
+            return
+
+    def begin(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
+        """Work that the end waits for."""
+        task = self.group.create_task(work, name=name)
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+        return task
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        if method == "session/cancel" and isinstance(params, dict):
+            self.cancel(params)
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    async def wind_down(self, seconds: float = WIND_DOWN) -> None:
+        """Stdin has ended: what was asked is still carried out, and written, or the time is up."""
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=seconds / 2)
+        with suppress(TimeoutError, ConnectionClosed):
+            async with asyncio.timeout(seconds / 2):
+                await self.peer.drain(1)
+        self.peer.close()
+
+
+class Over(Exception):
+    """Ends the group: whatever still works for a session is cancelled."""
+
+
+async def serve(make: Callable[[asyncio.TaskGroup], Reception]) -> None:
+    """Until stdin ends."""
+    with suppress(Over):
+        async with asyncio.TaskGroup() as group:
+            reception = make(group)
+            await reception.closed.wait()
+            await reception.wind_down()
+            raise Over

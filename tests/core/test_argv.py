@@ -1,0 +1,48 @@
+"""A command line of a few words, read by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery.core import argv
+
+
+def read(*words: str) -> dict[str, str]:
+    either = [("name", "last")]
+    return argv.read(list(words), values=("name", "cmd"), flags=("last", "all"), either=either)
+
+
+def test_values_and_flags() -> None:
+    assert read() == {}
+    assert read("--name=a=b", "--all") == {"name": "a=b", "all": "yes"}
+    assert read("--cmd", "x --last", "--last") == {"cmd": "x --last", "last": "yes"}
+    assert read("--name=", "--name", "--all") == {"name": "--all"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--name"], "--name needs a value"),
+        (["--name=a", "--last"], "--name and --last exclude each other"),
+        (["--last="], "--last is not known"),
+        (["name=a"], "name is not known"),
+        (["--", "--last"], "-- is not known"),
+        (["----last"], "----last is not known"),
+        ([""], " is not known"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said(words: list[str], told: str) -> None:
+    with pytest.raises(argv.Misused) as caught:
+        read(*words)
+    assert str(caught.value) == told
+
+
+@given(st.lists(st.text("-=aelmnst", max_size=8) | st.sampled_from(["--name", "--last"])))
+def test_any_words_are_read_or_refused(words: list[str]) -> None:
+    try:
+        found = read(*words)
+    except argv.Misused:
+        return
+    assert found.keys() <= {"name", "cmd", "last", "all"}
+    assert not {"name", "last"} <= found.keys()
