@@ -219,7 +219,7 @@ _CRITIC = (
     Setting("enabled", "judge turns at all", (0.0, 1.0), unit="true or false"),
     Setting(
         "command",
-        'judges each turn that ended well, in the session\'s directory; "": none',
+        "judges each turn that ended well, in the session's directory; empty: none",
         unit="a line for the shell",
         more="Exit code 0 is a score of 1, any other 0; the end of its output goes with it. It has "
         "the session's own environment.",
@@ -233,7 +233,7 @@ _CRITIC = (
         more="`rookery set SESSION refine on` says so for one session.",
     ),
     Setting("score_below", "a lower score is poor", (0.0, 1.0), unit=""),
-    Setting("issue_at", "so is an issue of behaviour that is so probable", (0.0, 1.0), unit=""),
+    Setting("issue_at", "an issue of behaviour that is so probable is, too", (0.0, 1.0), unit=""),
     Setting(
         "iterations",
         "refinements at most, until a person's next prompt",

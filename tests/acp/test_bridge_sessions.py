@@ -88,7 +88,7 @@ async def test_an_agent_that_does_not_start_is_not_chosen(bridge: Door) -> None:
     ("script", "words"),
     [
         ({"start": {"crash": 3, "stderr": "boom"}}, "boom"),
-        ({"start": {"new_error": {"code": -32000, "message": "Log in first"}}}, "Log in"),
+        ({"start": {"new_error": {"code": -32000, "message": "Locked"}}}, "Log in to python"),
     ],
     ids=["dies", "wants a login"],
 )

@@ -74,10 +74,13 @@ def fleet() -> list[Block]:
         ("a1b2c3", "Explain the parser", "running", "claude", 1),
         ("c3", "Write the release notes, with everything in them", "idle", "demo", 0),
     )
-    return in_order([_session(*row) for row in rows])
+    return in_order([a_session(*row) for row in rows])
 
 
-def _session(name: str, title: str, state: str, agent: str, asks: int) -> Block:
+def a_session(
+    name: str, title: str, state: str, agent: str, asks: int = 0, queue: int = 0, reason: str = ""
+) -> Block:
     header = {**EMPTY, "id": name, "title": title, "state": state, "agent": agent}
+    header |= {"reason": reason, "queue": [{"id": str(n)} for n in range(queue)]}
     header["asks"] = {str(n): {} for n in range(asks)}
     return fleet_block(head_of(header, 1, NOW), awake=state != "idle")

@@ -1,31 +1,44 @@
-"""Every look at both sizes and in two themes, as pictures that were looked at (rows U1–U3, U5,
-U12)."""
+"""Every block and every state at both sizes and in two themes, as pictures that were looked at
+(rows U1–U3, U5, U7, U8, U12)."""
 
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
-from tests.tui import gallery
-from tests.tui.still import Still
+from rookery.core.policy import Interface
+from rookery.tui.messages import FleetChanged
+from rookery.tui.splash import SetUp
+from tests.tui import gallery, scenes
+from tests.tui.pictures import LARGE, SMALL, compare, keys
+from tests.tui.still import Still, a_session
+from tests.tui.test_keys import PERMIT
 
-SIZES = {"80x24": (80, 24), "160x50": (160, 50)}
-SCENES = {"talk": gallery.TALK, "work": gallery.WORK, "asks": gallery.ASKS}
-THEMES = ("rookery-dark", "rookery-light")
+BLOCKS = {
+    "talk": gallery.TALK,
+    "work": gallery.WORK,
+    "asks": gallery.ASKS,
+    "permit": PERMIT,
+    "answered": scenes.ANSWERED,
+    "kinds": scenes.KINDS,
+    "live": scenes.LIVE,
+    "nested": scenes.NESTED,
+    "media": scenes.MEDIA,
+    "long": scenes.LONG,
+    "troubles": scenes.TROUBLES,
+    "refining": scenes.REFINING,
+}
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scene", SCENES)
-def test_U3_blocks(snap_compare: Callable[..., bool], scene: str, size: str, theme: str) -> None:
-    app = Still(gallery.opened(SCENES[scene]), theme)
-    assert snap_compare(app, terminal_size=SIZES[size])
+@pytest.mark.parametrize("scene", BLOCKS)
+async def test_U3_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+    await compare(Still(gallery.opened(BLOCKS[scene])), snapshot, tmp_path)
 
 
 async def _open_all(pilot: Pilot[str]) -> None:
     app = pilot.app
     assert isinstance(app, Still)
-    await pilot.pause()
     app.transcript.focus()
     for item in app.window.items():
         app.window.toggle(item.name, to=True)
@@ -33,10 +46,10 @@ async def _open_all(pilot: Pilot[str]) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize("scene", ["talk", "work"])
-def test_U3_opened_blocks(snap_compare: Callable[..., bool], scene: str) -> None:
-    app = Still(gallery.opened(SCENES[scene]))
-    assert snap_compare(app, terminal_size=(160, 50), run_before=_open_all)
+@pytest.mark.parametrize("scene", ["work", "kinds", "diffs", "long"])
+async def test_U3_opened_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+    updates = scenes.DIFFS if scene == "diffs" else BLOCKS[scene]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, _open_all)
 
 
 async def _split(pilot: Pilot[str]) -> None:
@@ -44,35 +57,114 @@ async def _split(pilot: Pilot[str]) -> None:
     await pilot.press("s")
 
 
-def test_U3_split_diff(snap_compare: Callable[..., bool]) -> None:
-    app = Still(gallery.opened(gallery.WORK[:4]))
-    assert snap_compare(app, terminal_size=(160, 30), run_before=_split)
+async def test_U3_split_diff(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    """Where there is no room for two columns, it stays one."""
+    await compare(Still(gallery.opened(scenes.DIFFS)), snapshot, tmp_path, _split)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_U1_splash(snap_compare: Callable[..., bool], size: str) -> None:
-    assert snap_compare(Still(), terminal_size=SIZES[size])
+async def test_U3_folded_plan_and_open_cards(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    taste = Interface(cards_expanded=True, plan_opens=False)
+    app = Still(gallery.opened(gallery.WORK), taste=taste)
+    await compare(app, snapshot, tmp_path, sizes=[(100, 50)], themes=["dark"])
 
 
-def test_U12_high_contrast(snap_compare: Callable[..., bool]) -> None:
-    app = Still(gallery.opened(gallery.ASKS), "rookery-contrast")
-    assert snap_compare(app, terminal_size=(120, 36))
+async def test_S2_a_switch_offers_a_recap(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    app = Still(gallery.opened(gallery.LOST))
+    await compare(app, snapshot, tmp_path, keys("shift+tab"))
 
 
-def test_U12_no_color(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert snap_compare(Still(gallery.opened(gallery.WORK)), terminal_size=(100, 30))
+@pytest.mark.parametrize("state", scenes.STATES)
+async def test_U7_states(snapshot: SnapshotAssertion, tmp_path: Path, state: str) -> None:
+    await compare(Still(gallery.opened(scenes.STATES[state])), snapshot, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "keys"),
-    [
-        ("keys", ["f1"]),
-        ("reason", ["f2", "r"]),
-        ("doubt", ["f2", "1"]),
-        ("form", ["f2", "f2", "f"]),
-    ],
+# --- the first screen and the list of sessions -------------------------------------------------
+
+READY = SetUp(
+    "/work",
+    "rookery",
+    installed=("claude", "codex"),
+    model="anthropic/claude-sonnet-5-5",
+    skills=3,
+    hooks=1,
+    servers=2,
+    broken="MCP server odd: needs a command, or a url.",
 )
-def test_U6_windows(snap_compare: Callable[..., bool], name: str, keys: list[str]) -> None:
-    app = Still(gallery.opened(gallery.ASKS))
-    assert snap_compare(app, terminal_size=(100, 32), press=keys)
+SPLASHES = {
+    "demo": SetUp("/work", installed=("claude",)),
+    "model": READY,
+    "nothing": SetUp("/work", problem="config.toml, line 3: worker.x is not a setting."),
+}
+
+
+@pytest.mark.parametrize("found", SPLASHES)
+async def test_U1_splash(snapshot: SnapshotAssertion, tmp_path: Path, found: str) -> None:
+    app = Still()
+    app.found_here = SPLASHES[found]
+    await compare(app, snapshot, tmp_path)
+
+
+async def _full_fleet(pilot: Pilot[str]) -> None:
+    app = pilot.app
+    assert isinstance(app, Still)
+    rows = [
+        a_session("f1", "Mend the broken build", "idle", "gemini", reason="failed"),
+        *app.fleet.sessions,
+        a_session("g1", "Translate the pages", "running", "qwen", queue=2),
+    ]
+    app.on_fleet_changed(FleetChanged(rows))
+    app.fleet.unread.add("c3")
+    await pilot.press("ctrl+b", "down")
+
+
+async def _no_fleet(pilot: Pilot[str]) -> None:
+    app = pilot.app
+    assert isinstance(app, Still)
+    app.on_fleet_changed(FleetChanged([]))
+    await pilot.press("ctrl+b")
+
+
+@pytest.mark.parametrize("name", ["full", "empty"])
+async def test_U2_sessions(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+    given = gallery.opened(gallery.TALK) if name == "full" else None
+    await compare(Still(given), snapshot, tmp_path, _full_fleet if given else _no_fleet)
+
+
+async def _toasts(pilot: Pilot[str]) -> None:
+    long = 600  # it stays for as long as pictures are taken
+    pilot.app.notify("From now on: approve all. /confirm changes it.", timeout=long)
+    pilot.app.notify("There is no editor: set EDITOR.", severity="warning", timeout=long)
+    pilot.app.notify("The log is damaged.", severity="error", timeout=long)
+    await pilot.pause()
+
+
+async def test_U12_what_is_said_in_passing(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    app = Still(gallery.opened(gallery.TALK))
+    await compare(app, snapshot, tmp_path, _toasts, toasts=True)
+
+
+# --- other eyes and other terminals ------------------------------------------------------------
+
+CONTRAST = {
+    "asks": gallery.ASKS,
+    "diffs": scenes.DIFFS,
+    "work": gallery.WORK,
+}
+
+
+@pytest.mark.parametrize("scene", CONTRAST)
+async def test_U12_high_contrast(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+    app = Still(gallery.opened(CONTRAST[scene]))
+    act = _open_all if scene == "diffs" else None
+    await compare(app, snapshot, tmp_path, act, sizes=[SMALL, LARGE], themes=["contrast"])
+
+
+@pytest.mark.parametrize("pressed", ["", "f9"])
+async def test_U12_no_color(
+    snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pressed: str
+) -> None:
+    """The cursor and the chosen row are seen without a colour, too."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Still(gallery.opened(gallery.WORK))
+    act = keys(pressed) if pressed else None
+    await compare(app, snapshot, tmp_path, act, sizes=[SMALL], themes=["dark"])

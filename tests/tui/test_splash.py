@@ -41,7 +41,7 @@ def test_U1_what_is_set_up_is_found(home: str, tmp_path: Path) -> None:
     assert (found.skills, found.hooks, found.servers) == (2, 1, 1)
     assert found.installed == ("claude",)
     assert "MCP server odd: needs a command, or a url. F10 mends it." in words(found)
-    assert "2 skills, 1 file of hooks, 1 MCP server" in words(found)
+    assert "2 skills, 1 hook file, 1 MCP server" in words(found)
 
 
 def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path) -> None:

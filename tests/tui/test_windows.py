@@ -203,7 +203,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "n")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"model": "✗ Model is needed"}
+        assert wrong(app) == {"model": "✗ An answer is needed"}
         put(app, "model", "m")
         put(app, "base_url", "nonsense")
         await pilot.press("ctrl+s")
@@ -211,7 +211,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
         put(app, "base_url", "")
         put(app, "provider", "openai-compatible")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"base_url": "✗ Address is needed"}
+        assert wrong(app) == {"base_url": "✗ An answer is needed"}
 
 
 async def test_U6_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
@@ -292,7 +292,7 @@ async def test_U6_a_new_server_is_checked_by_its_kind(home: str) -> None:
         await pilot.press("f10", "n")
         put(app, "name", "new one")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"command": "✗ Command is needed"}
+        assert wrong(app) == {"command": "✗ An answer is needed"}
         put(app, "kind", "http")
         await pilot.pause()
         put(app, "url", "ftp://x")
@@ -347,7 +347,7 @@ async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> N
         app.screen.query_one(OptionList).highlighted = names.index("demo")
         await pilot.press("enter")
         shown = app.export_screenshot().replace("&#160;", " ")
-        assert "demo takes over from claude?" in shown
+        assert "Switch from claude to demo?" in shown
         assert "The turn that runs is cancelled" in shown
         await pilot.press("escape")
         assert app.sent == []
@@ -458,7 +458,7 @@ async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
             "mail": "✗ Mail must be an e-mail address",
             "parts": "✗ Parts must be at most 9",
             "share": "✗ Share must be a number",
-            "tests": "✗ Tests is needed",
+            "tests": "✗ An answer is needed",
         }
         good = {"name": "ab", "mail": "a@b", "parts": "3", "share": "0.5", "publish": True}
         for name, value in {**good, "channel": "n", "tests": ["unit", "end to end"]}.items():

@@ -1,17 +1,16 @@
 """Writing as pictures that were looked at: lists, chips, shell lines, what waits, the critic (rows
 U4, U5, U8, U11)."""
 
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
-from tests.tui import gallery
+from tests.tui import gallery, scenes
+from tests.tui.pictures import compare, keys
 from tests.tui.still import Still
-from tests.tui.test_snapshots import SIZES, THEMES
-from tests.tui.test_writing import CRITIC, DONE, PERMIT, PNG, QUEUED, news
-
-ISSUES = [{"name": "Tests were not run", "probability": 0.8}]
+from tests.tui.test_writing import PERMIT, PNG, QUEUED, news
 
 
 async def _commands(pilot: Pilot[str]) -> None:
@@ -40,40 +39,19 @@ async def _search(pilot: Pilot[str]) -> None:
     await pilot.press("ctrl+r")
 
 
-async def _ask(pilot: Pilot[str]) -> None:
-    await pilot.press("f2")
-
-
-async def _leave(pilot: Pilot[str]) -> None:
-    await pilot.press("ctrl+q")
-
-
-async def _nothing(pilot: Pilot[str]) -> None:
-    await pilot.pause()
-
-
-VERDICT = [*gallery.WORK, DONE, {**CRITIC, "issues": ISSUES}]
 SCENES = {
     "commands": (gallery.TALK, _commands),
     "files": (gallery.TALK, _files),
     "shell": (QUEUED, _shell),
     "search": (gallery.TALK, _search),
-    "critic": (VERDICT, _nothing),
-    "ask": (PERMIT, _ask),
-    "leave": (gallery.WORK, _leave),
+    "critic": (scenes.JUDGED, None),
+    "ask": (PERMIT, keys("f2")),
+    "leave": (gallery.WORK, keys("ctrl+q")),
+    "several-lines": (gallery.TALK, keys(*"one", "ctrl+j", *"two", "ctrl+j", *"three")),
 }
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scene", SCENES)
-def test_U4_writing(snap_compare: Callable[..., bool], scene: str, size: str, theme: str) -> None:
+async def test_U4_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates, act = SCENES[scene]
-
-    async def before(pilot: Pilot[str]) -> None:
-        await pilot.pause()
-        await act(pilot)
-        await pilot.pause()
-
-    app = Still(gallery.opened(updates), theme)
-    assert snap_compare(app, terminal_size=SIZES[size], run_before=before)
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act)

@@ -39,6 +39,9 @@ MARKS = {
 QUIET = ("read", "search", "fetch", "think")
 """Kinds whose output says little that the answer does not: its length stands for it."""
 
+EXITS = ("exitCode", "exit_code", "exit")
+"""What agents call the code that a command ended with."""
+
 _PID = re.compile(r":\d+$")
 
 
@@ -106,7 +109,7 @@ def short_path(path: str, cwd: str, clean: Clean) -> str:
 
 def exit_code(block: Block, terminals: list[Block]) -> int | None:
     value = loose.mapping(block, "output").get("value")
-    found = [loose.integer(value, key) for key in ("exitCode", "exit_code", "exit")]
+    found = [loose.integer(value, key) for key in EXITS]
     found += [loose.integer(each, "exit") for each in [*terminals, block]]
     return next((code for code in found if code is not None), None)
 

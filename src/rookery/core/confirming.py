@@ -20,8 +20,8 @@ OPTION = "confirm"
 
 CHOICES = (
     (EVERY, "Confirm every action", "you are asked whenever the agent asks"),
-    (RISKY, "High risk only", "asks about what is plain and can be undone are allowed"),
-    (ALL, "Approve all", "everything is allowed but what cannot be undone"),
+    (RISKY, "High risk only", "what is plain and can be undone is allowed; you are asked the rest"),
+    (ALL, "Approve all", "everything is allowed except what cannot be undone"),
 )
 
 _ALIKE = {

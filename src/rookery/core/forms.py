@@ -9,6 +9,8 @@ from typing import Any
 from rookery.core import loose
 from rookery.core.events import Json
 
+NEEDED = "is needed"
+
 
 def check(schema: Json, content: Json) -> dict[str, str]:
     """What is wrong with each field, by its name; empty when the answer may be sent."""
@@ -16,7 +18,7 @@ def check(schema: Json, content: Json) -> dict[str, str]:
     fields = loose.mapping(schema, "properties")
     for name in loose.texts(schema, "required"):
         if name in fields and content.get(name) in (None, ""):
-            wrong[name] = "is needed"
+            wrong[name] = NEEDED
     for name, value in content.items():
         field = fields.get(name)
         if not isinstance(field, dict):

@@ -96,7 +96,8 @@ WINDOWS = {
         "keys.pageup": "pageup",
         "keys.pagedown": "pagedown",
     },
-    "search": {"search.up": "up", "search.down": "down,ctrl+r"},
+    "search": {"search.take": "enter", "search.up": "up", "search.down": "down,ctrl+r"},
+    "line": {"line.take": "enter"},
     "form": FORM,
     "model": {**FORM, "model.test": "ctrl+t", "model.keep": "ctrl+o"},
     "models": {

@@ -160,6 +160,7 @@ class Rookery(Windows):
             return
         window = Window(message.header)
         window.pages = message.pages
+        window.hint = "Nothing was said yet. What you write below begins it."
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
         self.transcript.ask_older()

@@ -106,9 +106,10 @@ FLEET: list[BindingType] = [
 
 WINDOW: list[BindingType] = [key("window.back", "leave", "back", first=True)]
 SURE: list[BindingType] = [key("sure.yes", "yes", "yes")]
+LINE: list[BindingType] = [key("line.take", "take", "send")]
 LEAVING: list[BindingType] = [
     key("leave.yes", "leave_now", "leave", first=True),
-    key("leave.no", "leave", "stay", first=True),
+    quiet("leave.no", "leave", "stay", first=True),
 ]
 KEYS: list[BindingType] = [
     quiet("keys.up", "scroll(-1)", "up", first=True),
@@ -117,8 +118,9 @@ KEYS: list[BindingType] = [
     quiet("keys.pagedown", "turn(1)", "a page down", first=True),
 ]
 SEARCH: list[BindingType] = [
-    key("search.up", "move(-1)", "up", first=True),
-    key("search.down", "move(1)", "down", first=True),
+    key("search.take", "take", "take"),
+    quiet("search.up", "move(-1)", "up", first=True),
+    quiet("search.down", "move(1)", "down", first=True),
 ]
 
 
@@ -180,6 +182,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the list of rules", RULES),
     ("In a list to choose from", CHOICE),
     ("In a form", form("send, or save")),
+    ("In a line to fill in", LINE),
     ("When you are asked whether you are sure", SURE),
     ("When you leave while turns run", LEAVING),
 )

@@ -8,9 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Label
 
 from rookery.tui import bindings
-from rookery.tui.keymap import keys_of, label
-from rookery.tui.keynames import shown
-from rookery.tui.modals import Modal
+from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
 
 
@@ -40,6 +38,7 @@ class LeaveScreen(Modal[bool]):
     """Asked where a turn runs; the key that leaves says yes, too."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
+    BACK = "stay"
 
     def __init__(self, running: int) -> None:
         super().__init__()
@@ -49,10 +48,7 @@ class LeaveScreen(Modal[bool]):
         with Vertical(classes="window"):
             yield Label("Leave?", classes="title")
             yield Label(f"{go_on(self._going)}; nothing is stopped.", markup=False)
-            yield Label("")
-            ways = " or ".join(shown(keys_of(self.app, "leave.yes")).split(", ")[:2])
-            stay = label(self.app, "window.back")
-            yield Label(f"{ways} leaves · {stay} stays", classes="hint", markup=False)
+            yield Label(keys_line(self), classes="keys")
 
     def action_leave_now(self) -> None:
         self.dismiss(True)

@@ -105,8 +105,8 @@ class Fleet(ScrollView):
         base = self.rich_style
         at, row = divmod(y + self.scroll_offset.y, ROWS)
         if not self.sessions and y == 0:
-            faint = look_of(self.app.theme).faint
-            return Strip([Segment(cut(" no sessions yet", width), faint + base)])
+            soft = look_of(self.app.theme).soft
+            return Strip([Segment(cut(" no sessions yet", width), base + soft)])
         if at >= len(self.sessions) or row == ROWS - 1:
             return Strip.blank(width, base)
         line = self._line(self.sessions[at], row, width)
@@ -116,7 +116,8 @@ class Fleet(ScrollView):
         look = look_of(self.app.theme)
         here = block["id"] == self.shown
         cursor = self.has_focus and block["id"] == self._cursor
-        edge: Line = [("▌" if here or cursor else " ", look.accent if cursor else look.soft)]
+        bar = "▌" if cursor else "▎" if here else " "
+        edge: Line = [(bar, look.accent if cursor else look.soft)]
         sign, style = look.states.get(block["status"], look.states["idle"])
         if row == 0:
             name = clean_line(block["title"])

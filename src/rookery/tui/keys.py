@@ -13,7 +13,7 @@ from rookery.core import key_ids
 from rookery.tui import bindings
 from rookery.tui.keymap import keys_of, label
 from rookery.tui.keynames import NO_KEY, shown
-from rookery.tui.modals import Modal
+from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
 
 LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
@@ -72,13 +72,13 @@ class KeysScreen(Modal[None]):
     def compose(self) -> ComposeResult:
         moves = " ".join(label(self.app, f"keys.{name}") for name in ("up", "down"))
         pages = " ".join(label(self.app, f"keys.{name}") for name in ("pageup", "pagedown"))
-        back = label(self.app, "window.back")
         with Vertical(classes="window tall wide"):
             yield Label("Keys", classes="title")
             yield Input(placeholder="letters of a key, or of what it does", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(self._listed(""), id="listed")
-            yield Label(f"{moves} {pages} move · {back} back", classes="keys", markup=False)
+            words = f"[b $accent]{moves} {pages}[/] move   {keys_line(self)}"
+            yield Label(words, classes="keys")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.query_one("#listed", Static).update(self._listed(event.value))

@@ -20,28 +20,41 @@ class Modal[Answer](ModalScreen[Answer | None]):
     """Esc leaves it without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
+    BACK: ClassVar[str] = "back"
+    """The word for what Esc does."""
+
+    def on_mount(self) -> None:
+        """Over another window it is alone: the frames of two would cut into each other."""
+        below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
+        self.set_class(isinstance(below, ModalScreen), "over")
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
-def keys_line(screen: ModalScreen[Any]) -> str:
+def keys_line(screen: Modal[Any]) -> str:
     """The keys of a window, each of which can be clicked, too."""
     found = [
-        (each.id, label(screen.app, each.id), each.action, each.description)
+        (each.id, label(screen.app, each.id), each.action, _word(screen, each))
         for kind in type(screen).__mro__
         for each in vars(kind).get("BINDINGS", [])
         if isinstance(each, Binding) and each.id and each.show
     ]
     unique: dict[str, str] = {}
     for name, key, action, words in found:  # a window's own word for a key comes first
-        said = f"{key} {words}".replace(" ", "\u00a0")
-        unique.setdefault(name, f"[@click=screen.{action}]{said}[/]")
+        said = f" {words}".replace(" ", "\u00a0")
+        unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
     return "   ".join(unique.values())
+
+
+def _word(screen: Modal[Any], binding: Binding) -> str:
+    return screen.BACK if binding.id == "window.back" else binding.description
 
 
 class LineScreen(Modal[str]):
     """One line of text; Enter takes it, also an empty one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LINE
 
     def __init__(self, question: str, text: str = "", hint: str = "") -> None:
         super().__init__()
@@ -51,11 +64,13 @@ class LineScreen(Modal[str]):
         with Vertical(classes="window"):
             yield Label(clean_line(self._question), classes="title", markup=False)
             yield Input(self._text, placeholder=self._hint, compact=True)
-            words = f"Enter sends it · {label(self.app, 'window.back')} goes back"
-            yield Label(words, classes="hint", markup=False)
+            yield Label(keys_line(self), classes="keys")
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value)
+    def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
+        self.dismiss(self.query_one(Input).value)
 
 
 class SureScreen(Modal[bool]):

@@ -14,20 +14,23 @@ Screen { background: $background; color: $foreground; }
 }
 #queue { height: 1; display: none; background: $background; }
 #feedback, #shell, #suggestions, #chips, #found { height: 1; background: $background; }
-#shell { margin: 1 0 0 0; }
+#shell, #feedback { margin: 1 0 0 0; }
 #suggestions { background: $card; margin: 0 1; }
 #queue:focus { background: $card; }
-#found { margin: 1 0; background: $card; }
+#found { margin: 0 0 1 0; background: $card; }
 #composer {
     height: auto; max-height: 10; min-height: 1; margin: 0 1; padding: 0 1;
     border: round $line; background: $background; scrollbar-size: 1 1;
 }
 #composer:focus { border: round $accent; }
+#composer .text-area--cursor { background: $foreground; color: $background; }
+#composer .text-area--placeholder { color: $ink-3; }
 #status { height: 1; background: $background; }
 #keys { height: 1; background: $card; }
-ToastRack { dock: top; align: right top; }
+ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
 Toast { background: $card; }
 ModalScreen { align: center middle; background: $background 80%; }
+ModalScreen.over { background: $background; }
 .window {
     width: 64; max-width: 94%; height: auto; max-height: 90%; padding: 1 2;
     border: round $accent; background: $card;
@@ -45,15 +48,19 @@ ModalScreen { align: center middle; background: $background 80%; }
     link-background: $card; link-style-hover: none; link-color-hover: $card;
     link-background-hover: $accent;
 }
-.window .told { width: 100%; height: auto; max-height: 5; color: $ink-2; }
+.window .told { width: 100%; height: auto; max-height: 5; margin: 1 0 0 0; color: $ink-2; }
+.window .told.quiet { display: none; }
 .window Checkbox { background: $card; margin: 0 0 1 0; }
 .window Checkbox > .toggle--button { color: $foreground; background: $card; }
 .window Checkbox.-on > .toggle--button { color: $success; background: $card; }
-.window Input { margin: 0 0 1 0; background: $background; }
+.window Input { margin: 0 0 1 0; background: $field; }
+.window Input:focus { background-tint: $field 0%; }
+.window Input > .input--placeholder { color: $ink-2; text-style: italic; }
 .window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
-.window .fields { height: auto; max-height: 60vh; scrollbar-size: 1 1; }
-.field { height: auto; margin: 0 0 1 0; }
+.window .fields { height: auto; max-height: 66vh; scrollbar-size: 1 1; }
+.field { height: auto; margin: 0 0 1 0; padding: 0 1 0 0; }
 .field .name { width: 100%; }
+.field.here .name { color: $accent; text-style: bold; }
 .field .hint, .window .problem { width: 100%; }
 .window OptionList {
     height: auto; max-height: 60vh; background: $card; border: none; padding: 0;
@@ -62,11 +69,14 @@ ModalScreen { align: center middle; background: $background 80%; }
 .window OptionList:focus { background-tint: $card 0%; }
 .window OptionList > .option-list--option-highlighted,
 .window OptionList:focus > .option-list--option-highlighted {
-    background: $line; color: $foreground; text-style: none;
+    background: $chosen; color: $foreground; text-style: none;
 }
-.window Select { background: $background; height: auto; }
+.window Select { background: $field; height: auto; }
 .field Vertical { height: auto; }
 .field Input, .field Checkbox { margin: 0; }
 .window Checkbox:focus > .toggle--label { background: $card; color: $accent; text-style: bold; }
-.window Select > SelectCurrent { background: $background; }
+.window Select > SelectCurrent { background: $field; }
+.window Select > SelectOverlay { background: $field; }
+.window Select > SelectOverlay:focus { background-tint: $field 0%; }
+.window Select:focus > SelectCurrent { background-tint: $field 0%; }
 """

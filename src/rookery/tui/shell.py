@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 
 from rookery.core.events import Json
 from rookery.core.policy import Interface
@@ -52,6 +53,10 @@ class Start:
         self.clock = clock
 
 
+SIGNS = {"warning": "▲ ", "error": "✗ "}
+"""Before what is said in passing: a colour alone tells nothing."""
+
+
 class Shell(App[str]):
     """Ends with the words that are said when the terminal is the person's again."""
 
@@ -79,6 +84,19 @@ class Shell(App[str]):
     @property
     def window(self) -> Window:
         return self.transcript.window
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say something in passing; how bad it is is told by a sign, too."""
+        words = SIGNS.get(severity, "") + message
+        super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def open_session(self, session: str) -> None:
         raise NotImplementedError

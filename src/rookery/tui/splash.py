@@ -64,7 +64,7 @@ def _words(found: SetUp, key: Names) -> str:
         lines.append(f"- model: `{found.model}`")
     loaded = [
         _count(found.skills, "skill"),
-        _count(found.hooks, "file of hooks", "files of hooks"),
+        _count(found.hooks, "hook file"),
         _count(found.servers, "MCP server"),
     ]
     lines.append(f"- loaded: {', '.join(loaded)}")
@@ -72,10 +72,10 @@ def _words(found: SetUp, key: Names) -> str:
         others = ", ".join(f"`{name}`" for name in found.installed)
         lines += [f"- also installed: {others} (`{key('agents')}`)"]
     else:
-        lines += [f"- no other agent is installed: `{key('agents')}` says how"]
+        lines += [f"- no other agent is installed: `{key('agents')}` says how to get one"]
     if found.sessions:
         noun = "session" if found.sessions == 1 else "sessions"
-        lines += [f"- {found.sessions} {noun} at the left: `{key('session.list')}` goes there"]
+        lines += [f"- {found.sessions} {noun}: `{key('session.list')}` goes to the list"]
     helps = f"`{key('help')}` lists every key, `{key('settings')}` has the settings."
     lines += ["", f"{helps} Leaving stops nothing."]
     return "\n".join(lines)

@@ -14,6 +14,16 @@ from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import clean_line, duration, width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
 
+ENDS = {
+    "max_tokens": "token limit",
+    "max_turn_requests": "request limit",
+    "refusal": "refused",
+    "orphaned": "fell silent",
+    "unresponsive": "had to be ended",
+    "agent_exited": "the agent ended",
+}
+"""Short words for why a turn ended; the notice in the transcript says more."""
+
 
 class LineWidget(Widget):
     """Some lines, painted by a function of their width."""
@@ -78,8 +88,11 @@ def _state(header: Json, look: Look, at: int) -> Line:
     elif header["state"] == "running":
         doing = "starting" if process == "starting" else "working"
         sign, word, style = "◐", f"{doing} · {_whole(elapsed)}", look.accent
-    elif header["reason"] not in ("", "end_turn", "cancelled"):
-        sign, word, style = "✗", clean_line(header["reason"]).replace("_", " "), look.failed
+    elif header["reason"] == "rate_limited":
+        sign, word, style = "▲", "rate limit", look.needs
+    elif header["reason"] not in ("", "end_turn", "cancelled", "forced"):
+        told = clean_line(header["reason"]).replace("_", " ")
+        sign, word, style = "✗", ENDS.get(header["reason"], told), look.failed
     elif process == "parked":
         sign, word, style = "✗", "does not start", look.failed
     return [(f" {sign} {word}", style)]

@@ -218,7 +218,7 @@ class Sessions:
             error = loose.mapping(refusal.update, "error")
             words = refusal.message
             if error:
-                helps = remedy_for("failed", error, attached.header["agent"])
+                helps = remedy_for("failed", error, attached.logged()["agent"])
                 words = f"{endings.sentence(words)} {helps}".strip()
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:

@@ -137,12 +137,12 @@ def _made_default(home: str, name: str) -> str:
 def takeover(header: Json, name: str) -> SureScreen:
     """What happens when another agent takes over, before it does."""
     before = header["agent"]
-    words = [f"What was said stays in the session; {name} does not know it."]
-    words.append("A recap for it can be put into the composer then.")
+    words = [f"What was said stays here, but {name} does not know it."]
+    words.append("A recap for it can be put into the composer afterwards.")
     if header["state"] != "idle":
-        words.append(f"The turn that runs is cancelled, and {before} is ended.")
+        words.append(f"The turn that runs is cancelled, and {before} ends.")
     else:
-        words.append(f"{before} is ended, and its modes and limits go with it.")
+        words.append(f"The agent {before} ends; its modes and limits go with it.")
     if header["queue"]:
         words.append("Prompts that wait are kept.")
-    return SureScreen(f"{name} takes over from {before}?", "\n".join(words))
+    return SureScreen(f"Switch from {before} to {name}?", "\n".join(words))

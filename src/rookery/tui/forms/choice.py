@@ -38,6 +38,8 @@ def of_session(header: Json) -> list[Row]:
     for option in header["options"]:
         names = {choice["value"]: choice["name"] for choice in option["choices"]}
         now = spelled(option["value"])
+        if isinstance(option["value"], bool):
+            names = {"true": "on", "false": "off"} | names
         rows.append(Row(option["id"], option["name"], names.get(now) or now or "not told"))
     return rows
 

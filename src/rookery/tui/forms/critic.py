@@ -82,7 +82,7 @@ def field(saved: models.Glance) -> Json:
     ]
     return {
         "type": "string",
-        "title": "judge: who judges the turns of Rookery's own agent",
+        "title": "Judge: who judges the turns of Rookery's own agent",
         "description": "A saved model reads what was done. · takes effect with the next turn",
         "oneOf": choices,
     }

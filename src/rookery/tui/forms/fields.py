@@ -61,8 +61,8 @@ def control_of(field: Any, value: Any, name: str) -> Widget:
         options = [(_plain(title), value) for value, title in choices]
         known = [value for value, _ in choices]
         if given in known:
-            return Select(options, value=given, id=name, compact=True)
-        return Select(options, id=name, compact=True, prompt="choose")
+            return Select(options, value=given, id=name, compact=True, prompt="nothing chosen")
+        return Select(options, id=name, compact=True, prompt="nothing chosen")
     return _line(field, given, name)
 
 

@@ -40,7 +40,7 @@ class FormScreen(Modal[Json]):
             with VerticalScroll(classes="fields", can_focus=False):
                 for number in range(len(self.fields)):
                     yield from self._field(number)
-            yield Static("", classes="problem", id="told", markup=False)
+            yield Static("", classes="problem told quiet", id="told", markup=False)
             yield Label(keys_line(self), classes="keys")
 
     def _field(self, number: int) -> ComposeResult:
@@ -63,17 +63,23 @@ class FormScreen(Modal[Json]):
             about.display = bool(str(about.content))
             self.query_one(f"#wrong{number}", Static).display = False
         if self.fields:  # at once: the first key is meant for it
-            self.set_focus(self._focusable(0))
+            self.set_focus(self._focusable(0), scroll_visible=False)
 
     def _focusable(self, number: int) -> Widget:
         control = self.query_one(f"#field{number}")
         return control if control.focusable else control.query("Tick").first(Widget)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """A field is seen whole: its name, and what is said of it."""
+        """A field is seen whole: its name, and what is said of it. Of the first that is so at the
+        top, also while nothing has its size yet."""
         field = next((each for each in event.widget.ancestors if each.has_class("field")), None)
+        for each in self.query(".field"):
+            each.set_class(each is field, "here")
         if isinstance(field, Widget):
-            self.call_after_refresh(field.scroll_visible, animate=False)
+            fields = self.query_one(".fields")
+            top = field is fields.children[0]
+            scroll = fields.scroll_home if top else field.scroll_visible
+            self.call_after_refresh(scroll, animate=False)
 
     # --- what a person does --------------------------------------------------------------------
 
@@ -110,9 +116,11 @@ class FormScreen(Modal[Json]):
         first = None
         for number, (name, field) in enumerate(self.fields):
             line = self.query_one(f"#wrong{number}", Static)
-            words = clean_line(loose.text(field, "title") or name).partition(": ")[0]
+            words = clean_line(loose.text(field, "called") or loose.text(field, "title") or name)
             line.display = name in wrong
-            line.update(clean_line(f"✗ {words} {wrong.get(name, '')}"))
+            why = wrong.get(name, "")
+            said = "An answer is needed" if why == forms.NEEDED else f"{words} {why}"
+            line.update(clean_line(f"✗ {said}"))
             first = number if first is None and name in wrong else first
         self.tell("")
         if first is not None:
@@ -120,7 +128,9 @@ class FormScreen(Modal[Json]):
 
     def tell(self, words: str) -> None:
         """A line under the fields: what is being done, or what came of it."""
-        self.query_one("#told", Static).update(clean_line(words))
+        told = self.query_one("#told", Static)
+        told.update(clean_line(words))
+        told.set_class(not words, "quiet")
 
     def describe(self, name: str, words: str) -> None:
         """Another line under a field."""

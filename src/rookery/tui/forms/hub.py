@@ -65,8 +65,7 @@ class SettingsScreen(RowsScreen[None]):
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
             rows.append(Row("critic", "Critic", _critic(now, found.models.judging)))
-            ruled = f"{len(now.rules)} that answer for you" if now.rules else "none yet"
-            rows.append(Row("rules", "Rules", ruled))
+            rows.append(Row("rules", "Rules", _rules(len(now.rules))))
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
         return rows
 
@@ -129,6 +128,12 @@ class SettingsScreen(RowsScreen[None]):
             self.shell.look_around()
         elif changes is not None:
             self.tell("Nothing was changed.")
+
+
+def _rules(number: int) -> str:
+    if not number:
+        return "none yet: an ask offers to make one"
+    return f"{number} that {'answers' if number == 1 else 'answer'} for you"
 
 
 def _condensing(now: models.Condensing) -> str:

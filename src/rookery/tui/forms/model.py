@@ -7,6 +7,7 @@ from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import models
+from rookery.core import forms
 from rookery.core.events import Json
 from rookery.providers import PROVIDERS, Provider, find, key_variable
 from rookery.tui import bindings, errand
@@ -116,7 +117,7 @@ class ModelForm(FormScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
 
     def __init__(self, known: models.Saved | None = None) -> None:
-        title = f"The model {known.name}" if known else "Set up a model"
+        title = f"Model: {known.name}" if known else "Set up a model"
         super().__init__(title, schema(known), values(known))
         self._known = known
         self._busy = False
@@ -138,7 +139,7 @@ class ModelForm(FormScreen):
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
         if answers.get("provider") == SERVER and not answers.get("base_url"):
-            wrong["base_url"] = "is needed"
+            wrong["base_url"] = forms.NEEDED
         return wrong
 
     def deliver(self, answers: Json) -> None:
@@ -244,7 +245,7 @@ class ModelsScreen(RowsScreen[None]):
                 self._do("setup", "--remove", row.name)
 
         words = "Its key is forgotten. Sessions that use it need another model."
-        self.app.push_screen(SureScreen(f"Remove {row.name}?", words), sure)
+        self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
 
     def _do(self, *words: str) -> None:
         home = self.shell.start.home

@@ -50,7 +50,7 @@ class RowsScreen[Answer](Modal[Answer]):
         with Vertical(classes="window list"):
             yield Label(clean_line(self._heading), classes="title", markup=False)
             yield OptionList(compact=True, markup=False)
-            yield Static("", classes="told", id="told", markup=False)
+            yield Static("", classes="told quiet", id="told", markup=False)
             yield Label(keys_line(self), classes="keys")
 
     def on_mount(self) -> None:
@@ -90,6 +90,9 @@ class RowsScreen[Answer](Modal[Answer]):
         names = [row.name for row in self.rows]
         tagged = next((at for at, row in enumerate(self.rows) if row.tag == "current"), 0)
         listed.highlighted = (names.index(before) if before in names else tagged) if names else None
+        listed.display = bool(names)
+        if names and self.focused is None:
+            self.set_focus(listed)
         if not names:
             self.tell(self.EMPTY.replace("{key}", label(self.app, self.NEW) if self.NEW else ""))
 
@@ -100,7 +103,9 @@ class RowsScreen[Answer](Modal[Answer]):
 
     def tell(self, words: str) -> None:
         """A line under the rows."""
-        self.query_one("#told", Static).update(clean(words))
+        told = self.query_one("#told", Static)
+        told.update(clean(words))
+        told.set_class(not words, "quiet")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -124,10 +129,10 @@ def _content(row: Row, wide: int) -> Content:
     if wide:
         gap = " " * max(2, wide - width_of(title))
         parts += [gap, (clean_line(row.more), "$ink-2")]
-        parts += [(f"  {clean_line(row.tag)}", "$accent")] if row.tag else []
+        parts += [(f"  {clean_line(row.tag)}", "$foreground")] if row.tag else []
         return Content.assemble(*parts)
     if row.tag:
-        parts.append((f"  {clean_line(row.tag)}", "$accent"))
+        parts.append((f"  {clean_line(row.tag)}", "$foreground"))
     if row.more:
         parts.append((f"\n  {clean_line(row.more)}", "$ink-2"))
     return Content.assemble(*parts)

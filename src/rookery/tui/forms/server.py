@@ -7,7 +7,7 @@ from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import mcp
-from rookery.core import loose
+from rookery.core import forms, loose
 from rookery.core.events import Json
 from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
@@ -113,7 +113,8 @@ class ServerForm(FormScreen):
 
     def __init__(self, server: mcp.Server | None = None) -> None:
         shown = values(server) if server else {"kind": "stdio"}
-        super().__init__(f"The server {server.name}" if server else "A new server", SCHEMA, shown)
+        title = f"MCP server: {server.name}" if server else "A new MCP server"
+        super().__init__(title, SCHEMA, shown)
         self._server = server
 
     def on_select_changed(self, event: Select.Changed) -> None:
@@ -130,7 +131,7 @@ class ServerForm(FormScreen):
             return wrong
         field = "command" if answers["kind"] == "stdio" else "url"
         if not answers.get(field):
-            return {field: "is needed"}
+            return {field: forms.NEEDED}
         try:
             shlex.split(answers.get("command", ""))
         except ValueError:
@@ -227,7 +228,7 @@ class ServersScreen(RowsScreen[None]):
                 self._do(lambda: mcp.remove(home, row.name), f"Removed {row.name}.")
 
         words = "Agents that run have it until they end."
-        self.app.push_screen(SureScreen(f"Remove {row.name}?", words), sure)
+        self.app.push_screen(SureScreen(f"Remove the MCP server {row.name}?", words), sure)
 
     def _do(self, work: Any, words: str) -> None:
         def done() -> str:

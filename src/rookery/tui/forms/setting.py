@@ -23,14 +23,15 @@ def schema(table: Sequence[Setting]) -> Json:
 
 def _field(setting: Setting) -> Json:
     default = setting.default
-    usual = "none" if default is None or default == "" else written(default)
+    usual = _usual(default)
     soon = setting.effect in (AT_ONCE, NEXT_SCREEN)
     later = "" if soon else f"takes effect {setting.effect}"
-    said = [setting.more, f"default {usual}", later]
+    said = [setting.more.replace("`", "'"), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
         said.insert(1, range_of(setting))
     field: Json = {
-        "title": f"{setting.name}: {setting.brief}",
+        "title": f"{setting.name.replace('_', ' ').capitalize()}: {setting.brief}",
+        "called": setting.name,
         "description": " · ".join(words for words in said if words),
     }
     if isinstance(default, bool):
@@ -39,6 +40,18 @@ def _field(setting: Setting) -> Json:
         return {**field, "type": "number", "hint": usual}
     words = [str(word) for word in setting.limit]
     return {**field, "type": "string", **({"enum": words} if words else {})}
+
+
+def _usual(default: Any) -> str:
+    """The default as a person would say it."""
+    match default:
+        case None | "":
+            return "none"
+        case bool():
+            return "yes" if default else "no"
+        case str():
+            return default
+    return written(default)
 
 
 def wrong_number(setting: Setting, value: Any) -> str:

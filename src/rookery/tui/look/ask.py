@@ -23,6 +23,8 @@ def rendered(block: Block, view: View) -> list[Line]:
     lines = wrap([("▲ ", edge), (question(block, view.agent), look.heading)], inner.prose)
     whole = inner._replace(opened=True)
     for each in block["parts"]:
+        if str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`"):
+            continue  # the line above says it
         lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
     if danger:
         lines += wrap(
@@ -63,7 +65,7 @@ def _others(block: Block, view: View) -> list[Line]:
     keys.append(("defer", "decide later"))
     if not is_form and not block.get("danger"):
         keys += [("risky", "allow, ask only when risky")]
-        keys += [("all", "allow, approve all from now on")]
+        keys += [("all", "allow all from now on")]
     lines: list[Line] = [[]]
     for want, words in keys:
         press, key = Style.from_meta({"want": want}), view.key(f"ask.{want}")
@@ -73,9 +75,11 @@ def _others(block: Block, view: View) -> list[Line]:
         lines[-1] += group
     if not view.focused:
         here: Line = [(f" {view.key('ask.next')} goes here", look.faint)]
-        if width_of_line([*lines[-1], *here]) > view.prose:
-            lines.append([])
-        lines = [*lines[:-1], [*lines[-1], *here]]
+        room = [line for line in lines if width_of_line([*line, *here]) <= view.prose]
+        if room:
+            room[0] += here
+        else:
+            lines.append(here)
     return [trimmed(line, view.width) for line in lines]
 
 

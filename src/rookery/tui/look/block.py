@@ -1,12 +1,11 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
-from rich.style import Style
-
 from rookery.core import loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
+from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count, width_of
-from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
+from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20
@@ -85,12 +84,13 @@ def _prompt(block: Block, view: View) -> list[Line]:
     for each in block["parts"]:
         lines += part.rendered(each, inner)
     if origin := clean_line(block["title"]):
-        lines.append([(f"from {origin}", look.soft)])
+        lines.append([(origin if ", from " in origin else f"from {origin}", look.soft)])
     return prefixed(lines or [[]], [("▎ ", look.accent)])
 
 
 def _answer(block: Block, view: View) -> list[Line]:
-    lines = markdown.rendered(block["text"], view.prose, view.look) if block["text"] else []
+    text = block["text"]
+    lines = markdown.rendered(text, view.prose, view.look, view.width) if text else []
     for each in block["parts"]:
         lines += part.rendered(each, view)
     return lines
@@ -150,19 +150,22 @@ def _raw(block: Block, view: View) -> list[Line]:
     value = block["parts"][0].get("value") if block["parts"] else ""
     head: Line = [("· ", look.faint), (clean_line(block["title"]), look.soft)]
     if not view.opened:
-        brief = clean_line(part.brief_json(value))
+        bare = dict(value) if isinstance(value, dict) else value
+        if isinstance(bare, dict) and bare.get("sessionUpdate") == block["title"]:
+            del bare["sessionUpdate"]  # the title says it
+        brief = clean_line(part.brief_json(bare))
         return [trimmed([*head, (f"  {brief}", look.faint)], view.width)]
     inner = view.narrower(2)
     body = [line for each in block["parts"] for line in part.rendered(each, inner)]
     return [trimmed(head, view.width), *prefixed(body, [("  ", look.plain)])]
 
 
-def _row(row: str, style: Style, width: int) -> list[Line]:
-    """Words of a sentence go to the next line whole; what has columns keeps them."""
-    if row != row.strip() or "  " in row:
-        return fold([(row, style)], width)
-    found = wrap([(row, style)], width)
-    return [[("".join(word for word, _ in line), style)] for line in found]
+def _coded(text: str, look: Look) -> Line:
+    """Plain words, with what stands between backticks as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return [(text, look.soft)]
+    return [(each, look.code if at % 2 else look.soft) for at, each in enumerate(pieces)]
 
 
 def _notice(block: Block, view: View) -> list[Line]:
@@ -171,18 +174,21 @@ def _notice(block: Block, view: View) -> list[Line]:
     sign, style = {
         "error": ("✗", look.failed),
         "warn": ("▲", look.needs),
+        "rate_limited": ("▲", look.needs),
         "": ("i", look.accent),
         "info": ("i", look.accent),
     }.get("error" if block["role"] == "error" else block["status"], ("■", look.soft))
     inner = view.narrower(2)
     text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
     head = clean_line(block["title"])
+    if view.agent and head.startswith(f"{view.agent} "):
+        head = head[:1].upper() + head[1:]
     if not head:
         first, _, text = text.partition("\n")
         head = first.strip()
     lines = wrap([(head, look.heading if block["title"] else look.ink)], inner.prose)
     if text.strip():
-        body = [line for row in text.split("\n") for line in _row(row, look.soft, inner.prose)]
+        body = wrap(_coded(text, look), inner.prose)
         lines += part.capped(body, part.OPENED if view.opened else 8, inner)
     if view.opened or len(block["parts"]) == 1:
         for each in block["parts"]:

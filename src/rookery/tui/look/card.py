@@ -95,7 +95,7 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
         if loose.text(each, "type") == "diff" and several:
             path = captions.short_path(diff.title(each), view.cwd, clean_line)
             found.append([(path, view.look.heading)])
-        if loose.text(each, "type") == "markdown" and block.get("kind") == "execute":
+        if loose.text(each, "type") == "markdown" and _is_output(block, loose.text(each, "text")):
             text = captions.unfenced(loose.text(each, "text"))
             found += part.output(text, view, _most(view), tail=False)
         elif loose.text(each, "type") != "terminal" or loose.text(each, "text"):
@@ -107,6 +107,13 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     return found
 
 
+def _is_output(block: Block, text: str) -> bool:
+    """Whether its lines are to stay as they came: of a file that was read, too, where its agent
+    did not fence it."""
+    kind = block.get("kind")
+    return kind == "execute" or (kind in ("read", "search") and "```" not in text)
+
+
 def _most(view: View) -> int:
     return part.OPENED if view.opened else part.FOLDED
 
@@ -114,8 +121,9 @@ def _most(view: View) -> int:
 def _arguments(block: Block, view: View) -> list[Line]:
     found: list[Line] = []
     for key in ("input", "output"):
-        if key in block:
-            found += part.as_json(loose.mapping(block, key).get("value"), view)
+        value = loose.mapping(block, key).get("value")
+        if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
+            found += part.as_json(value, view)
     return found or [[("nothing more is known of it", view.look.faint)]]
 
 

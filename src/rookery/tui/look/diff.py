@@ -216,16 +216,18 @@ def _ground(row: Row, look: Look) -> Style:
 
 
 def _painted(row: Row, language: str, look: Look) -> Line:
-    """The code in its colours, on the ground of its sign, the changed words on a stronger one."""
+    """The code in its colours, on the ground of its sign; the changed words in plain ink, which is
+    legible on their stronger one."""
     text = row.text[:2000]
     runs = highlighted(text, language, look)[0] if text else []
-    word = {"+": look.added_word, "-": look.removed_word}.get(row.sign, look.plain)
+    strong = {"+": look.added_word, "-": look.removed_word}.get(row.sign, look.plain)
+    word = look.ink + strong
     ground = _ground(row, look)
     found: Line = []
     at = 0
     for piece, style in runs:
         for begin, end, marked in _cuts(at, at + len(piece), row.marks):
-            found.append((text[begin:end], style + (word if marked else ground)))
+            found.append((text[begin:end], word if marked else style + ground))
         at += len(piece)
     return found
 

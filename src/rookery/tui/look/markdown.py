@@ -16,10 +16,11 @@ DEEPEST = 12
 """Nesting that is still indented."""
 
 
-def rendered(text: str, width: int, look: Look) -> list[Line]:
-    """The lines of a text, at most `width` columns each; no empty line at either end."""
+def rendered(text: str, width: int, look: Look, wide: int = 0) -> list[Line]:
+    """The lines of a text, at most `width` columns each, or `wide` of code and tables; no empty
+    line at either end."""
     tokens = _parser().parse(clean(text))
-    lines = _Writer(look).blocks(tokens, max(width, 1), 0)
+    lines = _Writer(look, max(0, wide - width)).blocks(tokens, max(width, 1), 0)
     while lines and not lines[-1]:
         lines.pop()
     return lines
@@ -35,8 +36,10 @@ def _parser() -> Any:
 class _Writer:
     """Walks markdown-it's flat list of tokens."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, more: int) -> None:
         self._look = look
+        self._more = more
+        """Columns that code and tables may have beyond those of prose."""
         self._at = 0
 
     def blocks(self, tokens: list[Any], width: int, depth: int, end: str = "") -> list[Line]:
@@ -71,11 +74,11 @@ class _Writer:
                 bar: Line = [("│ ", self._look.faint)] if depth < DEEPEST and width > 4 else []
                 return prefixed(inner, bar)
             case "fence" | "code_block":
-                return self._code(token, width)
+                return self._code(token, width + self._more)
             case "hr":
                 return [[("─" * min(width, 24), self._look.line)]]
             case "table_open":
-                return self._table(tokens, width)
+                return self._table(tokens, width + self._more)
             case "inline":
                 return wrap(self._inline(token, self._look.ink), width)
             case "html_block":

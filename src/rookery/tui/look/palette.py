@@ -8,7 +8,8 @@ from rich.style import Style
 
 
 class Palette(NamedTuple):
-    """One theme's tokens. `added` and `removed` are grounds, of a line and of a changed word."""
+    """One theme's tokens. `chosen` is the ground of the row under a cursor, `field` of what is
+    filled in; `added` and `removed` are grounds of a line and of a changed word."""
 
     name: str
     dark: bool
@@ -18,6 +19,8 @@ class Palette(NamedTuple):
     ink_3: str
     line: str
     card: str
+    chosen: str
+    field: str
     accent: str
     needs: str
     failed: str
@@ -32,13 +35,15 @@ class Palette(NamedTuple):
 LIGHT = Palette(
     *("rookery-light", False),
     *("#FBFAF7", "#1C1F23", "#5B6168", "#8A9097", "#E4E1DA", "#FFFFFF"),
-    *("#0B7A85", "#B26A00", "#B3261E", "#2F7D46"),
-    *(("#E3F1E5", "#BFE3C6"), ("#FBE7E4", "#F3C4BE")),
+    *("#E4E1DA", "#F1EEE8"),
+    *("#0B7A85", "#9E5E00", "#B3261E", "#2F7D46"),
+    *(("#EDF7EE", "#BFE3C6"), ("#FDF0EE", "#F3C4BE")),
     *("#7A3E9D", "#2F6B3A", "#9A5A00"),
 )
 DARK = Palette(
     *("rookery-dark", True),
     *("#14171A", "#E6E3DC", "#A3A8AD", "#6D737A", "#2A2F34", "#1A1E22"),
+    *("#2A2F34", "#0E1113"),
     *("#4FC3CB", "#F0B350", "#F28B82", "#85C88F"),
     *(("#18291D", "#275235"), ("#30191A", "#5E2A2B")),
     *("#C8A6E6", "#A9CF9B", "#E8B97A"),
@@ -46,6 +51,7 @@ DARK = Palette(
 CONTRAST = Palette(
     *("rookery-contrast", True),
     *("#000000", "#FFFFFF", "#E0E0E0", "#BEBEBE", "#8C8C8C", "#000000"),
+    *("#454545", "#333333"),
     *("#5FF3FF", "#FFD60A", "#FF8A80", "#7CFF8E"),
     *(("#00300C", "#006B1C"), ("#3C0000", "#8A0000")),
     *("#E5B8FF", "#B7FFB0", "#FFD08A"),
@@ -96,7 +102,7 @@ class Look:
         """By the first letters of Pygments' token types; the longest that fits counts."""
         palette = self.palette
         return {
-            "Comment": Style(color=palette.ink_3, italic=True),
+            "Comment": Style(color=palette.ink_2, italic=True),
             "Keyword": Style(color=palette.keyword),
             "Operator.Word": Style(color=palette.keyword),
             "Name.Builtin": Style(color=palette.accent),

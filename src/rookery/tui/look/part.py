@@ -6,6 +6,7 @@ from typing import Any
 from rookery.core import loose
 from rookery.tui.look import ansi, diff, markdown
 from rookery.tui.look.code import highlighted
+from rookery.tui.look.legible import legible
 from rookery.tui.look.plain import clean, clean_line, count, size_of
 from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
@@ -47,7 +48,8 @@ def _most(view: View) -> int:
 
 
 def _markdown(part: Part, text: str, view: View) -> list[Line]:
-    lines = markdown.rendered(text[:LONGEST_TEXT].strip("\n"), view.prose, view.look)
+    shown = text[:LONGEST_TEXT].strip("\n")
+    lines = markdown.rendered(shown, view.prose, view.look, view.width)
     if name := clean_line(loose.text(part, "name")):
         lines = [[(name, view.look.soft)], *lines]
     lines = capped(lines, _most(view), view)
@@ -81,8 +83,10 @@ def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]
 
 def _folded(text: str, view: View, most: int) -> list[Line]:
     found: list[Line] = []
+    look = view.look
     for line in ansi.lines_of(text):
-        found += fold([(words, view.look.soft + style) for words, style in line], view.width)
+        runs = [(words, look.soft + legible(style, look)) for words, style in line]
+        found += fold(runs, view.width)
     return capped(found, most, view)
 
 

@@ -37,7 +37,7 @@ def _lines(item: Item, starts: tuple[Start, ...], view: View) -> list[Line]:
 
 def _stretch(item: Item, starts: tuple[Start, ...], view: View) -> list[Line]:
     text = stretch(item.block["text"], starts, item.number)
-    lines = markdown.rendered(text, view.prose, view.look) if text.strip() else []
+    lines = markdown.rendered(text, view.prose, view.look, view.width) if text.strip() else []
     last = item.number == len(starts) - 1
     if not last and not starts[item.number + 1].fence and text.endswith("\n\n"):
         lines.append([])

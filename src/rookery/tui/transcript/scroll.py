@@ -279,13 +279,19 @@ class Scroll(ScrollView):
         row = y + round(self.scroll_y)
         at = self._at(row)
         if at is None or row >= self._starts[-1] or self._items[at].lines is None:
-            return self._overlay(y, Strip.blank(width, self.base))
+            words = self._hint() if y == 1 and not self._items else Strip([])
+            return self._overlay(y, words.crop_extend(0, width, self.base))
         item = self._items[at]
         number = row - self._starts[at]
         line = self._ready(item, number, row, width)
         if self.text_selection is not None:
             line = self._selected(line, row)
         return self._overlay(y, line)
+
+    def _hint(self) -> Strip:
+        """What an empty window says of itself."""
+        words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
+        return strip_of(words).apply_style(self.base)
 
     def _ready(self, item: Item, number: int, row: int, width: int) -> Strip:
         gutter = self.gutter_of(item, number)

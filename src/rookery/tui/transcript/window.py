@@ -35,6 +35,8 @@ class Window:
         self.pages: list[Page] = []
         self.opened: dict[str, bool] = {}
         self._late: dict[str, list[Op]] = {}
+        self.hint = ""
+        """What is said where there is nothing to show."""
 
     @property
     def first_turn(self) -> int:

@@ -20,7 +20,7 @@ OURS = (
     Command("agent", "let another agent take over", "name"),
     Command("agents", "the agents that there are"),
     Command("attach", "attach a file or an image", "path"),
-    Command("clear", "let the agent begin anew; earlier turns are folded away"),
+    Command("clear", "begin anew; earlier turns are folded away"),
     Command("confirm", "how much is asked", "every, risky or all"),
     Command("effort", "how hard the model thinks", "value"),
     Command("help", "every key"),

@@ -9,9 +9,8 @@ from textual.containers import Vertical
 from textual.widgets import Input, Label
 
 from rookery.tui import bindings
-from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean_line
-from rookery.tui.modals import Modal
+from rookery.tui.modals import Modal, keys_line
 from rookery.tui.writing.suggestions import Suggestion, Suggestions
 
 
@@ -31,9 +30,7 @@ class SearchScreen(Modal[str]):
             yield Input(self._words, placeholder="any words of it", compact=True)
             yield Suggestions(id="found")
             yield Label("", id="none", classes="hint", markup=False)
-            moves = f"{label(self.app, 'search.up')} {label(self.app, 'search.down')} move"
-            words = f"Enter takes it · {moves} · {label(self.app, 'window.back')} goes back"
-            yield Label(words, classes="hint", markup=False)
+            yield Label(keys_line(self), classes="keys")
 
     def on_mount(self) -> None:
         self._look()
@@ -56,6 +53,9 @@ class SearchScreen(Modal[str]):
             listed.move(step)
 
     def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
         listed = self.query_one("#found", Suggestions)
         if listed.is_open:
             self.dismiss(self._found[listed.at])

@@ -3,6 +3,7 @@ told nothing of it."""
 
 from rookery.tui.keymap import label
 from rookery.tui.look.ansi import lines_of
+from rookery.tui.look.legible import legible
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
@@ -57,4 +58,5 @@ class ShellPanel(LineWidget):
         said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
         head.append((f"  {end}", look.soft))
-        return [head, *([(" │ ", look.line), *row] for row in self._rows())]
+        rows = [[(words, legible(style, look)) for words, style in row] for row in self._rows()]
+        return [head, *([(" │ ", look.line), *row] for row in rows)]
