@@ -111,7 +111,7 @@ async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
         app.window.header["capabilities"] = {"promptCapabilities": {"image": False}}
         await pilot.press("ctrl+v")
         await pilot.pause()
-        assert [each.message for each in app._notifications] == ["claude takes no images."]
+        assert [each.message for each in app._notifications] == ["▲ claude takes no images."]
         app.post_message(news.Attached(app.session, PASTED, pasted="/tmp/a.png"))
         await pilot.pause()
         assert app.composer.text == "/tmp/a.png"  # it may look at the file by itself
@@ -122,7 +122,7 @@ async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> No
     async with showing(gallery.TALK) as (app, pilot):
         app.post_message(news.NotPasted("The clipboard holds no image."))
         await pilot.pause()
-        assert [each.message for each in app._notifications] == ["The clipboard holds no image."]
+        assert [each.message for each in app._notifications] == ["▲ The clipboard holds no image."]
         app.copy_to_clipboard("some words")
         app.post_message(news.NotPasted("The clipboard holds no image."))
         await pilot.pause()

@@ -77,7 +77,7 @@ class KeysScreen(Modal[None]):
             yield Input(placeholder="letters of a key, or of what it does", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(self._listed(""), id="listed")
-            words = f"[b $accent]{moves} {pages}[/] move   {keys_line(self)}"
+            words = f"[b]{moves} {pages}[/] move   {keys_line(self)}"
             yield Label(words, classes="keys")
 
     def on_input_changed(self, event: Input.Changed) -> None:
