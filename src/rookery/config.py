@@ -157,7 +157,9 @@ class _File:
             case "agent":
                 return {"warm": self.switch(key, table, "warm", True)}
             case "keys":
-                return {"keys": self.keys(table)}
+                keys = self.keys(table)
+                self.refuse_clash(keys)
+                return {"keys": keys}
         return {"rules": self.rules(table)}
 
     def switch(self, place: str, table: dict[str, Any], name: str, default: bool) -> bool:
@@ -181,11 +183,29 @@ class _File:
                 self.unknown(["keys", *place], *KEY_IDS)
             if isinstance(value, dict):
                 found |= self.keys(value, *place)
-            elif not isinstance(value, str) or not value.strip() or value != value.strip():
+            elif not isinstance(value, str) or not value.strip():
                 self.refuse(["keys", *place], 'must be a key in quotes, such as "ctrl+x"')
             else:
-                found[name] = value
+                found[name] = self.key(place, value)
         return found
+
+    def key(self, place: list[str], value: str) -> str:
+        from rookery.core.key_ids import NoKey, listed
+
+        try:
+            return ",".join(listed(value))
+        except NoKey as error:
+            words = f'{str(error)!r} is no key; one is written as "ctrl+x", "f9" or "pageup"'
+            self.refuse(["keys", *place], f"cannot be used: {words}")
+
+    def refuse_clash(self, found: dict[str, str]) -> None:
+        """Two of a person's own on one key, where both could be meant."""
+        from rookery.core.key_ids import clash
+
+        for name in reversed(found):
+            if (other := clash(found, name)) is not None:
+                why = f"has the key {other[1]}, as keys.{other[0]} has, and both work in one place"
+                self.refuse(["keys", *name.split(".")], why)
 
     def rules(self, table: dict[str, Any]) -> tuple[Rule, ...]:
         for key in table:

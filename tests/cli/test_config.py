@@ -95,6 +95,17 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
         ("critic = 1", ["line 1", "must be a table"]),
         ("show_tool_durations = 1", ["line 1", "true or false"]),
+        ("[keys]\nquit = 3", ["line 2", "keys.quit", "in quotes"]),
+        ("[keys]\nnothing = 'f9'", ["line 2", "keys.nothing", "composer.send"]),
+        ("[keys]\nquit = 'ctlr+x'", ["line 2", "keys.quit", "'ctlr+x' is no key"]),
+        (
+            "[keys]\nquit = 'f9'\n'composer.send' = 'F9'",
+            ["line 3", "keys.composer.send", "key f9", "keys.quit"],
+        ),
+        (
+            "[keys]\n'block.copy' = 'z'\n\nblock.edit = 'x,z'",
+            ["line 4", "keys.block.edit", "key z", "keys.block.copy"],
+        ),
     ],
 )
 def test_a_mistake_names_key_line_and_what_is_allowed(
@@ -104,6 +115,12 @@ def test_a_mistake_names_key_line_and_what_is_allowed(
     assert str(tmp_path / "config.toml") in message
     for word in words:
         assert word in message
+
+
+def test_U12_keys_of_ones_own_are_read_as_people_write_them(tmp_path: Path) -> None:
+    text = "[keys]\nquit = 'Ctrl+X, ?'\n'fleet.open' = 'o'\nblock.show = 'o'"
+    keys = load_text(tmp_path, text).keys
+    assert keys == {"quit": "ctrl+x,question_mark", "fleet.open": "o", "block.show": "o"}
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ def test_U13_the_task_may_stand_in_a_file(home: Path) -> None:
     assert rookery("--headless", *DEMO, "-f", str(task)).out.strip() == "from a file"
 
 
+def test_U13_the_task_may_come_from_a_pipe(home: Path) -> None:
+    assert rookery("--headless", *DEMO, text=play({"text": "piped"})).out.strip() == "piped"
+
+
 def test_U13_json_is_one_event_a_line_and_nothing_else(home: Path) -> None:
     done = rookery("--headless", "--json", *DEMO, "-t", play({"text": "hi"}))
     events = [json.loads(line) for line in done.out.splitlines()]
@@ -47,6 +51,10 @@ WIPE = {"ask": "Wipe", "kind": "execute", "rawInput": {"command": "rm -rf /data"
         ([WIPE], (), 3),
         ([WIPE], ("--llm-approve",), 3),
         ([{"stop": "refusal"}], (), 1),
+        ([{"error": "The model is on fire"}], (), 1),
+        ([{"crash": 3}], (), 1),
+        ([{"rate_limit": "2099-01-01T00:00:00Z"}], (), 4),
+        ([{"rate_limit": "2099-01-01T00:00:00Z"}], ("--json", "--yolo"), 4),
         ([{"stop": "cancelled"}], (), 130),
     ],
 )
@@ -63,6 +71,8 @@ def test_U13_a_session_goes_on_without_the_interface(home: Path) -> None:
     done = rookery("--headless", "--resume", session, "-t", play({"text": "second"}))
     assert (done.code, done.out.strip()) == (0, "second")
     assert rookery("--headless", "--last", "-t", play({"text": "third"})).out.strip() == "third"
+    for step, code in ((WIPE, 3), ({"rate_limit": "2099-01-01T00:00:00Z"}, 4)):
+        assert rookery("--headless", "--resume", session, "-t", play(step)).code == code
     assert len(heads(str(home))) == 1
 
 

@@ -18,9 +18,19 @@ def only_session(home: Path) -> dict[str, object]:
     return head
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
-def test_a_signal_leaves_the_session_running(home: Path, number: signal.Signals) -> None:
-    with Running("run", LONG) as running:
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGINT, ("run",)),
+        (signal.SIGTERM, ("run",)),
+        (signal.SIGINT, ("--headless", "--agent", "demo", "-t")),
+    ],
+    ids=["SIGINT", "SIGTERM", "SIGINT-headless"],
+)
+def test_a_signal_leaves_the_session_running(
+    home: Path, number: signal.Signals, words: tuple[str, ...]
+) -> None:
+    with Running(*words, LONG) as running:
         running.read_until("begun")
         running.signal(number)
         done = running.end()

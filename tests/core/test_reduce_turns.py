@@ -127,6 +127,8 @@ def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
 @pytest.mark.parametrize(
     ("closed", "by", "status", "words"),
     [
+        ({"outcome": {"action": "accept"}, "name": "accept"}, "cli", "answered", "Answered · cli"),
+        ({"outcome": {"action": "decline"}, "name": "decline"}, None, "answered", "Declined"),
         ({"outcome": {"outcome": "selected"}, "name": "Allow"}, "tui", "answered", "Allow · tui"),
         ({"outcome": {"outcome": "selected"}, "name": "Allow"}, None, "answered", "Allow"),
         ({"outcome": {"outcome": "cancelled"}, "reason": "gone"}, None, "cancelled", "gone"),

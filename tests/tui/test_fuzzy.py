@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.tui.writing import commands, files, history
-from rookery.tui.writing.dropped import image_path
+from rookery.tui.writing.dropped import image_paths
 from rookery.tui.writing.fuzzy import ranked, score
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -80,18 +80,33 @@ def test_U4_walking_through_the_past_gives_the_draft_back() -> None:
     assert past.found("B") == ["b"]
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200) | st.text("file:/[]'\\ .png\n~a", max_size=40))
 def test_U4_any_text_can_be_pasted(text: str) -> None:
-    path = image_path(text)
-    assert path == "" or path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))
+    for path in image_paths(text):
+        assert path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))
 
 
 def test_U4_dropped_paths_are_known_in_every_way_of_writing_them() -> None:
-    wanted = "/tmp/a b.png"
-    for text in (wanted, "'/tmp/a b.png'", r"/tmp/a\ b.png", "file:///tmp/a%20b.png", f"{wanted} "):
-        assert image_path(text) == wanted
-    assert image_path("see /tmp/x.png") == ""
-    assert image_path("/tmp/x.py") == ""
+    one = "/tmp/a b.png"
+    ways = (one, "'/tmp/a b.png'", r"/tmp/a\ b.png", "file:///tmp/a%20b.png", f"{one} ")
+    for text in ways:
+        assert image_paths(text) == [one]
+    for text in ("see /tmp/x.png", "/tmp/x.py", "x.png", "file://[.png", "'/tmp/a.png"):
+        assert image_paths(text) == []
+
+
+def test_U4_several_paths_are_dropped_at_once() -> None:
+    two = ["/tmp/a b.png", "/tmp/c.JPG"]
+    for text in (
+        "'/tmp/a b.png' '/tmp/c.JPG'",
+        r"/tmp/a\ b.png /tmp/c.JPG ",
+        "file:///tmp/a%20b.png\nfile:///tmp/c.JPG\n",
+        "file:///tmp/a%20b.png file:///tmp/c.JPG",
+        "/tmp/a b.png\r\n/tmp/c.JPG",
+    ):
+        assert image_paths(text) == two
+    assert image_paths("/tmp/a.png\nand a word on it") == []
+    assert image_paths("/tmp/a.png /tmp/notes.txt") == []
 
 
 def test_U4_the_agents_commands_stand_beside_ours() -> None:

@@ -2,14 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from textual.events import AppFocus
 from textual.pilot import Pilot
 
+from rookery.client.seen import seen
 from rookery.core.document import make_block
-from rookery.tui.messages import News, Older, Sent
+from rookery.paths import session_dir
+from rookery.tui.messages import FleetChanged, News, Older, Sent
+from rookery.tui.queue_strip import Queue
 from rookery.tui.transcript.window import Page
 from tests.tui import gallery
-from tests.tui.still import Still
+from tests.tui.still import Still, fleet
 
 
 @asynccontextmanager
@@ -209,3 +214,88 @@ async def test_U12_every_theme_can_be_had_with_a_key() -> None:
             await pilot.press("f5")
             seen.add(app.theme)
         assert seen == {"rookery-dark", "rookery-light", "rookery-contrast"}
+
+
+async def test_U5_after_an_answer_what_is_typed_goes_to_the_composer_again() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", "1", *"no qs")
+        assert app.sent == [answer("q1", "n", "once")]
+        assert app.composer.text == "no qs"
+        assert app.session
+
+
+async def test_U5_an_ask_that_ends_by_itself_gives_the_composer_back() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2")
+        ask = app.window.open_asks()[0]["id"]
+        app.on_news(News(app.session, [["set", ask, {"status": "cancelled"}]]))
+        await pilot.press("n")
+        assert app.composer.text == "n"
+
+
+async def test_U5_who_reads_the_transcript_stays_there() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        app.transcript.focus()
+        await pilot.press("f2", "1")
+        assert app.transcript.has_focus
+
+
+async def test_U2_the_list_shows_where_its_keys_act_and_folds_after_a_choice() -> None:
+    async with showing([], (80, 24)) as (app, pilot):
+        app.open_session("")
+        await pilot.press("ctrl+b")
+        assert "▌" in app.fleet.render_line(0).text
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.composer.has_focus
+        assert app.fleet.has_class("folded")
+
+
+async def test_U14_ctrl_c_by_habit_says_what_leaves_and_what_cancels() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        (told,) = app._notifications
+        assert told.message == "Ctrl+Q leaves, and nothing is stopped. Esc cancels the turn."
+        assert app.is_running
+
+
+async def test_U4_what_is_held_says_how_it_is_sent() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
+        strip = app.query_one(Queue)
+        for reason, words in (("cancelled", "1 held  go on  Ctrl+T, then s"), ("", "1 waits  go")):
+            strip.tell({**app.window.header, "state": "idle", "queue": waits, "reason": reason})
+            await pilot.pause()
+            assert words in strip.render_line(0).text
+
+
+async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Path) -> None:
+    opened = gallery.opened(PERMIT)
+    directory = Path(session_dir(str(tmp_path), opened.session))
+    directory.mkdir(parents=True)
+    app = Still(opened, home=str(tmp_path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        assert 0 < seen(str(directory)) == opened.header["news"]
+        app.app_focus = False
+        app.on_news(News(opened.session, [["set", "header", {"news": 900}]]))
+        await pilot.pause()
+        assert seen(str(directory)) < 900
+        app.app_focus = True
+        app.post_message(AppFocus())
+        await pilot.pause()
+        assert seen(str(directory)) == 900
+        other, mine = (next(b for b in fleet() if b["id"] == name) for name in ("c3", "a1b2c3"))
+        app.on_fleet_changed(FleetChanged([other | {"unread": True}, mine | {"unread": True}]))
+        assert [app.fleet.render_line(y).text.endswith("•") for y in (0, 3)] == [True, False]
+
+
+async def test_U12_the_keys_on_a_card_can_be_clicked() -> None:
+    async with showing(PERMIT, (120, 50)) as (app, pilot):
+        shown = lines(app).split("\n")
+        row = next(y for y, line in enumerate(shown) if "reject with a reason" in line)
+        await pilot.click("#transcript", offset=(shown[row].index("reject") + 1, row))
+        await pilot.pause()
+        await pilot.press(*"no", "enter")
+        assert app.sent == [answer("q1", "n", "no") | {"reason": "no"}]

@@ -88,7 +88,7 @@ READY = SetUp(
     skills=3,
     hooks=1,
     servers=2,
-    troubles=("MCP server odd: needs a command, or a url. F10 mends it.",),
+    broken="MCP server odd: needs a command, or a url.",
 )
 SPLASHES = {
     "demo": SetUp("/work", installed=("claude",)),

@@ -8,15 +8,10 @@ import pytest
 from textual.events import Paste
 
 from rookery.client.attach import Attachment
-from rookery.core.key_ids import KEY_IDS
-from rookery.tui.app import Rookery
 from rookery.tui.calling import Calling
 from rookery.tui.farewell import LeaveScreen
 from rookery.tui.feedback import Feedback, keep
-from rookery.tui.keys import all_keys
-from rookery.tui.messages import News, Sent, SetUpFound
-from rookery.tui.queue_strip import Queue
-from rookery.tui.splash import SetUp
+from rookery.tui.messages import News, Sent
 from rookery.tui.status import Status
 from rookery.tui.writing import news
 from rookery.tui.writing.chips import Chips
@@ -291,34 +286,3 @@ def test_U12_whoever_looks_elsewhere_is_called() -> None:
     assert any("]777;" in each for each in _heard({"TERM": "foot"}, focused=False))
     inside = {"TERM": "xterm-kitty", "TMUX": "/x"}
     assert not any("]99;" in each for each in _heard(inside, focused=False))
-
-
-async def test_U12_keys_of_ones_own_work_and_are_listed() -> None:
-    async with showing(gallery.TALK) as (app, pilot):
-        keys = (("composer.send", "f12"), ("session.new", "f11"))
-        app.post_message(SetUpFound(SetUp("/work", keys=keys)))
-        await pilot.pause()
-        assert ("Everywhere", "F11", "new") in all_keys(app)
-        await pilot.press(*"hi", "enter")
-        assert app.sent == []
-        await pilot.press("f12")
-        await pilot.pause()
-        assert len(app.sent) == 1
-        await pilot.press("f11")
-        assert app.session == ""
-
-
-def test_U12_every_key_has_a_name_that_a_person_can_use() -> None:
-    from textual.binding import Binding
-
-    from rookery.tui.composer import Composer
-    from rookery.tui.fleet import Fleet
-    from rookery.tui.transcript.reading import Transcript
-
-    named = [
-        binding.id
-        for place in (Rookery, Composer, Queue, Transcript, Fleet)
-        for binding in place.BINDINGS
-        if isinstance(binding, Binding)
-    ]
-    assert sorted(map(str, named)) == sorted(KEY_IDS)

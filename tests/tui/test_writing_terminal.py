@@ -1,6 +1,7 @@
 """Writing in a real terminal, with real files, shells and workers (rows U4, U5, U11, U12)."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rookery import paths
 from rookery.client.fleet import heads
 from rookery.log.reader import Reader
 from tests.cli.driving import ROOKERY, made, play
+from tests.tui.test_clipboard import tool
 from tests.tui.tmux import Tmux
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
@@ -49,7 +51,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
         screen.say("!echo it-is-$((6*7)); sleep 600")
         screen.wait_for("it-is-42", "not sent", "running")
         screen.press("Escape")
-        screen.wait_for("exit -2")
+        screen.wait_for("ended · not sent")
         screen.press("Escape")
         screen.wait_without("it-is-42")
         screen.press("Up")
@@ -59,20 +61,27 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     assert json.loads(line)["text"].startswith("!echo")
 
 
-def test_U4_a_dropped_image_is_attached_and_sent(home: Path) -> None:
+def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path) -> None:
     (home / "shot one.png").write_bytes(PNG)
-    with Tmux(home) as screen:
+    (home / "two.png").write_bytes(PNG + b"2")
+    (home / "copied").write_bytes(PNG + b"3")
+    place = tool(home, "wl-paste", 'case "$1" in --list*) echo image/png;; *) cat copied;; esac')
+    with Tmux(home, "env", f"PATH={place}:{os.environ['PATH']}", *ROOKERY) as screen:
         screen.ready()
-        screen.paste(f"'{home}/shot one.png'")
-        screen.wait_for("▣ shot one.png")
+        screen.paste(f"'{home}/shot one.png' file://{home}/two.png")
+        screen.wait_for("▣ shot one.png", "▣ two.png")
+        screen.press("C-v")
+        screen.wait_for("▣ clipboard.png 73 B")
         screen.paste("what is this\nand that")
         screen.wait_for("and that")
         screen.press("Enter")
         screen.wait_for("1  Allow", "needs you")
         screen.wait_without("▣ shot one.png 72")
-    ((text, image),) = prompts(home)
+    ((text, *images),) = prompts(home)
     assert text["text"] == "what is this\nand that"
-    assert (image["type"], image["mimeType"]) == ("image", "image/png")
+    assert {(image["type"], image["mimeType"]) for image in images} == {("image", "image/png")}
+    assert [image["name"] for image in images] == ["shot one.png", "two.png", "clipboard.png"]
+    assert [image["bytes"] for image in images] == [72, 73, 73]
 
 
 def test_U4_the_editor_writes_the_prompt(home: Path) -> None:

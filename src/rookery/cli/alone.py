@@ -78,8 +78,12 @@ def begin(context: click.Context, given: Given) -> int:
     if given.override:
         os.environ[OVERRIDE] = "1"  # the sessions are made in this environment
     task = _read(given.file) if given.file else given.task
+    if given.headless and not (given.file or task):
+        from rookery.cli.prompting import text_of
+
+        task = text_of((), optional=True)  # of a pipe
     if (given.file or given.headless) and not task.strip():
-        raise click.UsageError("--headless needs a task: -t TEXT or -f FILE.")
+        raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")
     return _headless(context, given, task) if given.headless else _open(given, task)
 
 

@@ -1,11 +1,13 @@
 """The way from the command line to the terminal interface; without a terminal, or without its
 library, the list of sessions is printed instead."""
 
+import gc
 import importlib
 import importlib.util
 import os
+import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rookery import paths
 
@@ -31,6 +33,7 @@ def open_screen(
     confirm: str = "",
     leave_at_once: bool = False,
 ) -> int:
+    gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     _paint_often()
     from rookery.tui.entry import run
     from rookery.tui.shell import Start
@@ -43,7 +46,7 @@ def open_screen(
         session=session,
         task=task,
         choose=choose,
-        taste=_taste(home),
+        taste=taste_of(home),
         confirm=confirm,
         leave_at_once=leave_at_once,
     )
@@ -60,14 +63,42 @@ def _paint_often() -> None:
     del os.environ["TEXTUAL_FPS"]
 
 
-def _taste(home: str) -> "Interface | None":
-    """How things are shown, before the first picture; a file with a mistake is told there."""
-    from rookery import config
+def taste_of(home: str) -> "Interface":
+    """How things are shown, before the first picture, from the plain lines of config.toml alone:
+    to read it whole takes what nobody should wait for. It is read behind the picture, and says
+    there what is wrong with it."""
+    from rookery.core.policy import Interface
 
     try:
-        return config.load(home).interface
-    except config.ConfigError:
-        return None
+        with open(os.path.join(home, "config.toml"), encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return Interface()
+    found: dict[str, Any] = {}
+    table = ""
+    for line in text.splitlines():
+        if heading := _TABLE.match(line):
+            table = f"{heading[1]}."
+        elif (said := _LINE.match(line)) and f"{table}{said['key']}".startswith(_OURS):
+            name = f"{table}{said['key']}".removeprefix(_OURS)
+            found[name] = said["flag"] == "true" if said["flag"] else said["text"] or said["bare"]
+    return Interface(**{name: value for name, value in found.items() if _is_sound(name, value)})
+
+
+_OURS = "interface."
+_TABLE = re.compile(r"\s*\[+\s*([\w.]+)\s*\]")
+_LINE = re.compile(
+    r"""\s*(?P<key>[\w.]+)\s*=\s*("(?P<text>[^"\\]*)"|'(?P<bare>[^']*)'|(?P<flag>true|false))\s*(\#|$)"""
+)
+
+
+def _is_sound(name: str, value: object) -> bool:
+    from rookery.core.policy import Interface
+    from rookery.settings import INTERFACE_LIMITS
+
+    default = Interface._field_defaults.get(name)
+    allowed = INTERFACE_LIMITS.get(name) or (True, False)
+    return type(value) is type(default) and value in allowed
 
 
 def session_of(resume: str | None, last: bool) -> str:

@@ -42,12 +42,25 @@ IMAGES = frozenset({*(mime for _, mime in _IMAGES), "image/webp"})
 def load(files: Sequence[str]) -> list[Attachment]:
     """The files, read whole. Raises Unattachable."""
     if len(files) > MOST:
-        raise Unattachable(f"{len(files)} files are attached; at most {MOST} are taken.")
+        raise Unattachable(_too_many(len(files)))
     found = [_loaded(path) for path in files]
-    size = sum(len(each.data) for each in found)
-    if size > TOGETHER:
-        raise Unattachable(f"The files have {_mib(size)} together; at most {_mib(TOGETHER)}.")
+    if words := excess(found):
+        raise Unattachable(words)
     return found
+
+
+def excess(attachments: Sequence[Attachment]) -> str:
+    """Why they cannot go with one prompt; empty: they can."""
+    size = sum(len(each.data) for each in attachments)
+    if len(attachments) > MOST:
+        return _too_many(len(attachments))
+    if size > TOGETHER:
+        return f"The files have {_mib(size)} together; at most {_mib(TOGETHER)}."
+    return ""
+
+
+def _too_many(count: int) -> str:
+    return f"{count} files are attached; at most {MOST} are taken."
 
 
 def stage(directory: str, attachments: Sequence[Attachment]) -> list[Json]:

@@ -4,12 +4,15 @@ One owner. Where an agent has such modes of its own, its mode is set, and its wo
 Where it has none, the worker answers its asks: first by the rules (row P5), then by this.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.core import loose, options, rules
+from rookery.core import loose, options
 from rookery.core.asks import CANCELLED, Answer, closed
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile, profile_of
+
+if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
+    from rookery.core import rules
 
 EVERY, RISKY, ALL = "every", "risky", "all"
 VALUES = (EVERY, RISKY, ALL)
@@ -121,7 +124,7 @@ class Ruling(NamedTuple):
     reason: str = ""
 
 
-def is_risky(call: rules.Call) -> bool:
+def is_risky(call: "rules.Call") -> bool:
     """What cannot be undone, and what cannot be judged: a kind that says little, a command or a
     path that is not told."""
     if call.danger or call.kind not in PLAIN_KINDS:
@@ -132,7 +135,7 @@ def is_risky(call: rules.Call) -> bool:
 
 
 def rule_on(
-    call: rules.Call, verdict: rules.Verdict, confirm: str, *, guard: bool
+    call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool
 ) -> Ruling | None:
     """The answer that rules, else the mode, give; None: a person's. `guard`: what cannot be undone
     is confirmed by a person (`confirm_destructive`)."""
@@ -185,12 +188,14 @@ def allowing(ask: Json) -> str:
     return option["optionId"] if option else ""
 
 
-def with_rule(answer: Answer, rule: rules.Rule) -> tuple[Answer, Draft]:
+def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:
     """A person's answer that holds from now on, and the notice that says how to take it back."""
+    from rookery.core.rules import described
+
     draft = answer.draft
     update = draft.update | {"rule": rule.name, "ruled": f"from now on by rule {rule.name}"}
     text = (
-        f"Rule {rule.name} allows this from now on: {rules.described(rule)}. "
+        f"Rule {rule.name} allows this from now on: {described(rule)}. "
         f"rookery policy remove {rule.name} takes it back."
     )
     notice = Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, draft.by)

@@ -1,70 +1,233 @@
-"""The names of the keys of the terminal interface, for `[keys]` of config.toml: said here, so that
-a slip is told with its line before anything is opened."""
+"""The keys of the terminal interface: which there are, by the place where each works, and what
+becomes of them where a person chose another one in `[keys]` of config.toml. Said here, so that a
+slip is told with its line before anything is opened.
 
-KEY_IDS = (
-    "turn.cancel",
-    "help",
-    "ask.next",
-    "session.list",
-    "session.new",
-    "quit",
-    "session.next",
-    "session.back",
-    "critic.1",
-    "critic.2",
-    "critic.3",
-    "theme",
-    "settings",
-    "agents",
-    "session.options",
-    "confirm",
-    "servers",
-    "quit.letter",
-    "session.new.letter",
-    "focus.next",
-    "focus.back",
-    "composer.send",
-    "composer.newline",
-    "past.older",
-    "past.newer",
-    "past.search",
-    "composer.editor",
-    "composer.attach",
-    "queue.focus",
-    "composer.complete",
-    "queue.up",
-    "queue.down",
-    "queue.edit",
-    "queue.earlier",
-    "queue.later",
-    "queue.remove",
-    "queue.send",
-    "block.up",
-    "block.down",
-    "block.open",
-    "block.copy",
-    "block.edit",
-    "block.show",
-    "block.split",
-    "ask.reject",
-    "ask.defer",
-    "ask.fill",
-    "ask.decline",
-    "ask.all",
-    "ask.risky",
-    "ask.confirm",
-    "ask.option1",
-    "ask.option2",
-    "ask.option3",
-    "ask.option4",
-    "ask.option5",
-    "ask.option6",
-    "ask.option7",
-    "ask.option8",
-    "ask.option9",
-    "view.start",
-    "view.end",
-    "fleet.up",
-    "fleet.down",
-    "fleet.open",
+A person's key wins: whatever had it before, where both could be meant, has it no longer.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+OVER_WINDOWS = {
+    "help": "f1",
+    "quit": "ctrl+q",
+    "critic.1": "alt+1",
+    "critic.2": "alt+2",
+    "critic.3": "alt+3",
+    "theme": "f5",
+}
+EVERYWHERE = {
+    "turn.cancel": "escape",
+    "ask.next": "f2",
+    "session.list": "ctrl+b",
+    "session.new": "ctrl+n",
+    "session.next": "alt+down,f4",
+    "session.back": "alt+up,f3",
+    "settings": "f6",
+    "agents": "f7",
+    "session.options": "f8",
+    "confirm": "f9",
+    "servers": "f10",
+    "quit.letter": "q",
+    "session.new.letter": "n",
+    "focus.next": "tab",
+    "focus.back": "shift+tab",
+}
+WINDOW = {"window.back": "escape"}
+FORM = {"form.send": "ctrl+s", "form.next": "tab", "form.back": "shift+tab"}
+
+SCREEN = {
+    "writing": {
+        "composer.send": "enter",
+        "composer.newline": "shift+enter,ctrl+j",
+        "past.older": "up",
+        "past.newer": "down",
+        "past.search": "ctrl+r",
+        "composer.editor": "ctrl+g",
+        "composer.attach": "ctrl+o",
+        "composer.paste": "ctrl+v",
+        "composer.detach": "backspace",
+        "queue.focus": "ctrl+t",
+        "composer.complete": "tab",
+    },
+    "suggestions": {
+        "suggestion.next": "down",
+        "suggestion.back": "up",
+        "suggestion.take": "tab",
+        "suggestion.do": "enter",
+        "suggestion.close": "escape",
+    },
+    "queue": {
+        "queue.up": "up,k",
+        "queue.down": "down,j",
+        "queue.edit": "e,enter",
+        "queue.earlier": "K,shift+up",
+        "queue.later": "J,shift+down",
+        "queue.remove": "x,delete",
+        "queue.send": "s",
+    },
+    "transcript": {
+        "block.up": "up,k",
+        "block.down": "down,j",
+        "block.open": "enter,space",
+        "block.copy": "c",
+        "block.edit": "e",
+        "block.show": "o",
+        "block.split": "s",
+        "ask.reject": "r",
+        "ask.defer": "d",
+        "ask.fill": "f",
+        "ask.decline": "x",
+        "ask.all": "p",
+        "ask.risky": "w",
+        "ask.confirm": "y",
+        **{f"ask.option{number}": str(number) for number in range(1, 10)},
+        "view.start": "home,g",
+        "view.end": "end,G",
+    },
+    "fleet": {"fleet.up": "up,k", "fleet.down": "down,j", "fleet.open": "enter,space"},
+}
+WINDOWS = {
+    "sure": {"sure.yes": "y,enter"},
+    "leaving": {"leave.yes": "enter,y,q,ctrl+q,ctrl+c", "leave.no": "n"},
+    "keys": {
+        "keys.up": "up",
+        "keys.down": "down",
+        "keys.pageup": "pageup",
+        "keys.pagedown": "pagedown",
+    },
+    "search": {"search.take": "enter", "search.up": "up", "search.down": "down,ctrl+r"},
+    "line": {"line.take": "enter"},
+    "form": FORM,
+    "model": {**FORM, "model.test": "ctrl+t", "model.keep": "ctrl+o"},
+    "models": {
+        "models.edit": "enter",
+        "models.new": "n",
+        "models.default": "d",
+        "models.test": "t",
+        "models.remove": "x",
+    },
+    "choice": {"choice.take": "enter"},
+    "settings": {"settings.open": "enter"},
+    "agents": {"agents.take": "enter", "agents.default": "d", "agents.copy": "c"},
+    "servers": {
+        "servers.edit": "enter",
+        "servers.new": "n",
+        "servers.toggle": "space",
+        "servers.test": "t",
+        "servers.remove": "x",
+    },
+    "rules": {"rules.remove": "x"},
+}
+PLACES = {
+    **{place: {**OVER_WINDOWS, **EVERYWHERE, **keys} for place, keys in SCREEN.items()},
+    **{place: {**OVER_WINDOWS, **WINDOW, **keys} for place, keys in WINDOWS.items()},
+}
+"""Each place with all that works in it."""
+
+DEFAULTS = {name: key for keys in PLACES.values() for name, key in keys.items()}
+KEY_IDS = tuple(DEFAULTS)
+
+NAMED = frozenset(
+    {
+        *("enter", "escape", "tab", "space", "backspace", "delete", "insert", "home", "end"),
+        *("pageup", "pagedown", "up", "down", "left", "right", "slash", "backslash", "at"),
+        *("minus", "plus", "underscore", *(f"f{number}" for number in range(1, 25))),
+    }
 )
+CALLED = {
+    "solidus": "slash",
+    "reverse_solidus": "backslash",
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "plus_sign": "plus",
+    "low_line": "underscore",
+}
+MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
+
+
+class NoKey(Exception):
+    """What was written is no key; the message is the word."""
+
+
+def listed(written: str) -> list[str]:
+    """The keys that a person wrote, each as the screen calls it. Raises NoKey."""
+    return list(dict.fromkeys(_key(each.strip()) for each in written.split(",")))
+
+
+def _key(written: str) -> str:
+    *before, last = ["+"] if written == "+" else written.split("+")
+    held = {word.strip().lower() for word in before}
+    last = last.strip()
+    if not held <= set(MODIFIERS) or not last:
+        raise NoKey(written)
+    name = _character(last) if len(last) == 1 else _named(last.lower(), written)
+    if len(name) == 1 and held:
+        name, held = (name.upper(), set()) if held == {"shift"} else (name.lower(), held)
+    return "+".join([*sorted(held), name])
+
+
+def _character(character: str) -> str:
+    if character.isalnum():
+        return character
+    try:
+        name = unicodedata.name(character)
+    except ValueError:
+        raise NoKey(character) from None
+    called = name.lower().replace("-", "_").replace(" ", "_")
+    return CALLED.get(called, called)
+
+
+def _named(name: str, written: str) -> str:
+    if name in NAMED:
+        return name
+    for spelled in (name.replace("_", " "), name.replace("_", "-")):
+        try:
+            return _character(unicodedata.lookup(spelled))
+        except KeyError:
+            continue
+    raise NoKey(written)
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether there is a place where either could be meant."""
+    return any(one in keys and other in keys for keys in PLACES.values())
+
+
+def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
+    """Another of a person's own that has a key of this one, and that key. What two share from the
+    beginning is no clash."""
+    mine = listed(chosen[name])
+    for other in chosen:
+        if other == name or not meet(name, other):
+            continue
+        shared = set(_default(name)) & set(_default(other))
+        for key in listed(chosen[other]):
+            if key in mine and key not in shared:
+                return other, key
+    return None
+
+
+def settled(chosen: Mapping[str, str]) -> dict[str, list[str]]:
+    """The keys of whatever does not have those that it had: a person's own, and those that lost
+    one to them."""
+    own = {name: listed(written) for name, written in chosen.items()}
+    new = {name: taken(name, keys) for name, keys in own.items()}
+    found: dict[str, list[str]] = dict(own)
+    for name in DEFAULTS:
+        before = _default(name)
+        if name in own:
+            continue
+        lost = {key for other, keys in new.items() if meet(name, other) for key in keys}
+        if lost & set(before):
+            found[name] = [key for key in before if key not in lost]
+    return found
+
+
+def taken(name: str, keys: Iterable[str]) -> list[str]:
+    """Those of a person's keys that were not its own before."""
+    return [key for key in keys if key not in _default(name)]
+
+
+def _default(name: str) -> list[str]:
+    return DEFAULTS[name].split(",")

@@ -204,11 +204,18 @@ def _action(ask: Json, option: Json) -> Json:
     return action
 
 
+ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
+"""What became of a question, in words."""
+
+
 def _outcome(update: Json, by: str | None) -> Json:
     outcome = loose.mapping(update, "outcome")
     cancelled = outcome.get("outcome") == "cancelled"
     words = (
-        loose.text(update, "name") or loose.text(update, "reason") or loose.text(outcome, "outcome")
+        ANSWERED.get(loose.text(outcome, "action"), "")
+        or loose.text(update, "name")
+        or loose.text(update, "reason")
+        or loose.text(outcome, "outcome")
     )
     ruled = loose.text(update, "ruled")[:LONGEST_TITLE]  # which says by what, too
     more = ruled or (by or "")[:100]

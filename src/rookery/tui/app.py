@@ -19,9 +19,10 @@ from rookery.tui.calling import Calling
 from rookery.tui.carrying import choice
 from rookery.tui.composer import Composer
 from rookery.tui.desk import Desk
-from rookery.tui.farewell import farewell, running_in
 from rookery.tui.feedback import Feedback
 from rookery.tui.fleet import Fleet
+from rookery.tui.keymap import label
+from rookery.tui.looking import Looking
 from rookery.tui.queue_strip import Queue
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
@@ -51,6 +52,7 @@ class Rookery(Windows):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
         self.asking = Asking(self)
+        self.looking = Looking(self)
         self.desk = Desk(self)
         self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
@@ -92,6 +94,7 @@ class Rookery(Windows):
 
     def _begin(self) -> None:
         """The first picture is there: now the files are read."""
+        self.sweeping.wake()
         self.room.start()
         if self.start.session:
             self.open_session(self.start.session)
@@ -119,9 +122,14 @@ class Rookery(Windows):
         self.screen_stack[0].query_one("#status", Status).tell(header)
         self.screen_stack[0].query_one("#queue", Queue).tell(header)
         self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
+        self.looking.look()
+
+    def on_app_focus(self) -> None:
+        self.looking.look()
 
     def _show_splash(self) -> None:
-        self.transcript.show(window_of(self.found._replace(sessions=len(self.fleet.sessions))))
+        found = self.found._replace(sessions=len(self.fleet.sessions))
+        self.transcript.show(window_of(found, lambda name: label(self, name)))
         status = self.screen_stack[0].query_one("#status", Status)
         status.agent = self.found.agent
         self._show_header()
@@ -168,6 +176,7 @@ class Rookery(Windows):
         before = self.window.header
         if self.window.apply(message.ops):
             self.transcript.changed()
+        self.asking.changed()
         if self.window.header is not before:
             self._show_header()
 
@@ -196,8 +205,7 @@ class Rookery(Windows):
         self._settled = True
         if message.found.taste is not None:
             self.take_taste(message.found.taste)
-        if message.found.keys:
-            self.set_keymap(dict(message.found.keys))
+        self.take_keys(dict(message.found.keys))
         if not self.session:
             self._show_splash()
 
@@ -206,6 +214,8 @@ class Rookery(Windows):
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:
         self.open_session(message.session)
+        if self._listed:
+            self.action_sessions()
         self.composer.focus()
 
     # --- prompts and commands ------------------------------------------------------------------
@@ -218,7 +228,7 @@ class Rookery(Windows):
         self.desk.want(message.what, message.word)
 
     def on_composer_dropped(self, message: Composer.Dropped) -> None:
-        self.desk.attach(message.path, message.pasted)
+        self.desk.attach(*message.paths, pasted=message.pasted)
 
     def on_chips_clicked(self, message: Chips.Clicked) -> None:
         self.desk.detach(message.place)
@@ -234,6 +244,9 @@ class Rookery(Windows):
 
     def on_attached(self, message: written.Attached) -> None:
         self.desk.attached(message)
+
+    def on_not_pasted(self, message: written.NotPasted) -> None:
+        self.desk.not_pasted(message)
 
     def on_unattached(self, message: written.Unattached) -> None:
         self.desk.unattached(message)
@@ -263,6 +276,7 @@ class Rookery(Windows):
 
     def on_transcript_acted(self, message: Transcript.Acted) -> None:
         self.act(message.action)
+        self.asking.answered(message.block)
 
     def on_transcript_split_chosen(self, message: Transcript.SplitChosen) -> None:
         self.keep_taste(diff="split" if message.split else "unified")
@@ -312,9 +326,15 @@ class Rookery(Windows):
             return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
-            self.notify("Cancelling. Esc again ends the agent at once.", timeout=3)
+            again = label(self, "turn.cancel")
+            self.notify(f"Cancelling. {again} again ends the agent at once.", timeout=3)
         else:
             self.composer.focus()
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C, by habit."""
+        leave, cancel = label(self, "quit"), label(self, "turn.cancel")
+        self.notify(f"{leave} leaves, and nothing is stopped. {cancel} cancels the turn.")
 
     def action_feedback(self, place: int) -> None:
         said = self.screen_stack[0].query_one("#feedback", Feedback).say(place)
@@ -351,23 +371,19 @@ class Rookery(Windows):
         self.keep_taste(theme=chosen)
         self.notify(chosen, timeout=2)
 
-    def action_keys(self) -> None:
-        from rookery.tui.keys import all_keys
-        from rookery.tui.modals import KeysScreen
-
-        self.push_screen(KeysScreen(all_keys(self)))
-
     async def action_quit(self) -> None:
+        from rookery.tui.farewell import LeaveScreen, running_in
+
         running = running_in(self)
         if not running or self.start.leave_at_once:
             self._leave(True)
-            return
-        from rookery.tui.farewell import LeaveScreen
-
-        self.push_screen(LeaveScreen(len(running)), self._leave)
+        else:
+            self.push_screen(LeaveScreen(len(running)), self._leave)
 
     def _leave(self, sure: bool | None) -> None:
         if sure:
+            from rookery.tui.farewell import farewell, running_in
+
             self.room.stop()
             self.calling.end()
             self.exit(farewell(self.session, len(running_in(self))))

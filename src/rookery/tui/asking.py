@@ -3,6 +3,7 @@
 from rookery.core import loose
 from rookery.core.document import Block
 from rookery.core.events import Json
+from rookery.tui.keymap import label
 from rookery.tui.shell import Shell
 
 
@@ -13,11 +14,14 @@ class Asking:
         self._app = app
         self._seeking = False
         """The session that is being opened was chosen for its ask."""
+        self._came = False
+        """From the composer, to answer: it is gone back to when nothing is asked any more."""
         self._left: set[str] = set()
         """Sessions that were left with an open ask; the list may be a second old."""
 
     def left(self, session: str) -> None:
         """Another session is shown from now on."""
+        self._came = self._came and self._seeking
         if session and self._app.window.open_asks():
             self._left.add(session)
             self._app.room.glance()
@@ -51,6 +55,7 @@ class Asking:
     def _go(self, name: str) -> None:
         """At once: the next key is meant for the card."""
         transcript = self._app.transcript
+        self._came = self._came or self._app.composer.has_focus
         transcript.screen.set_focus(transcript)
         transcript.go_to(name)
 
@@ -58,6 +63,21 @@ class Asking:
         if self._seeking:
             self._seeking = False
             self.next_ask()
+
+    def answered(self, block: Block) -> None:
+        """What is typed next is meant for the agent, where another ask does not wait here."""
+        others = [ask for ask in self._app.window.open_asks() if ask["id"] != block["id"]]
+        if self._came and block["role"] == "ask" and not others:
+            self._came = False
+            self._app.composer.focus()
+
+    def changed(self) -> None:
+        """Somebody else answered, or the turn was cancelled."""
+        if self._came and not self._app.window.open_asks():
+            self._came = False
+            here = self._app.transcript.current
+            if here is None or here["role"] == "ask":
+                self._app.composer.focus()
 
     def want(self, what: str, block: Block) -> None:
         if block["role"] != "ask" or block["status"] != "asked":
@@ -72,9 +92,11 @@ class Asking:
             case "decline":
                 if command := self._question(block):
                     self._app.send({**command, "action": "decline"})
+                    self.answered(block)
             case "defer":
                 self._app.composer.focus()
-                self._app.notify("It stays open, and the turn waits. F2 comes back to it.")
+                back = label(self._app, "ask.next")
+                self._app.notify(f"It stays open, and the turn waits. {back} comes back to it.")
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""
@@ -90,6 +112,7 @@ class Asking:
             if reason is not None:
                 said: Json = {"reason": reason.strip()} if reason.strip() else {}
                 self._app.send({**ways[0]["command"], **said})
+                self.answered(block)
 
         screen = LineScreen("Why not?", hint="told to the agent; may be empty")
         self._app.push_screen(screen, reject)
@@ -108,6 +131,7 @@ class Asking:
         else:
             self._app.send(choice(value))
             self._app.send(ways[0]["command"])
+            self.answered(block)
             self._app.notify(f"From now on: {named(value)}. /confirm changes it.", timeout=6)
 
     def _fill(self, block: Block) -> None:
@@ -123,6 +147,7 @@ class Asking:
         def answer(content: Json | None) -> None:
             if content is not None:
                 self._app.send({**command, "action": "accept", "content": content})
+                self.answered(block)
 
         self._app.push_screen(FormScreen(block["title"], schema), answer)
 

@@ -14,7 +14,9 @@ class Helps(Protocol):
 
     def ask_file(self) -> None: ...
 
-    def attach(self, path: str) -> None: ...
+    def attach(self, *paths: str) -> None: ...
+
+    def paste(self) -> None: ...
 
     def recap(self) -> None: ...
 
@@ -55,6 +57,8 @@ def carry_out(app: Shell, desk: Helps, command: Command, rest: str) -> None:
             desk.attach(rest)
         else:
             desk.ask_file()
+    elif name == "paste":
+        desk.paste()
     elif name == "theme" and rest:
         _theme(app, rest)
     elif name in FORMS and not rest:

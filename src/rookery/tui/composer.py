@@ -2,6 +2,7 @@
 lost."""
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
@@ -9,27 +10,20 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from rookery.tui import bindings
+from rookery.tui.keymap import keys_of, label
 from rookery.tui.writing.history import Past
 from rookery.tui.writing.suggestions import Suggestion, Suggestions
 
 _MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
 _COMMAND = re.compile(r"^/(\S*)$")
+_HINT = "Write here. {send} sends. / commands, @ files, ! shell"
 
 
 class Composer(TextArea):
     """Several lines. Others add to it by answering its messages, and by `insert`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "send", priority=False, id="composer.send"),
-        Binding("shift+enter,ctrl+j", "newline", "newline", show=False, id="composer.newline"),
-        Binding("up", "older", "earlier prompt, on the first line", show=False, id="past.older"),
-        Binding("down", "newer", "later prompt, on the last line", show=False, id="past.newer"),
-        Binding("ctrl+r", "want('search')", "search", show=False, id="past.search"),
-        Binding("ctrl+g", "want('editor')", "editor", show=False, id="composer.editor"),
-        Binding("ctrl+o", "want('attach')", "attach", show=False, id="composer.attach"),
-        Binding("ctrl+t", "want('queue')", "what waits", show=False, id="queue.focus"),
-        Binding("tab", "complete", "complete / and @", show=False, id="composer.complete"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.WRITING
 
     class Submitted(Message):
         """A prompt is complete, for the session that it was written to."""
@@ -40,7 +34,7 @@ class Composer(TextArea):
             self.session = session
 
     class Wanted(Message):
-        """Something that the composer does not do by itself: search, editor, attach, queue,
+        """Something that the composer does not do by itself: search, editor, attach, paste, queue,
         detach, or the files that fit to a word."""
 
         def __init__(self, what: str, word: str = "") -> None:
@@ -49,11 +43,11 @@ class Composer(TextArea):
             self.word = word
 
     class Dropped(Message):
-        """Something was pasted that looks like the path of an image."""
+        """Something was pasted that looks like the paths of images."""
 
-        def __init__(self, path: str, pasted: str) -> None:
+        def __init__(self, paths: list[str], pasted: str) -> None:
             super().__init__()
-            self.path = path
+            self.paths = paths
             self.pasted = pasted
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -64,7 +58,7 @@ class Composer(TextArea):
             show_line_numbers=False,
             compact=True,
             highlight_cursor_line=False,
-            placeholder="Write here. Enter sends. / commands, @ files, ! shell",
+            placeholder=_HINT.format(send="Enter"),
         )
         self.past = Past()
         self.has_files = False
@@ -78,6 +72,10 @@ class Composer(TextArea):
     def popup(self) -> Suggestions:
         return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
 
+    def name_keys(self) -> None:
+        """The hint names the key that sends."""
+        self.placeholder = _HINT.format(send=label(self.app, "composer.send"))
+
     async def _on_key(self, event: events.Key) -> None:
         """The text area would take these keys as letters, or as moves."""
         if self._took(event.key):
@@ -85,28 +83,26 @@ class Composer(TextArea):
             event.prevent_default()
 
     def _took(self, key: str) -> bool:
-        if self.popup.is_open and self._chose(key):
+        if self.popup.is_open and (meant := self._meant(key, bindings.SUGGESTED)):
+            self._choose(meant)
             return True
-        match self._meant(key):
+        first = self.has_files and self.cursor_location == (0, 0)
+        if first and self._meant(key, bindings.AT_THE_BEGINNING):
+            self.post_message(self.Wanted("detach"))
+            return True
+        match self._meant(key, bindings.WRITING):
             case "composer.send":
                 self.action_submit()
             case "composer.newline":
                 self.action_newline()
-            case _ if key == "backspace" and self.has_files and self.cursor_location == (0, 0):
-                self.post_message(self.Wanted("detach"))
             case _:
                 return False
         return True
 
-    def _meant(self, key: str) -> str:
+    def _meant(self, key: str, among: Sequence[BindingType]) -> str:
         """What a key is for, also where a person chose another one for it."""
-        chosen = self.app._keymap
-        for binding in self.BINDINGS:
-            if not isinstance(binding, Binding) or not binding.id:
-                continue
-            if key in chosen.get(binding.id, binding.key).split(","):
-                return binding.id
-        return ""
+        names = (str(binding.id) for binding in among if isinstance(binding, Binding))
+        return next((name for name in names if key in keys_of(self.app, name).split(",")), "")
 
     # --- sending -------------------------------------------------------------------------------
 
@@ -177,16 +173,26 @@ class Composer(TextArea):
             self.popup.offer(found)
 
     def action_complete(self) -> None:
-        self._chose("tab")
+        """Where there is nothing to complete, the key moves on."""
+        sign, _ = self.word()
+        if self.popup.is_open:
+            self.accept()
+        elif sign:
+            self._dismissed = ""
+            self.on_text_area_changed()
+        else:
+            self.screen.focus_next()
 
-    def _chose(self, key: str) -> bool:
+    def _choose(self, meant: str) -> None:
         popup = self.popup
-        match key:
-            case "up" | "down" | "ctrl+p" | "ctrl+n":
-                popup.move(1 if key in ("down", "ctrl+n") else -1)
-            case "tab":
+        match meant:
+            case "suggestion.next":
+                popup.move(1)
+            case "suggestion.back":
+                popup.move(-1)
+            case "suggestion.take":
                 self.accept()
-            case "enter":
+            case "suggestion.do":
                 sign, letters = self.word()
                 whole = popup.chosen.insert.strip() == f"{sign}{letters}"
                 done = popup.chosen.done
@@ -194,12 +200,9 @@ class Composer(TextArea):
                     self.accept()
                 if done or whole:
                     self.action_submit()
-            case "escape":
+            case "suggestion.close":
                 self._dismissed = self.text
                 popup.close()
-            case _:
-                return False
-        return True
 
     def accept(self) -> None:
         """The suggestion takes the place of the word."""
@@ -213,9 +216,9 @@ class Composer(TextArea):
     # --- pasting -------------------------------------------------------------------------------
 
     async def _on_paste(self, event: events.Paste) -> None:
-        from rookery.tui.writing.dropped import image_path
+        from rookery.tui.writing.dropped import image_paths
 
-        if path := image_path(event.text):
+        if paths := image_paths(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Dropped(path, event.text))
+            self.post_message(self.Dropped(paths, event.text))

@@ -3,7 +3,9 @@ the way there."""
 
 from typing import TYPE_CHECKING
 
+from rookery.core import loose
 from rookery.core.events import Json
+from rookery.tui.keymap import label
 from rookery.tui.queue_strip import Queue
 from rookery.tui.shell import Shell
 from rookery.tui.writing import commands, news
@@ -98,6 +100,8 @@ class Desk:
                 self._edit()
             case "attach":
                 self.ask_file()
+            case "paste":
+                self.paste()
             case "detach":
                 self.detach(-1)
             case "queue":
@@ -151,16 +155,49 @@ class Desk:
         hint = "a path, from the session's directory"
         self._app.push_screen(LineScreen("Attach which file?", hint=hint), take)
 
-    def attach(self, path: str, pasted: str = "") -> None:
+    def attach(self, *paths: str, pasted: str = "") -> None:
         import os
 
         from rookery.tui.writing.dropped import path_of
 
-        whole = os.path.join(self.cwd, os.path.expanduser(path_of(path)))
-        self.errands.attach(self._app.session, whole, pasted)
+        given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
+        files = [os.path.join(self.cwd, path) for path in given]
+        self.errands.attach(self._app.session, files, pasted)
+
+    def paste(self) -> None:
+        """From the system's clipboard, which a terminal does not give us."""
+        if words := self._untaken():
+            self.not_pasted(news.NotPasted(words))
+        else:
+            self.errands.paste(self._app.session)
+
+    def not_pasted(self, message: news.NotPasted) -> None:
+        """What was copied here is text."""
+        if self._app.clipboard:
+            self._app.composer.action_paste()
+        else:
+            self._app.notify(message.words, severity="warning", markup=False)
+
+    def _untaken(self) -> str:
+        """Why no image can go to the agent, as far as it is known."""
+        header = self._app.window.header if self._app.session else None
+        takes = loose.mapping(header, "capabilities")
+        if not takes or loose.flag(loose.mapping(takes, "promptCapabilities"), "image"):
+            return ""
+        return f"{loose.text(header, 'agent') or 'This agent'} takes no images."
 
     def attached(self, message: news.Attached) -> None:
-        self._files.setdefault(message.session, []).append(message.attachment)
+        from rookery.client.attach import excess
+
+        files = [*self._files.get(message.session, []), *message.attachments]
+        image = any(each.is_image for each in message.attachments)
+        here = message.session == self._app.session
+        if words := (self._untaken() if image and here else "") or excess(files):
+            self._app.notify(words, severity="warning", markup=False)
+            if message.pasted and here:
+                self._app.composer.insert(message.pasted)
+            return
+        self._files[message.session] = files
         self.show_files()
 
     def unattached(self, message: news.Unattached) -> None:
@@ -184,7 +221,8 @@ class Desk:
 
     def run_line(self, line: str) -> None:
         if self._panel.running:
-            self._app.notify("A line is running: Esc ends it.", severity="warning")
+            key = label(self._app, "turn.cancel")
+            self._app.notify(f"A line is running: {key} ends it.", severity="warning")
             self._app.composer.put(f"!{line}")
             return
         self._panel.begin(line)
@@ -216,7 +254,7 @@ class Desk:
                 said = (str(block.get("text", "")) for block in item.get("prompt", []))
                 app.composer.put("".join(said))
                 app.composer.focus()
-                app.notify("Enter puts it back in its place.", timeout=3)
+                app.notify(f"{label(app, 'composer.send')} puts it back in its place.", timeout=3)
             case "earlier" | "later":
                 to = message.place + (1 if message.what == "later" else -1)
                 app.send({**base, "op": "move", "to": max(0, to)})

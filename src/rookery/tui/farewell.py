@@ -3,10 +3,11 @@
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Label
 
+from rookery.tui import bindings
 from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
 
@@ -36,10 +37,7 @@ def farewell(session: str, running: int) -> str:
 class LeaveScreen(Modal[bool]):
     """Asked where a turn runs; the key that leaves says yes, too."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y,q,ctrl+q,ctrl+c", "leave_now", "leave", priority=True, id="leave.now"),
-        Binding("n", "leave", "stay", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
     BACK = "stay"
 
     def __init__(self, running: int) -> None:

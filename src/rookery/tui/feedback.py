@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.tui.keymap import label
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
 
@@ -50,7 +51,7 @@ class Feedback(LineWidget):
             return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
         line: Line = [(" Was the critic right?  ", look.ink)]
         for number, words in enumerate(WORDS, 1):
-            line += [(f"Alt+{number}", look.key), (f" {words}   ", look.soft)]
+            line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]
         return [line]
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from rookery.core.document import Block
 from rookery.core.fleet import STATE_WORDS
+from rookery.tui import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line, strip_of, trimmed
@@ -25,11 +26,7 @@ class Fleet(ScrollView):
     """Shows the sessions' blocks; posts Chosen."""
 
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "up", show=False, id="fleet.up"),
-        Binding("down,j", "move(1)", "down", show=False, id="fleet.down"),
-        Binding("enter,space", "choose", "open", id="fleet.open"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.FLEET
 
     class Chosen(Message):
         def __init__(self, session: str) -> None:
@@ -45,12 +42,10 @@ class Fleet(ScrollView):
         self._cursor = ""
 
     def list_sessions(self, sessions: list[Block]) -> None:
-        before = {block["id"]: block for block in self.sessions}
-        for block in sessions:
-            old = before.get(block["id"])
-            if old is not None and old["at"] != block["at"] and block["id"] != self.shown:
-                self.unread.add(block["id"])
+        self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
         self.sessions = sessions
+        if self.has_focus:
+            self.on_focus()
         self.virtual_size = Size(self.size.width, ROWS * len(sessions))
         self.refresh()
 
@@ -96,6 +91,8 @@ class Fleet(ScrollView):
         return str(names[(names.index(self.shown) + step) % len(names)])
 
     def on_focus(self) -> None:
+        if self.sessions:  # where the keys act is seen at once
+            self._cursor = self.sessions[self._place()]["id"]
         self.refresh()
 
     def on_blur(self) -> None:

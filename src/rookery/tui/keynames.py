@@ -1,5 +1,8 @@
 """Keys as they are written on a keyboard."""
 
+NO_KEY = "no_key"
+"""Stands for none, where the library wants one: no keyboard has it."""
+
 
 def shown(keys: str) -> str:
     """`ctrl+b` as `Ctrl+B`; several with a comma, of letters as they are."""
@@ -15,5 +18,6 @@ def _key(words: list[str]) -> str:
 
 
 def _word(word: str) -> str:
-    names = {"escape": "Esc", "down": "↓", "up": "↑"}
+    names = {"escape": "Esc", "down": "↓", "up": "↑", "left": "←", "right": "→", NO_KEY: "no key"}
+    names |= {"pageup": "PageUp", "pagedown": "PageDown"}
     return names.get(word, word.capitalize() if len(word) > 1 else word)

@@ -1,4 +1,4 @@
-"""Small windows over the screen: one line to fill in, a yes, and the list of all keys.
+"""Small windows over the screen: one line to fill in, and a yes.
 
 A modal is a ModalScreen with its answer as the type: `app.push_screen(LineScreen(…), callback)`.
 """
@@ -7,18 +7,19 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
-from rookery.tui.keynames import shown
+from rookery.tui import bindings
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean, clean_line
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
     """Esc leaves it without an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
     BACK: ClassVar[str] = "back"
     """The word for what Esc does."""
 
@@ -34,12 +35,11 @@ class Modal[Answer](ModalScreen[Answer | None]):
 def keys_line(screen: Modal[Any]) -> str:
     """The keys of a window, each of which can be clicked, too."""
     found = [
-        (each.id, shown(each.key.partition(",")[0]), each.action, each.description)
+        (each.id, label(screen.app, each.id), each.action, _word(screen, each))
         for kind in type(screen).__mro__
         for each in vars(kind).get("BINDINGS", [])
         if isinstance(each, Binding) and each.id and each.show
     ]
-    found.append(("back", "Esc", "leave", screen.BACK))
     unique: dict[str, str] = {}
     for name, key, action, words in found:  # a window's own word for a key comes first
         said = f" {words}".replace(" ", "\u00a0")
@@ -47,10 +47,14 @@ def keys_line(screen: Modal[Any]) -> str:
     return "   ".join(unique.values())
 
 
+def _word(screen: Modal[Any], binding: Binding) -> str:
+    return screen.BACK if binding.id == "window.back" else binding.description
+
+
 class LineScreen(Modal[str]):
     """One line of text; Enter takes it, also an empty one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "take", "send", id="line.take")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LINE
 
     def __init__(self, question: str, text: str = "", hint: str = "") -> None:
         super().__init__()
@@ -72,7 +76,7 @@ class LineScreen(Modal[str]):
 class SureScreen(Modal[bool]):
     """Whether something is to be done; what happens then is said before."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y,enter", "yes", "yes", id="sure.yes")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SURE
 
     def __init__(self, question: str, words: str = "") -> None:
         super().__init__()
@@ -87,24 +91,3 @@ class SureScreen(Modal[bool]):
 
     def action_yes(self) -> None:
         self.dismiss(True)
-
-
-class KeysScreen(Modal[None]):
-    """F1: every key that there is, with what it does."""
-
-    def __init__(self, keys: list[tuple[str, str, str]]) -> None:
-        """Each: where it works, the key, what it does."""
-        super().__init__()
-        self._keys = keys
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window tall"):
-            yield Label("Keys", classes="title")
-            with VerticalScroll():
-                where = ""
-                for place, key, words in self._keys:
-                    if place != where:
-                        where = place
-                        yield Label(place, classes="section", markup=False)
-                    yield Label(f"  {key:<22} {words}", markup=False)
-            yield Label(keys_line(self), classes="keys")

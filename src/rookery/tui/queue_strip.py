@@ -4,12 +4,14 @@ first."""
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from rookery.core import loose
 from rookery.core.content import words_of
 from rookery.core.events import Json
+from rookery.tui import bindings
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
@@ -20,15 +22,7 @@ class Queue(LineWidget):
 
     MOST = 4
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "choose(-1)", "up", show=False, id="queue.up"),
-        Binding("down,j", "choose(1)", "down", show=False, id="queue.down"),
-        Binding("e,enter", "change('edit')", "edit", id="queue.edit"),
-        Binding("K,shift+up", "change('earlier')", "earlier", id="queue.earlier"),
-        Binding("J,shift+down", "change('later')", "later", id="queue.later"),
-        Binding("x,delete", "change('remove')", "take back", id="queue.remove"),
-        Binding("s", "change('send')", "send now", id="queue.send"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.QUEUE
 
     class Changed(Message):
         """`what`: edit, earlier, later, remove, send."""
@@ -43,11 +37,16 @@ class Queue(LineWidget):
         super().__init__(id=id)
         self.items: list[Json] = []
         self.at = 0
+        self.held = False
+        """The turn before them did not end well: they go when a person says so."""
 
     def tell(self, header: Json | None) -> None:
         items = list(loose.mappings(header, "queue")) if header else []
-        if items == self.items:
+        ended = loose.text(header, "reason") if loose.text(header, "state") == "idle" else ""
+        held = ended not in ("", "end_turn")
+        if (items, held) == (self.items, self.held):
             return
+        self.held = held
         chosen = self.items[self.at].get("id") if self.items else None
         names = [item.get("id") for item in items]
         self.at = names.index(chosen) if chosen in names else min(self.at, max(0, len(items) - 1))
@@ -89,11 +88,17 @@ class Queue(LineWidget):
             words = clean_line(words_of(loose.sequence(item, "prompt")))
             here = self.has_focus and place == self.at
             line: Line = [("▌" if here else " ", look.accent)]
-            line += [(f"{place + 1} waits  ", look.needs), (words, look.ink if here else look.soft)]
+            state = "held" if self.held else "waits"
+            line += [(f"{place + 1} {state}  ", look.needs)]
+            line.append((words, look.ink if here else look.soft))
             found.append(line)
         more = len(self.items) - len(rows)
         if more > 0:
             found[-1].append((f"  and {more} more", look.faint))
         elif found and not self.has_focus:
-            found[-1].append(("  Ctrl+T changes it", look.faint))
+            way = label(self.app, "queue.focus")
+            send = (
+                f", then {label(self.app, 'queue.send')} sends it" if self.held else " changes it"
+            )
+            found[-1].append((f"  {way}{send}", look.faint))
         return found

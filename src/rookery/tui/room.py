@@ -185,14 +185,15 @@ class Room:
 
     async def _watch_fleet(self) -> None:
         from rookery.client.fleet import heads
-        from rookery.core.fleet import fleet_block, in_order
+        from rookery.core.fleet import fleet_block, in_order, is_hidden
 
         before: object = None
         while True:
             began = time.monotonic()
             found = await asyncio.to_thread(heads, self.home)
+            now = time.time() * 1000
             blocks = [
-                fleet_block(head, awake=head["awake"]) for head in found if not head["archived"]
+                fleet_block(head, awake=head["awake"]) for head in found if not is_hidden(head, now)
             ]
             blocks = in_order(blocks)
             if blocks != before:

@@ -65,6 +65,7 @@ class Shell(App[str]):
         self.start = start
         self.room = Room(start.home, self.post_message)
         self.taste = start.taste
+        self._own_keys: dict[str, str] = {}
         self.session = ""
         """The one that is shown; empty: a new one, which the first prompt makes."""
 

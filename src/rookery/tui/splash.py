@@ -4,6 +4,7 @@ These are ordinary blocks, so they look like everything else.
 """
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery import paths
@@ -34,21 +35,27 @@ class SetUp(NamedTuple):
     """MCP servers that agents are given."""
     troubles: tuple[str, ...] = ()
     """What is there and cannot be used."""
+    broken: str = ""
+    """An MCP server that cannot."""
     taste: Interface | None = None
     keys: tuple[tuple[str, str], ...] = ()
     """Keys that a person chose."""
 
 
-def window_of(found: SetUp) -> Window:
+type Names = Callable[[str], str]
+"""Of a key, what it is called on the keyboard."""
+
+
+def window_of(found: SetUp, key: Names) -> Window:
     """A window with what is set up, and what is missing."""
     window = Window()
-    blocks = [make_block("0.splash", "answer", text=_words(found)), *_missing(found)]
+    blocks = [make_block("0.splash", "answer", text=_words(found, key)), *_missing(found, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
-def _words(found: SetUp) -> str:
-    lines = ["# Rookery", "", _greeting(found), ""]
+def _words(found: SetUp, key: Names) -> str:
+    lines = ["# Rookery", "", _greeting(found, key("composer.send")), ""]
     lines += [
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{_why(found)}",
@@ -62,22 +69,24 @@ def _words(found: SetUp) -> str:
     ]
     lines.append(f"- loaded: {', '.join(loaded)}")
     if found.installed:
-        lines += [f"- also installed: {', '.join(f'`{name}`' for name in found.installed)} (`F7`)"]
+        others = ", ".join(f"`{name}`" for name in found.installed)
+        lines += [f"- also installed: {others} (`{key('agents')}`)"]
     else:
-        lines += ["- no other agent is installed: `F7` says how to get one"]
+        lines += [f"- no other agent is installed: `{key('agents')}` says how to get one"]
     if found.sessions:
         noun = "session" if found.sessions == 1 else "sessions"
-        lines += [f"- {found.sessions} {noun}: `Ctrl+B` goes to the list"]
-    lines += ["", "`F1` lists every key, `F6` has the settings. Leaving stops nothing."]
+        lines += [f"- {found.sessions} {noun}: `{key('session.list')}` goes to the list"]
+    helps = f"`{key('help')}` lists every key, `{key('settings')}` has the settings."
+    lines += ["", f"{helps} Leaving stops nothing."]
     return "\n".join(lines)
 
 
-def _missing(found: SetUp) -> list[Block]:
+def _missing(found: SetUp, key: Names) -> list[Block]:
     """What is missing or wrong, each with what helps."""
     blocks = []
     if not found.model and not (found.chosen and found.agent != "demo"):
         text = "The demo answers at once. Rookery's own agent needs a model: a provider and a key."
-        action = {"label": "Set up a model (F6, Enter)", "window": "model"}
+        action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
         blocks.append(
             make_block(
                 "0.model",
@@ -88,17 +97,18 @@ def _missing(found: SetUp) -> list[Block]:
                 actions=[action],
             )
         )
-    for number, words in enumerate([found.problem, *found.troubles]):
+    broken = f"{found.broken} {key('servers')} mends it." if found.broken else ""
+    for number, words in enumerate([found.problem, *found.troubles, broken]):
         if words:
             name = f"0.trouble{number}"
             blocks.append(make_block(name, "notice", status="warn", text=words))
     return blocks
 
 
-def _greeting(found: SetUp) -> str:
+def _greeting(found: SetUp, send: str) -> str:
     if found.agent == "demo":
-        return "Write something below and press Enter: the demo agent answers at once."
-    return f"Write a task below and press Enter: {found.agent} starts on it."
+        return f"Write something below and press {send}: the demo agent answers at once."
+    return f"Write a task below and press {send}: {found.agent} starts on it."
 
 
 def _why(found: SetUp) -> str:
@@ -126,7 +136,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
     else:
         problem, taste = "", settings.interface
     saved = models.glance(home)
-    servers, trouble = _servers(home)
+    servers, trouble, broken = _servers(home)
     name = agent or registry.default(home, settings.default_agent, os.environ)
     return SetUp(
         cwd,
@@ -139,6 +149,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         hooks=_hooks(home, cwd),
         servers=servers,
         troubles=tuple(words for words in (saved.problem, trouble) if words),
+        broken=broken,
         taste=taste,
         keys=tuple(settings.keys.items()),
     )
@@ -160,18 +171,17 @@ def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _servers(home: str) -> tuple[int, str]:
-    """How many are on, and what is wrong with the first that is not sound."""
+def _servers(home: str) -> tuple[int, str, str]:
+    """How many are on, what is wrong with the file, and with the first that is not sound."""
     from rookery import mcp
 
     try:
         listed = mcp.load(home)
     except mcp.McpError as error:
-        return 0, str(error)
-    broken = [
-        f"MCP server {each.name}: {each.fault}. F10 mends it." for each in listed if each.fault
-    ]
-    return sum(each.enabled and not each.fault for each in listed), broken[0] if broken else ""
+        return 0, str(error), ""
+    broken = [f"MCP server {each.name}: {each.fault}." for each in listed if each.fault]
+    on = sum(each.enabled and not each.fault for each in listed)
+    return on, "", broken[0] if broken else ""
 
 
 def _skills(home: str, cwd: str) -> int:

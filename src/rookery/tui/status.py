@@ -9,7 +9,7 @@ from textual.widget import Widget
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.tui.clock import now
-from rookery.tui.keynames import shown
+from rookery.tui.keynames import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import clean_line, duration, width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
@@ -159,10 +159,12 @@ class Keys(LineWidget):
     def _keys(self) -> list[tuple[str, str]]:
         """The focused widget's own first, then the program's, each as its list has them."""
         order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
+        below = self.app.screen is not self.screen
         bindings = [
             active.binding
             for active in self.screen.active_bindings.values()
-            if active.binding.show and active.binding.id
+            if active.binding.show and active.binding.id and active.binding.key != NO_KEY
+            if not (below and active.binding.id == "help")  # a window has a line of its own
         ]
         bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
         seen: dict[str, tuple[str, str]] = {}

@@ -16,7 +16,8 @@ YOUNG = 5000
 
 
 class Sweeping:
-    """`begin` in a process of its own, `stir` whenever something happens, `sweep` each second."""
+    """`begin` in a process of its own, `wake` behind the first picture, `stir` whenever something
+    happens, `sweep` each second."""
 
     def __init__(self) -> None:
         self._stirred = self._swept = monotonic()
@@ -26,6 +27,12 @@ class Sweeping:
         never = 1_000_000
         self._own = True
         gc.set_threshold(YOUNG, never, never)
+        gc.disable()
+
+    def wake(self) -> None:
+        """The first picture is there."""
+        if self._own:
+            gc.enable()
 
     def settle(self) -> None:
         """What is loaded by now stays: no sweep looks at it again."""

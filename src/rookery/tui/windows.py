@@ -13,7 +13,7 @@ from rookery.tui.shell import Shell
 
 BEHIND = frozenset(
     {
-        *("settings", "agents", "pick", "confirm_mode", "servers", "keys"),
+        *("settings", "agents", "pick", "confirm_mode", "servers"),
         *("new", "switch", "sessions", "next_ask"),
     }
 )
@@ -34,6 +34,26 @@ class Windows(Shell):
 
     def on_fetched(self, message: messages.Fetched) -> None:
         message.then(message.found)
+
+    # --- keys ----------------------------------------------------------------------------------
+
+    def action_keys(self) -> None:
+        """Also over a window; once more, and it is gone."""
+        from rookery.tui.keys import KeysScreen, all_keys
+
+        if isinstance(self.screen, KeysScreen):
+            self.screen.action_leave()
+        else:
+            self.push_screen(KeysScreen(all_keys(self)))
+
+    def take_keys(self, chosen: dict[str, str]) -> None:
+        """The keys of a person's own, as config.toml says them now."""
+        if chosen == self._own_keys:
+            return
+        from rookery.tui.keys import take_keys
+
+        self._own_keys = chosen
+        take_keys(self, chosen)
 
     # --- settings ------------------------------------------------------------------------------
 

@@ -4,13 +4,15 @@ takes over the session that is shown."""
 import os
 from typing import ClassVar, NamedTuple
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery import config, registry
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core.events import Json
+from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
+from rookery.tui.keymap import label
 from rookery.tui.modals import SureScreen
 
 
@@ -21,7 +23,8 @@ class Known(NamedTuple):
     install: str
     """The command, or where to read; "": nobody knows."""
     default: bool
-    needs: str = ""
+    bare: bool = False
+    """Ours, with no model set up."""
 
 
 def listed(home: str, cwd: str) -> list[Known] | str:
@@ -43,8 +46,7 @@ def listed(home: str, cwd: str) -> list[Known] | str:
         bare = name == registry.OWN and entry is not None and not registry.has_model(home)
         title = entry.title if entry else name
         install = entry.install if entry else ""
-        needs = "no model yet: F6 sets one up" if bare else ""
-        found.append(Known(name, title, installed, install, name == default, needs))
+        found.append(Known(name, title, installed, install, name == default, bare))
     return sorted(found, key=lambda each: not each.installed)
 
 
@@ -53,11 +55,7 @@ class AgentsScreen(RowsScreen[str]):
 
     HEADING = "Agents"
     WIDE = 26
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "use here", id="agents.take"),
-        Binding("d", "default", "make default", id="agents.default"),
-        Binding("c", "copy", "copy install line", id="agents.copy"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.AGENTS
 
     def __init__(self, current: str = "", title: str = "") -> None:
         super().__init__(title)
@@ -77,7 +75,9 @@ class AgentsScreen(RowsScreen[str]):
 
     def _row(self, each: Known) -> Row:
         sign = "on" if each.installed else "off"
-        more = (each.needs or "installed") if each.installed else "not installed"
+        key = label(self.app, "settings")
+        ready = f"no model yet: {key} sets one up" if each.bare else "installed"
+        more = ready if each.installed else "not installed"
         tags = ["current"] if each.name == self._current else []
         tags += ["default"] if each.default else []
         title = each.name if each.title.lower() == each.name else f"{each.name} · {each.title}"
@@ -92,7 +92,8 @@ class AgentsScreen(RowsScreen[str]):
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
         if not agent.installed:
-            how = f"To install it: {agent.install}   (c copies that)" if agent.install else ""
+            key = label(self.app, "agents.copy")
+            how = f"To install it: {agent.install}   ({key} copies that)" if agent.install else ""
             self.tell(f"{agent.name} is not installed. {how}")
         elif agent.name == self._current:
             self.tell(f"{agent.name} is this session's agent already.")

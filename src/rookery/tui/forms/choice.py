@@ -2,19 +2,18 @@
 
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery.core import confirming, options
 from rookery.core.events import Json
+from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 
 
 class ChoiceScreen(RowsScreen[str]):
     """Ends with the value that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "choose", id="choice.take"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.CHOICE
 
     def __init__(self, title: str, choices: list[Row], words: str = "") -> None:
         super().__init__(title)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.events import DescendantFocus
 from textual.widget import Widget
@@ -13,6 +13,7 @@ from textual.widgets import Input, Label, Static
 
 from rookery.core import forms, loose
 from rookery.core.events import Json
+from rookery.tui import bindings
 from rookery.tui.forms.fields import MOST, allowed, control_of, value_of
 from rookery.tui.look.plain import clean, clean_line
 from rookery.tui.modals import Modal, keys_line
@@ -21,13 +22,7 @@ from rookery.tui.modals import Modal, keys_line
 class FormScreen(Modal[Json]):
     """Ends with the answers. One that has to try them first overrides `deliver`."""
 
-    # Not with priority: what was typed before has to be in its field first.
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="form.send"),
-        # With priority: the next letter is meant for the next field.
-        Binding("tab", "app.focus_next", "next field", show=False, priority=True),
-        Binding("shift+tab", "app.focus_previous", "field before", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.FORM
 
     def __init__(
         self, title: str, schema: Json, values: Json | None = None, *, words: str = ""

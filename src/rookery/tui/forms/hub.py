@@ -2,10 +2,11 @@
 
 from typing import Any, ClassVar, NamedTuple
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery import config, mcp, models, settings
 from rookery.core.events import Json
+from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 
 PLACES = {
@@ -44,7 +45,7 @@ class SettingsScreen(RowsScreen[None]):
 
     HEADING = "Settings"
     WIDE = 22
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "open", id="settings.open")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SETTINGS
 
     def load(self) -> Found:
         return found(self.shell.start.home)

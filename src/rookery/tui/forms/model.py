@@ -3,14 +3,14 @@ kept."""
 
 from typing import ClassVar, NamedTuple
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import models
 from rookery.core import forms
 from rookery.core.events import Json
 from rookery.providers import PROVIDERS, Provider, find, key_variable
-from rookery.tui import errand
+from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.rows import Row, RowsScreen
 from rookery.tui.modals import SureScreen
@@ -114,11 +114,7 @@ def wanted(answers: Json, known: models.Saved | None) -> Wanted:
 class ModelForm(FormScreen):
     """Ends with {"words": …} when the model was saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "test and save", id="form.send"),
-        Binding("ctrl+t", "test", "test", id="model.test"),
-        Binding("ctrl+o", "keep", "save untested", id="model.keep"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
 
     def __init__(self, known: models.Saved | None = None) -> None:
         title = f"Model: {known.name}" if known else "Set up a model"
@@ -205,14 +201,9 @@ class ModelsScreen(RowsScreen[None]):
     """Every saved model."""
 
     HEADING = "Models of Rookery's own agent"
-    EMPTY = "No model is set up yet. n sets one up."
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "edit", "change", id="models.edit", priority=False),
-        Binding("n", "new", "new", id="models.new"),
-        Binding("d", "default", "make default", id="models.default"),
-        Binding("t", "test", "test", id="models.test"),
-        Binding("x", "remove", "remove", id="models.remove"),
-    ]
+    EMPTY = "No model is set up yet. {key} sets one up."
+    NEW = "models.new"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
 
     def load(self) -> models.Glance:
         return models.glance(self.shell.start.home)

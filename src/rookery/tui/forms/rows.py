@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from rookery.tui.keymap import label
 from rookery.tui.look.plain import clean, clean_line, width_of
 from rookery.tui.modals import Modal, keys_line
 from rookery.tui.shell import Shell
@@ -36,6 +37,8 @@ class RowsScreen[Answer](Modal[Answer]):
     WIDE: ClassVar[int] = 0
     """Columns of a title, where the rest stands behind it; 0: the rest stands below."""
     EMPTY: ClassVar[str] = "Nothing yet."
+    """`{key}` stands for the key NEW."""
+    NEW: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self, title: str = "") -> None:
@@ -91,7 +94,7 @@ class RowsScreen[Answer](Modal[Answer]):
         if names and self.focused is None:
             self.set_focus(listed)
         if not names:
-            self.tell(self.EMPTY)
+            self.tell(self.EMPTY.replace("{key}", label(self.app, self.NEW) if self.NEW else ""))
 
     @property
     def current(self) -> Row | None:

@@ -2,12 +2,14 @@
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery import config
 from rookery.client import rulebook
 from rookery.core.rules import Rule, described
+from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
+from rookery.tui.keymap import label
 from rookery.tui.modals import SureScreen
 
 SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
@@ -16,9 +18,7 @@ SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
 class RulesScreen(RowsScreen[None]):
     HEADING = "Rules that answer for you"
     EMPTY = "No rule yet. An answer that holds from now on makes one; so does rookery policy add."
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "remove", "remove", id="rules.remove"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.RULES
 
     def load(self) -> tuple[Rule, ...] | str:
         try:
@@ -36,7 +36,8 @@ class RulesScreen(RowsScreen[None]):
         ]
 
     def choose(self, row: Row) -> None:
-        self.tell(f"{row.title}. x takes it out; rookery policy test tries a command.")
+        key = label(self.app, "rules.remove")
+        self.tell(f"{row.title}. {key} takes it out; rookery policy test tries a command.")
 
     def action_remove(self) -> None:
         if (row := self.current) is None:

@@ -3,13 +3,13 @@
 import shlex
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import mcp
 from rookery.core import forms, loose
 from rookery.core.events import Json
-from rookery.tui import errand
+from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.rows import Row, RowsScreen
 from rookery.tui.modals import SureScreen
@@ -109,9 +109,7 @@ def _pairs(text: str, known: Json) -> Json:
 class ServerForm(FormScreen):
     """Ends with {"name": …} when the server was saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "save", id="form.send"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
 
     def __init__(self, server: mcp.Server | None = None) -> None:
         shown = values(server) if server else {"kind": "stdio"}
@@ -184,14 +182,9 @@ class ServersScreen(RowsScreen[None]):
     """Every server of mcp.json."""
 
     HEADING = "MCP servers, for every agent"
-    EMPTY = "No MCP server yet. n adds one."
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "edit", "change", id="servers.edit"),
-        Binding("n", "new", "new", id="servers.new"),
-        Binding("space", "turn", "on or off", id="servers.toggle", priority=True),
-        Binding("t", "test", "test", id="servers.test"),
-        Binding("x", "remove", "remove", id="servers.remove"),
-    ]
+    EMPTY = "No MCP server yet. {key} adds one."
+    NEW = "servers.new"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SERVERS
 
     def load(self) -> list[mcp.Server] | str:
         try:

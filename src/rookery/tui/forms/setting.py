@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from rookery import config, models
 from rookery.client import config_text
@@ -11,7 +11,7 @@ from rookery.client.rulebook import NotEdited
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
-from rookery.tui import errand
+from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.look.plain import clean_line
 from rookery.tui.shell import Shell
@@ -67,13 +67,10 @@ def wrong_number(setting: Setting, value: Any) -> str:
     return "" if least <= value <= greatest else f"must be {range_of(setting)}"
 
 
-SAVE: list[BindingType] = [Binding("ctrl+s", "send", "save", id="form.send")]
-
-
 class SettingsForm(FormScreen):
     """Ends with the changes that were written."""
 
-    BINDINGS: ClassVar[list[BindingType]] = SAVE
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
 
     def __init__(self, title: str, table: Sequence[Setting], found: config.Config) -> None:
         self._table = {each.key: each for each in table}
@@ -142,7 +139,7 @@ def _changed(home: str, changes: Json) -> str:
 class CondenserForm(FormScreen):
     """Ends with {"words": …} when it was changed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = SAVE
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
 
     def __init__(self, found: models.Glance) -> None:
         names = [each.name for each in found.models]

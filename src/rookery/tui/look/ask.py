@@ -41,14 +41,16 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
     look = view.look
     label = clean_line(str(action.get("label") or ""))
     press = Style.from_meta({"act": place})
-    key: Line = [(f" {place + 1} ", look.key + press), (" ", look.plain)]
+    number = view.key(f"ask.option{place + 1}") if place < 9 else " "
+    key: Line = [(f" {number} ", look.key + press), (" ", look.plain)]
     if why := clean_line(str(action.get("disabled") or "")):
-        off: Line = [(f" {place + 1}  ", look.faint)]
+        off: Line = [(f" {number}  ", look.faint)]
         lines = wrap([(label, look.soft + look.strike), (f"  {why}", look.soft)], view.prose - 4)
         return prefixed(lines, off, [("    ", look.plain)])
     runs = [(label, look.ink + press)]
     if view.doubtful == place:
-        runs.append(("  y allows it, any other key does not", look.failed + look.bold))
+        words = f"  {view.key('ask.confirm')} allows it, any other key does not"
+        runs.append((words, look.failed + look.bold))
     elif action.get("danger"):
         runs.append(("  asks you again", look.soft))
     return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
@@ -58,19 +60,21 @@ def _others(block: Block, view: View) -> list[Line]:
     """The keys that every ask has, beside the agent's own options."""
     look = view.look
     is_form = any(each.get("type") == "form" for each in block["parts"])
-    keys = [("f", "fill in"), ("x", "decline")] if is_form else [("r", "reject with a reason")]
-    keys.append(("d", "decide later"))
+    keys = [("fill", "fill in"), ("decline", "decline")]
+    keys = keys if is_form else [("reject", "reject with a reason")]
+    keys.append(("defer", "decide later"))
     if not is_form and not block.get("danger"):
-        keys += [("w", "allow, ask only when risky"), ("p", "allow all from now on")]
+        keys += [("risky", "allow, ask only when risky")]
+        keys += [("all", "allow all from now on")]
     lines: list[Line] = [[]]
-    for key, words in keys:
-        press = Style.from_meta({"key": key})
+    for want, words in keys:
+        press, key = Style.from_meta({"want": want}), view.key(f"ask.{want}")
         group: Line = [(f" {key} ", look.key + press), (f" {words}  ", look.soft + press)]
         if lines[-1] and width_of_line([*lines[-1], *group]) > view.prose:
             lines.append([])
         lines[-1] += group
     if not view.focused:
-        here: Line = [(" F2 goes here", look.faint)]
+        here: Line = [(f" {view.key('ask.next')} goes here", look.faint)]
         room = [line for line in lines if width_of_line([*line, *here]) <= view.prose]
         if room:
             room[0] += here

@@ -1,7 +1,11 @@
 """The circumstances under which a block is rendered: what is not in the block itself."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from rookery.core.key_ids import DEFAULTS
+from rookery.tui.keynames import shown
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PROSE
 
@@ -19,6 +23,13 @@ class View(NamedTuple):
     """The place of the action that waits for its second confirmation."""
     focused: bool = False
     """Whether the block has the cursor: then its keys are shown as alive."""
+
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Those that are not the usual ones, by their names."""
+
+    def key(self, name: str) -> str:
+        """As it stands on the keyboard; the first, where there are several."""
+        return shown((self.keys.get(name) or DEFAULTS[name]).partition(",")[0])
 
     @property
     def prose(self) -> int:

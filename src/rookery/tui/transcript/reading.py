@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from rookery.core.document import Block
+from rookery.tui import bindings
 from rookery.tui.clock import now
+from rookery.tui.keymap import keys_of
 from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
@@ -26,28 +28,7 @@ STEP = 3
 class Transcript(Scroll):
     """Posts what a person wants done: Acted, Wanted."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "up", show=False, id="block.up"),
-        Binding("down,j", "move(1)", "down", show=False, id="block.down"),
-        Binding("enter,space", "unfold", "open", id="block.open"),
-        Binding("c", "want('copy')", "copy", id="block.copy"),
-        Binding("e", "want('edit')", "editor", id="block.edit"),
-        Binding("o", "want('show')", "open image", show=False, id="block.show"),
-        Binding("s", "split", "split diff", show=False, id="block.split"),
-        Binding("r", "want('reject')", "reject", show=False, id="ask.reject"),
-        Binding("d", "want('defer')", "later", show=False, id="ask.defer"),
-        Binding("f", "want('fill')", "fill in", show=False, id="ask.fill"),
-        Binding("x", "want('decline')", "decline", show=False, id="ask.decline"),
-        Binding("p", "want('all')", "allow, approve all from now on", show=False, id="ask.all"),
-        Binding("w", "want('risky')", "allow, ask when risky", show=False, id="ask.risky"),
-        Binding("y", "confirm", "confirm", show=False, id="ask.confirm"),
-        *(
-            Binding(str(n), f"press({n - 1})", f"option {n}", show=False, id=f"ask.option{n}")
-            for n in range(1, 10)
-        ),
-        Binding("home,g", "first", "start", show=False, id="view.start"),
-        Binding("end,G", "last", "end", show=False, id="view.end"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.TRANSCRIPT
 
     class Acted(Message):
         """An action of a block was chosen: its command is complete."""
@@ -94,6 +75,7 @@ class Transcript(Scroll):
                 split=self.split,
                 doubtful=doubt[1] if doubt is not None and mine else None,
                 focused=self.has_focus and self.cursor == item.name,
+                keys=self.app._keymap,
             )
         )
 
@@ -263,7 +245,8 @@ class Transcript(Scroll):
         return self.window.block(self.cursor.rstrip("*"))
 
     def on_key(self, event: events.Key) -> None:
-        if self._doubtful is not None and event.key != "y":
+        confirms = keys_of(self.app, "ask.confirm").split(",")
+        if self._doubtful is not None and event.key not in confirms:
             self._doubtful = None
             self._repaint(self.cursor)
 
@@ -278,10 +261,8 @@ class Transcript(Scroll):
         meta = event.style.meta
         if isinstance(meta.get("act"), int):
             self.action_press(meta["act"])
-        elif isinstance(meta.get("key"), str):
-            wants = {"r": "reject", "d": "defer", "f": "fill", "x": "decline"}
-            wants |= {"p": "all", "w": "risky"}
-            self.action_want(wants.get(meta["key"], ""))
+        elif isinstance(meta.get("want"), str):
+            self.action_want(meta["want"])
         elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):
             self._toggle(item)
 

@@ -28,6 +28,7 @@ OURS = (
     Command("mode", "the agent's mode", "value"),
     Command("model", "choose the model", "name"),
     Command("new", "a new session"),
+    Command("paste", "attach the image of the clipboard"),
     Command("quit", "leave; nothing is stopped"),
     Command("recap", "put what was said, in short, into the composer"),
     Command("rename", "give the session a title", "title"),

@@ -1,5 +1,5 @@
-"""A path as terminals paste it when a file is dropped on them: quoted, escaped, or as an
-address."""
+"""Paths as terminals paste them when files are dropped on them: quoted, escaped, or as addresses;
+one, or several in a line or on lines of their own."""
 
 import os
 import re
@@ -8,26 +8,58 @@ from urllib.parse import unquote, urlsplit
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 LONGEST = 4096
+MOST = 32
 
 
-def image_path(pasted: str) -> str:
-    """The path of an image; empty where the text is anything else."""
+def image_paths(pasted: str) -> list[str]:
+    """The paths of images; none where any of the text is anything else."""
     text = pasted.strip()
-    if not text or len(text) > LONGEST or "\n" in text:
-        return ""
-    path = path_of(text)
+    if not text or len(text) > LONGEST * MOST:
+        return []
+    found: list[str] = []
+    for line in text.splitlines():
+        if bare := line.strip():
+            paths = _of_line(bare)
+            if not paths:
+                return []
+            found += paths
+    return found
+
+
+def _of_line(line: str) -> list[str]:
+    """A path with spaces that nothing protects is one path, unless each word looks like one."""
+    words = _words(line)
+    if len(words) > 1 and all(_is_image(word) for word in words):
+        return [os.path.expanduser(word) for word in words]
+    path = path_of(line)
+    return [os.path.expanduser(path)] if _is_image(path) else []
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return [_unwrapped(word) for word in shlex.split(line)]
+    except ValueError:
+        return []
+
+
+def _is_image(path: str) -> bool:
     looks = path.startswith(("/", "~", "./", "../")) and path.lower().endswith(ENDINGS)
-    return os.path.expanduser(path) if looks else ""
+    return looks and len(path) <= LONGEST
 
 
 def path_of(text: str) -> str:
     """Without its quotes and escapes."""
-    if text.startswith("file://"):
-        return unquote(urlsplit(text).path)
     if text[0] in "'\"" or re.search(r"\\.", text):
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            return text
+        words = _words(text)
         return words[0] if len(words) == 1 else text
-    return text
+    return _unwrapped(text)
+
+
+def _unwrapped(word: str) -> str:
+    """An address as the path that it names."""
+    if not word.startswith("file://"):
+        return word
+    try:
+        return unquote(urlsplit(word).path)
+    except ValueError:
+        return word

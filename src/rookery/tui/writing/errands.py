@@ -75,18 +75,33 @@ class Errands:
 
     # --- attachments ---------------------------------------------------------------------------
 
-    def attach(self, session: str, path: str, pasted: str = "") -> None:
+    def attach(self, session: str, files: list[str], pasted: str = "") -> None:
         async def attach() -> None:
             from rookery.client.attach import Unattachable, load
 
             try:
-                (found,) = await asyncio.to_thread(load, [path])
+                found = await asyncio.to_thread(load, files)
             except Unattachable as error:
                 self._room.tell(news.Unattached(str(error), pasted))
             else:
-                self._room.tell(news.Attached(session, found))
+                self._room.tell(news.Attached(session, *found, pasted=pasted))
 
         self._room.run(attach)
+
+    def paste(self, session: str) -> None:
+        """An image of the system's clipboard."""
+
+        async def paste() -> None:
+            from rookery.tui.writing import clipboard
+
+            try:
+                found = await clipboard.read()
+            except clipboard.NoImage as error:
+                self._room.tell(news.NotPasted(str(error)))
+            else:
+                self._room.tell(news.Attached(session, found))
+
+        self._room.run(paste)
 
     # --- recap ---------------------------------------------------------------------------------
 

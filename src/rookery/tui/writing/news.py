@@ -27,12 +27,21 @@ class FilesFound(Message):
 
 
 class Attached(Message):
-    """A file that goes with the next prompt of a session."""
+    """Files that go with the next prompt of a session; `pasted`: the words that named them."""
 
-    def __init__(self, session: str, attachment: "Attachment") -> None:
+    def __init__(self, session: str, *attachments: "Attachment", pasted: str = "") -> None:
         super().__init__()
         self.session = session
-        self.attachment = attachment
+        self.attachments = attachments
+        self.pasted = pasted
+
+
+class NotPasted(Message):
+    """The clipboard gave no image, and why."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
 
 
 class Unattached(Message):

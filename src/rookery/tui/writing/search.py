@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Label
 
+from rookery.tui import bindings
 from rookery.tui.look.plain import clean_line
 from rookery.tui.modals import Modal, keys_line
 from rookery.tui.writing.suggestions import Suggestion, Suggestions
@@ -16,11 +17,7 @@ from rookery.tui.writing.suggestions import Suggestion, Suggestions
 class SearchScreen(Modal[str]):
     """Enter takes the one that is marked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "take", id="search.take"),
-        Binding("up", "move(-1)", "up", show=False, priority=True),
-        Binding("down,ctrl+r", "move(1)", "down", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SEARCH
 
     def __init__(self, find: Callable[[str], list[str]], words: str = "") -> None:
         super().__init__()

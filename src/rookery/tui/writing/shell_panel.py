@@ -1,6 +1,7 @@
 """What a shell line said: between the transcript and the composer, and only there. The agent is
 told nothing of it."""
 
+from rookery.tui.keymap import label
 from rookery.tui.look.ansi import lines_of
 from rookery.tui.look.legible import legible
 from rookery.tui.look.plain import clean_line, cut
@@ -46,13 +47,14 @@ class ShellPanel(LineWidget):
         self.refresh()
 
     def lines(self, width: int) -> list[Line]:
-        look = self.look
+        look, key = self.look, label(self.app, "turn.cancel")
         if self.running:
-            sign, style, end = "◐", look.accent, "not sent · running · Esc ends it"
+            sign, style, end = "◐", look.accent, f"not sent · running · {key} ends it"
         elif self._code == 0:
-            sign, style, end = "✓", look.done, "not sent · Esc closes it"
+            sign, style, end = "✓", look.done, f"not sent · {key} closes it"
         else:
-            sign, style, end = "✗", look.failed, f"exit {self._code} · not sent · Esc closes it"
+            how = f"exit {self._code}" if (self._code or 0) >= 0 else "ended"
+            sign, style, end = "✗", look.failed, f"{how} · not sent · {key} closes it"
         said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
         head.append((f"  {end}", look.soft))

@@ -1,0 +1,129 @@
+"""An image from the system's clipboard, through whatever program reads that here: a terminal pastes
+text alone."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.client.attach import IMAGES, LARGEST, Attachment, mime_of
+from rookery.tui.look.plain import size_of
+
+WITHIN = 5.0
+"""Seconds for one program."""
+
+KINDS = ("image/png", "image/jpeg", "image/webp", "image/gif")
+"""The first that the clipboard offers is taken."""
+
+_AS_PNG = "the clipboard as «class PNGf»"
+
+
+class NoImage(Exception):
+    """There is none to be had; the words say why, and what helps."""
+
+
+class Way(NamedTuple):
+    """A program and its words. `kinds` lists what is there, `give` writes one of them."""
+
+    program: str
+    give: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    hex: bool = False
+    """It writes the bytes as AppleScript shows them."""
+
+
+LINUX = (
+    Way("wl-paste", ("--no-newline", "--type"), ("--list-types",)),
+    Way(
+        "xclip",
+        ("-selection", "clipboard", "-o", "-t"),
+        ("-selection", "clipboard", "-o", "-t", "TARGETS"),
+    ),
+)
+MACOS = (Way("pngpaste", ("-",)), Way("osascript", ("-e", _AS_PNG), hex=True))
+HELP = {
+    "linux": "install wl-clipboard (Wayland) or xclip (X11)",
+    "darwin": "install pngpaste",
+}
+
+
+async def read(platform: str = sys.platform) -> Attachment:
+    """The image, whole. Raises NoImage."""
+    here = MACOS if platform == "darwin" else LINUX
+    ways = [way for way in here if shutil.which(way.program)]
+    if not ways:
+        helps = HELP["darwin" if platform == "darwin" else "linux"]
+        raise NoImage(f"Images of the clipboard cannot be read here: {helps}.")
+    # Both may be there: the one whose display there is comes first.
+    ways.sort(key=lambda way: way.program == "wl-paste" and "WAYLAND_DISPLAY" not in os.environ)
+    for way in ways:
+        if data := await _image(way):
+            return _checked(data)
+    raise NoImage("The clipboard holds no image.")
+
+
+async def _image(way: Way) -> bytes:
+    words = list(way.give)
+    if way.kinds:
+        offered = (await _said(way.program, *way.kinds)).decode("utf-8", "replace").split()
+        kind = next((kind for kind in KINDS if kind in offered), "")
+        if not kind:
+            return b""
+        words.append(kind)
+    data = await _said(way.program, *words)
+    return _from_hex(data) if way.hex else data
+
+
+def _checked(data: bytes) -> Attachment:
+    if len(data) > LARGEST:
+        raise NoImage(f"The clipboard's image is too large: at most {size_of(LARGEST)} are taken.")
+    kind = mime_of(data, "clipboard")
+    if kind not in IMAGES:
+        raise NoImage("The clipboard's image is of a kind that agents do not take.")
+    return Attachment(f"clipboard.{kind.partition('/')[2]}", data, kind)
+
+
+def _from_hex(text: bytes) -> bytes:
+    """`«data PNGf89504E47…»`."""
+    _, found, rest = text.partition(b"PNGf")
+    digits = rest.partition("»".encode())[0].strip()
+    try:
+        return bytes.fromhex(digits.decode("ascii")) if found else b""
+    except (UnicodeDecodeError, ValueError):
+        return b""
+
+
+async def _said(program: str, *words: str) -> bytes:
+    """What it wrote; nothing where it failed, or did not end in time."""
+    quiet = asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(program, *words),
+            stdin=quiet,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=quiet,
+            start_new_session=True,
+        )
+    except OSError:
+        return b""
+    assert process.stdout is not None
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(WITHIN):
+            # As hex an image is twice as long; more than the limit is not read to its end.
+            while size <= 3 * LARGEST and (piece := await process.stdout.read(1 << 20)):
+                pieces.append(piece)
+                size += len(piece)
+            if size <= 3 * LARGEST and await process.wait():
+                return b""
+    except TimeoutError:
+        return b""
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return b"".join(pieces)

@@ -1,0 +1,90 @@
+"""What is known before the first picture of the terminal interface, and what is not loaded for it
+(row U12)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rookery import config
+from rookery.cli.screening import taste_of
+from rookery.core.policy import Interface
+
+PLAIN = """
+default_agent = "claude"   # theme = "light"
+
+[worker]
+cancel_grace = 3
+theme = "light"
+
+[interface]   # mine
+theme = 'contrast'
+ diff = "split"# side by side
+cards_expanded = true
+plan_opens=false
+
+[[policy.rules]]
+do = "allow"
+theme = "dark"
+"""
+
+
+def test_U12_the_taste_is_known_from_the_first_picture(tmp_path: Path) -> None:
+    assert taste_of(str(tmp_path)) == Interface()
+    (tmp_path / "config.toml").write_text(PLAIN)
+    assert taste_of(str(tmp_path)) == Interface("contrast", "split", True, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[interface]\ntheme = 'blue'",
+        "[interface]\ntheme = true\ncards_expanded = 'yes'\nno_such = 'dark'",
+        "interface = 3",
+        "[interface\ntheme = ",
+        "[interfaces]\ntheme = 'light'",
+        "[other.interface]\ntheme = 'light'",
+    ],
+)
+def test_U12_what_cannot_be_used_is_left_to_those_who_tell_it(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    assert taste_of(str(tmp_path)) == Interface()
+
+
+def test_U12_a_mistake_elsewhere_does_not_change_the_theme(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("interface.theme = 'light'\n[worker]\nno_such = 1")
+    assert taste_of(str(tmp_path)).theme == "light"
+    (tmp_path / "config.toml").write_bytes(b"[interface]\ntheme = 'light'\n# \xff")
+    assert taste_of(str(tmp_path)) == Interface()
+
+
+LINES = st.sampled_from(
+    ["theme = 'light'", 'diff = "split"  # x', "cards_expanded=true", "plan_opens = false"]
+)
+
+
+@given(st.lists(LINES, unique=True), st.lists(st.sampled_from(["", "# [interface]", " # x = 1"])))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_U12_it_is_what_the_whole_file_says(
+    tmp_path: Path, said: list[str], between: list[str]
+) -> None:
+    text = "\n".join(["[interface]", *between, *said, *between, "[worker]", "max_workers = 4"])
+    (tmp_path / "config.toml").write_text(text)
+    assert taste_of(str(tmp_path)) == config.load(str(tmp_path)).interface
+
+
+def test_U12_the_first_picture_waits_for_no_parser_and_no_rules(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(PLAIN)
+    heavy = ("click", "tomllib", "rookery.config", "rookery.core.rules", "openhands", "pydantic")
+    heavy += ("markdown_it", "pygments.lexers", "rookery.tui.forms", "rookery.tui.modals")
+    code = (
+        "import sys\nfrom rookery.cli import screening\nimport rookery.tui.entry\n"
+        "from rookery.tui.app import Rookery\nfrom rookery.tui.shell import Start\n"
+        f"Rookery(Start({str(tmp_path)!r}, taste=screening.taste_of({str(tmp_path)!r})))\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

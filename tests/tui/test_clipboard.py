@@ -1,0 +1,140 @@
+"""Images of the system's clipboard, through the program that is there: real scripts on PATH (row
+U4)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rookery.client.attach import LARGEST, Attachment
+from rookery.tui.writing import clipboard, news
+from tests.tui import gallery
+from tests.tui.test_keys import showing
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def tool(place: Path, name: str, script: str) -> Path:
+    """A program; where it lies."""
+    programs = place / "programs"
+    programs.mkdir(exist_ok=True)
+    path = programs / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return programs
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where only the programs of a test are found, beside those of every system."""
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "image.png").write_bytes(PNG)
+    kept = [name for name in ("cat", "sleep", "head", "printf") if Path("/bin", name).exists()]
+    for name in kept:
+        os.symlink(f"/bin/{name}", tmp_path / "programs" / name)
+    monkeypatch.setenv("PATH", str(tmp_path / "programs"))
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+async def refusal(platform: str = "linux") -> str:
+    with pytest.raises(clipboard.NoImage) as caught:
+        await clipboard.read(platform)
+    return str(caught.value)
+
+
+WAYLAND = (
+    'case "$*" in --list-types) echo text/html; echo image/png;; *image/png) cat image.png;; esac'
+)
+X11 = 'case "$*" in *TARGETS) echo TARGETS; echo image/png;; *"-t image/png") cat image.png;; esac'
+
+
+@pytest.mark.parametrize(("name", "script"), [("wl-paste", WAYLAND), ("xclip", X11)])
+async def test_U4_an_image_is_taken_by_its_kind(here: Path, name: str, script: str) -> None:
+    tool(here, name, script)
+    assert await clipboard.read("linux") == Attachment("clipboard.png", PNG, "image/png")
+
+
+async def test_U4_macos_gives_it_as_bytes_or_as_applescript_shows_them(here: Path) -> None:
+    tool(
+        here,
+        "osascript",
+        f"[ \"$2\" = 'the clipboard as «class PNGf»' ] && echo '«data PNGf{PNG.hex().upper()}»'",
+    )
+    assert (await clipboard.read("darwin")).data == PNG
+    tool(here, "osascript", "echo 'execution error' >&2; exit 1")
+    assert await refusal("darwin") == "The clipboard holds no image."
+    tool(here, "pngpaste", "cat image.png")
+    assert (await clipboard.read("darwin")).data == PNG
+
+
+async def test_U4_a_program_without_its_display_gives_way_to_the_other(here: Path) -> None:
+    tool(here, "wl-paste", "echo 'no compositor' >&2; exit 1")
+    assert await refusal() == "The clipboard holds no image."
+    tool(here, "xclip", X11)
+    assert (await clipboard.read("linux")).data == PNG
+
+
+async def test_U4_without_a_program_the_words_say_what_to_install(here: Path) -> None:
+    assert "install wl-clipboard (Wayland) or xclip (X11)" in await refusal("linux")
+    assert "install pngpaste" in await refusal("darwin")
+
+
+async def test_U4_what_is_no_image_is_none(here: Path) -> None:
+    tool(here, "wl-paste", "echo text/plain")
+    assert await refusal() == "The clipboard holds no image."
+    tool(here, "wl-paste", 'case "$*" in --list-types) echo image/png;; *) echo BM-no-png;; esac')
+    assert "of a kind that agents do not take" in await refusal()
+    flood = f"head -c {LARGEST + 1} /dev/zero"
+    tool(here, "wl-paste", f'case "$*" in --list-types) echo image/png;; *) {flood};; esac')
+    assert "too large" in await refusal()
+
+
+async def test_U4_a_program_that_hangs_is_ended(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clipboard, "WITHIN", 0.2)
+    tool(here, "wl-paste", "echo $$ > pid; sleep 1000")
+    assert await refusal() == "The clipboard holds no image."
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((here / "pid").read_text()), 0)
+
+
+# --- on the screen -----------------------------------------------------------------------------
+
+PASTED = Attachment("clipboard.png", PNG, "image/png")
+
+
+async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.window.header["capabilities"] = {"promptCapabilities": {"image": False}}
+        await pilot.press("ctrl+v")
+        await pilot.pause()
+        assert [each.message for each in app._notifications] == ["▲ claude takes no images."]
+        app.post_message(news.Attached(app.session, PASTED, pasted="/tmp/a.png"))
+        await pilot.pause()
+        assert app.composer.text == "/tmp/a.png"  # it may look at the file by itself
+        assert not app.composer.has_files
+
+
+async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(news.NotPasted("The clipboard holds no image."))
+        await pilot.pause()
+        assert [each.message for each in app._notifications] == ["▲ The clipboard holds no image."]
+        app.copy_to_clipboard("some words")
+        app.post_message(news.NotPasted("The clipboard holds no image."))
+        await pilot.pause()
+        assert app.composer.text == "some words"
+
+
+async def test_U4_no_more_files_are_taken_than_a_prompt_may_have() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        for _ in range(9):
+            app.post_message(news.Attached(app.session, PASTED))
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert len(app.files) == 8
+        assert "at most 8" in next(iter(app._notifications)).message
