@@ -190,7 +190,7 @@ def stage() -> Iterator[Stage]:
     place = tempfile.mkdtemp(prefix="rkb-")
     script = os.path.join(place, "script.json")
     with open(script, "w", encoding="utf-8") as file:
-        json.dump({"turns": []}, file)
+        json.dump({"turns": [], "aside": {"text": "A summary."}}, file)
     argv = (sys.executable, "-P", "-m", "rookery.agent.scripted", script, "--quiet")
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as model:
         try:

@@ -84,6 +84,8 @@ def test_a_summary_of_a_script_does_not_play_it() -> None:
         assert said(chat(it.url, user(f"Summarize: {script}"), tools=None)) == "A summary"
         assert said(chat(it.url, user(f"Please {script}"))) == "played"
         assert said(chat(it.url, user(script), tools=None)) == "played"
+    with serving({}) as it:
+        assert said(chat(it.url, user(f"Judge: {script}"), tools=None)) == "played"
 
 
 def test_words_that_stand_for_others() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from rookery.agent.scripted import demo
 from rookery.agent.scripted.conversation import Conversation
 from rookery.agent.scripted.script import (
+    ASIDE,
     NAMED,
     Call,
     Failure,
@@ -66,10 +67,14 @@ class Chooser:
             if said.role != "user":
                 continue
             for text in reversed(said.texts):  # prompts in a row are sent as one
-                # Without tools, a script further in is one that is talked about: in a summary.
-                if MARK in text if conversation.tools else text.lstrip().startswith(MARK):
+                if MARK in text if self._plays_quoted(conversation) else _begins(text):
                     return _played(text), place
         return None
+
+    def _plays_quoted(self, conversation: Conversation) -> bool:
+        """Whether a script counts that stands further in. Without tools it is talked about, as in a
+        summary: the aside has an answer for that, where the script names one."""
+        return bool(conversation.tools) or self.script.aside in (None, ASIDE)
 
     def _turns_of_script(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
         if self.script.match:
@@ -101,6 +106,10 @@ def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:
             groups.append([])
     group = groups[answered] if answered < len(groups) else []
     return group[min(again, len(group) - 1)] if group else None
+
+
+def _begins(text: str) -> bool:
+    return text.lstrip().startswith(MARK)
 
 
 def _played(text: str) -> Sequence[Turn]:
