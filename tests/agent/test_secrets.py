@@ -152,7 +152,8 @@ async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: 
     await stderr(agent)
     token = "tok-of-a-server-71"
     env = [{"name": "SONG_TOKEN", "value": token}]
-    command = f"echo my token is {token}. >&2; exit 1"
+    # It dies of what it is asked: of one that is dead by then, the library hears nothing for long.
+    command = f"read -r line; echo my token is {token}. >&2; exit 1"
     broken = {"name": "gone", "command": "/bin/sh", "args": ["-c", command], "env": env}
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[broken])
     session = made["sessionId"]
