@@ -64,6 +64,9 @@ class Listener:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
+        # What is written before it is told of the session, it is not told of.
+        while not self._out.readline().startswith((b"%session-changed", b"%exit")):
+            pass
 
     def echo(self, letter: str) -> float:
         """Type a letter; seconds until the program writes it. Raises TimeoutError, EOFError."""

@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.driving import made, play, rookery
 
+pytestmark = pytest.mark.usefixtures("home")
+
 
 @pytest.fixture
 def jay(home: Path) -> str:

@@ -4,13 +4,13 @@ State belongs to a session, not to this window: leaving, switching and closing e
 """
 
 import os
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Resize
+from textual.events import Event, Key, Resize
 
 from rookery.tui import messages
 from rookery.tui.asking import Asking
@@ -166,6 +166,11 @@ class Rookery(Windows):
         self.transcript.ask_older()
         self._show_header()
         self.asking.opened()
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key):
+            self.room.typed = monotonic()
+        await super().on_event(event)
 
     def on_news(self, message: messages.News) -> None:
         if message.session != self.session:

@@ -41,6 +41,12 @@ SHARE = 4.0
 
 SLOWEST = 0.5
 
+TYPING = 0.12
+"""The time between two tellings while somebody types, and looks there and not at the stream."""
+
+HANDS_OFF = 0.5
+"""Seconds after a key at which nobody types any more."""
+
 GLANCE = 1.0
 """Seconds between two looks at the fleet, at least."""
 
@@ -60,9 +66,12 @@ class Room:
         self.frame_took = 0.0
         """Seconds that the screen needed for the last news: a busy screen is told less often, so
         that keys come between."""
+        self.typed = -HANDS_OFF
+        """When the last key was pressed."""
 
     def _spacing(self) -> float:
-        return min(max(FRAME, SHARE * self.frame_took), SLOWEST)
+        least = TYPING if time.monotonic() - self.typed < HANDS_OFF else FRAME
+        return min(max(least, SHARE * self.frame_took), SLOWEST)
 
     def start(self) -> None:
         self._loop = asyncio.new_event_loop()

@@ -4,6 +4,7 @@ comes."""
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
+from math import ceil
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rich.segment import Segment
@@ -13,6 +14,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from rookery.core.policy import Interface
@@ -31,6 +33,16 @@ KEPT = 6
 """Screens around the one in sight whose lines are kept."""
 ROUNDS = 6
 """How often the lines in sight are measured until their place is settled."""
+
+
+def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
+    """Where a scrollbar of that size begins and ends its mark, in the eighths of a cell that it is
+    painted in. All of it in sight: there is none."""
+    if not size or window >= high:
+        return 0, 0
+    long = max(1.0, window * size / high)
+    start = int((size - long) * top / (high - window) * 8)
+    return start, start + ceil(long * 8)
 
 
 @runtime_checkable
@@ -64,6 +76,7 @@ class Scroll(ScrollView):
         self._seen = (0, "")
         """The width and the theme that the lines are made for."""
         self._base: Style | None = None
+        self._thumb = (-1, -1)
 
     def on_mount(self) -> None:
         self.set_interval(TICK, self._tick)
@@ -146,15 +159,24 @@ class Scroll(ScrollView):
             if not self._paint_from(top, height):
                 break
         self._measure()
-        self._resize_content(Size(width, self._starts[-1]))
+        # Without a word to others: a layout of the whole screen for each line that streams costs
+        # more than all else, and what is below the fold moves no other widget.
+        self.set_reactive(ScrollView.virtual_size, Size(width, self._starts[-1]))
         self.scroll_to(y=self._top(place, height), animate=False, force=True, immediate=True)
+        self._move_bar()
 
-    def _resize_content(self, size: Size) -> None:
-        """Tell the scrollbar alone: what is below the fold moves no other widget, and a layout of
-        the whole screen for each line that streams costs more than all else."""
-        if size != self.virtual_size:
-            self.set_reactive(ScrollView.virtual_size, size)
-            self._scroll_update(size)
+    def _move_bar(self) -> None:
+        """It is painted anew only where that would be seen: beside a long text it hardly moves."""
+        bar, high = self.vertical_scrollbar, self.virtual_size.height
+        window = self.scrollable_content_region.height
+        seen = thumb(bar.size.height, high, window, self.scroll_y)
+        if seen == self._thumb:
+            bar.set_reactive(ScrollBar.window_virtual_size, high)
+            bar.set_reactive(ScrollBar.window_size, window)
+            bar.set_reactive(ScrollBar.position, self.scroll_y)
+        else:
+            self._thumb = seen
+            bar.window_virtual_size, bar.window_size, bar.position = high, window, self.scroll_y
 
     def _measure(self) -> None:
         self._starts = [0, *accumulate(item.height for item in self._items)]
@@ -210,9 +232,11 @@ class Scroll(ScrollView):
     # --- moving --------------------------------------------------------------------------------
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.refresh()
         if self._settling:
             return
+        self._move_bar()
         self.following = new_value >= self.max_scroll_y - 0.5
         if self.following:
             self.news = False
@@ -265,25 +289,25 @@ class Scroll(ScrollView):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Lines that are ready go to the screen as they are. Textual's own way, with borders and
         padding, which are not here, makes each line anew every time."""
-        width, base, background = self.size.width, self.base, self.background_colors[1]
-        filters = self.get_line_filters()
-        strips = [self.render_line(y).adjust_cell_length(width, base) for y in crop.line_range]
-        for each in filters:
+        background, width, top = self.background_colors[1], self.size.width, round(self.scroll_y)
+        strips = [self._line(y, y + top, width) for y in crop.line_range]
+        for each in self.get_line_filters():
             strips = [strip.apply_filter(each, background) for strip in strips]
         if crop.column_span != (0, width):
             strips = [strip.crop(*crop.column_span) for strip in strips]
         return strips
 
     def render_line(self, y: int) -> Strip:
-        width = self._seen[0]
+        """With places in it, by which the mouse finds what it selects."""
         row = y + round(self.scroll_y)
+        return self._line(y, row, self.size.width).apply_offsets(0, row)
+
+    def _line(self, y: int, row: int, width: int) -> Strip:
         at = self._at(row)
         if at is None or row >= self._starts[-1] or self._items[at].lines is None:
             words = self._hint() if y == 1 and not self._items else Strip([])
             return self._overlay(y, words.crop_extend(0, width, self.base))
-        item = self._items[at]
-        number = row - self._starts[at]
-        line = self._ready(item, number, row, width)
+        line = self._ready(self._items[at], row - self._starts[at], width)
         if self.text_selection is not None:
             line = self._selected(line, row)
         return self._overlay(y, line)
@@ -293,16 +317,24 @@ class Scroll(ScrollView):
         words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
         return strip_of(words).apply_style(self.base)
 
-    def _ready(self, item: Item, number: int, row: int, width: int) -> Strip:
-        gutter = self.gutter_of(item, number)
-        state = (row, width, gutter, self.base)
+    def _ready(self, item: Item, number: int, width: int) -> Strip:
+        gutter, base = self.gutter_of(item, number), self.base
+        state = (width, gutter, base)
         known = item.ready.get(number)
         if known is not None and known[0] == state:
             return known[1]
         lines = item.lines or []
         body = lines[number] if number < len(lines) else Strip([])
-        line = Strip([gutter, *body]).crop_extend(0, width, self.base).apply_style(self.base)
-        line = line.apply_offsets(0, row)
+        segments = [
+            Segment(text, base if style is None else base + style)
+            for text, style, _ in (gutter, *body)
+        ]
+        taken = GUTTER + body.cell_length
+        if taken < width:
+            segments.append(Segment(" " * (width - taken), base))
+        line = Strip(segments, max(taken, width))
+        if taken > width:
+            line = line.crop(0, width)
         item.ready[number] = (state, line)
         return line
 
@@ -325,11 +357,10 @@ class Scroll(ScrollView):
         """`new below`, over the last line."""
         if not self.news or y != self.scrollable_content_region.height - 1:
             return line
-        look, width = self.look, self.scrollable_content_region.width
-        words = strip_of([(" ↓ new below · End ", look.accent + look.bold)])
-        kept = max(0, width - words.cell_length - 2)
-        words = words.apply_style(self.base)
-        return Strip.join([line.crop(0, kept), words]).extend_cell_length(width, self.base)
+        look, base = self.look, self.base
+        words = strip_of([(" ↓ new below · End ", look.accent + look.bold)]).apply_style(base)
+        kept = max(0, self.scrollable_content_region.width - words.cell_length - 2)
+        return Strip.join([line.crop(0, kept), words]).extend_cell_length(self.size.width, base)
 
     def _selected(self, line: Strip, row: int) -> Strip:
         selection = self.text_selection
