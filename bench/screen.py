@@ -3,7 +3,7 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from threading import Timer
 from time import perf_counter, sleep
@@ -15,14 +15,19 @@ _NUMBERS = count()
 class Screen:
     """One terminal of its own. End it with `end`."""
 
-    def __init__(self, command: Sequence[str], size: tuple[int, int] = (160, 50)) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        size: tuple[int, int] = (160, 50),
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self._tmux = ["tmux", "-L", f"rkb{os.getpid()}-{next(_NUMBERS)}"]
         wide, high = map(str, size)
         begin = (*self._tmux, "-f", "/dev/null", "new-session", "-d", "-x", wide, "-y", high)
         self.began = perf_counter()
         line = "exec " + shlex.join(command)
-        environment = {**os.environ, "TERM": "xterm-256color"}
-        subprocess.run([*begin, "sh", "-c", line], check=True, env=environment)
+        given = {**environment, "TERM": "xterm-256color"}
+        subprocess.run([*begin, "sh", "-c", line], check=True, env=given)
 
     def call(self, *words: str) -> str:
         done = subprocess.run(
