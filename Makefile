@@ -1,7 +1,9 @@
 # Every target sets up what it needs first. ARGS="..." goes to the tool behind a target.
 
 ARGS =
-PYTEST = .venv/bin/pytest -n auto --dist loadfile
+# Half again as many as there are processors: most tests wait for processes most of the time.
+WORKERS = $$(.venv/bin/python -c 'import os; print(max(2, (os.cpu_count() or 2) * 3 // 2))')
+PYTEST = .venv/bin/pytest -n "$(WORKERS)" --dist loadfile
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')

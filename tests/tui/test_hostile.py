@@ -4,7 +4,7 @@ control that reaches the terminal (row U12)."""
 import re
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -82,7 +82,11 @@ def blocks(draw: st.DrawFn) -> dict[str, Any]:
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202e]")
 
 
+LINES = make_block("1.1", "prompt") | {"parts": [{"type": "json", "value": "one\ntwo\n"}]}
+
+
 @settings(max_examples=400, deadline=None)
+@example(LINES, 40, False, False)
 @given(blocks(), widths, st.booleans(), st.booleans())
 def test_U12_any_block_renders_at_any_width(
     block: dict[str, Any], width: int, opened: bool, split: bool

@@ -69,8 +69,9 @@ class Room:
         self.typed = -HANDS_OFF
         """When the last key was pressed."""
 
-    def _spacing(self) -> float:
-        least = TYPING if time.monotonic() - self.typed < HANDS_OFF else FRAME
+    def _spacing(self, urgent: bool) -> float:
+        typing = time.monotonic() - self.typed < HANDS_OFF
+        least = TYPING if typing and not urgent else FRAME
         return min(max(least, SHARE * self.frame_took), SLOWEST)
 
     def start(self) -> None:
@@ -339,14 +340,17 @@ async def _outcome(client: "SessionClient", command: Json) -> tuple[str, Json]:
 
 
 class _Pace:
-    """Gathers ops into one telling per frame; the first goes at once."""
+    """Gathers ops into one telling per frame; the first goes at once. Urgent is what does more than
+    add to a text: it may be the answer to a key."""
 
-    def __init__(self, tell: Callable[[list[Op]], object], spacing: Callable[[], float]) -> None:
+    def __init__(
+        self, tell: Callable[[list[Op]], object], spacing: Callable[[bool], float]
+    ) -> None:
         self._tell = tell
         self._spacing = spacing
         self._ops: list[Op] = []
         self._last = 0.0
-        self._waiting = False
+        self._due: asyncio.TimerHandle | None = None
 
     def add(self, ops: list[Op]) -> None:
         for op in ops:
@@ -355,14 +359,19 @@ class _Pace:
                 last[2] += op[2]
             else:
                 self._ops.append(list(op))
+        if not self._ops:
+            return
         loop = asyncio.get_running_loop()
-        if self._ops and not self._waiting:
-            self._waiting = True
-            loop.call_at(max(loop.time(), self._last + self._spacing()), self._flush)
+        urgent = any(op[0] != "append" for op in ops)
+        at = max(loop.time(), self._last + self._spacing(urgent))
+        if self._due is None or at < self._due.when():
+            if self._due is not None:
+                self._due.cancel()
+            self._due = loop.call_at(at, self._flush)
 
     def _flush(self) -> None:
         ops, self._ops = self._ops, []
-        self._waiting = False
+        self._due = None
         self._last = asyncio.get_running_loop().time()
         self._tell(ops)
 

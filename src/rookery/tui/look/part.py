@@ -159,7 +159,9 @@ def brief_json(value: object) -> str:
 def as_json(value: object, view: View) -> list[Line]:
     """A value, indented and in colour, as far as it is short enough to be read."""
     if isinstance(value, str):
-        return capped(fold([(clean(value[:4000]), view.look.soft)], view.width), _most(view), view)
+        said = clean(value[:4000]).strip("\n").split("\n")
+        lines = [line for row in said for line in fold([(row, view.look.soft)], view.width)]
+        return capped(lines, _most(view), view)
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
     except (ValueError, RecursionError):
