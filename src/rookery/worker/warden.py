@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 GRACE = 2.0  # seconds between TERM and KILL
 AGAIN = 0.05  # seconds until KILL is sent again, to what was forked meanwhile
+SLOWEST = 1.0  # the longest pause between two such looks
 
 _gone = -1
 
@@ -132,30 +133,39 @@ def _watch(worker: int, session: str) -> int:
 
 
 def end_descendants() -> None:
-    """TERM, then KILL again and again until no child is left: orphans become children of ours."""
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
+    """TERM, then KILL again and again until no child is left: orphans become children of ours.
+
+    Nothing happens in a signal handler: on a machine with thousands of processes a look at them
+    takes longer than the pause between two looks. Each pause is longer than the one before.
+    """
+    if not _reap():
         return  # the usual case: an orderly end leaves nobody
     from rookery.processes import tree as processes
 
-    refused: set[int] = set()
-
-    def kill(_number: int, _frame: "FrameType | None") -> None:
-        left = processes.descendants(os.getpid())
-        refused.update(process.pid for process in processes.kill(left))
-        if left and refused.issuperset(process.pid for process in left):
-            _say(f"may not end {', '.join(map(str, sorted(refused)))}: of another user; left alone")
-            os._exit(1)
-
-    signal.signal(signal.SIGALRM, kill)
-    signal.setitimer(signal.ITIMER_REAL, GRACE, AGAIN)
     processes.terminate(processes.descendants(os.getpid()))
+    deadline, pause = time.monotonic() + GRACE, AGAIN
+    while _reap():
+        if time.monotonic() < deadline:
+            time.sleep(AGAIN)
+            continue
+        left = processes.descendants(os.getpid())
+        refused = processes.kill(left)
+        if left and len(refused) == len(left):
+            names = ", ".join(str(process.pid) for process in refused)
+            _say(f"may not end {names}: of another user; left alone")
+            os._exit(1)
+        time.sleep(pause)
+        pause = min(2 * pause, SLOWEST)
+
+
+def _reap() -> bool:
+    """Take leave of all children that have ended; whether any is left."""
     try:
-        while True:
-            os.waitpid(-1, 0)
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
     except ChildProcessError:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        return False
+    return True
 
 
 def _say(line: str) -> None:
