@@ -72,18 +72,22 @@ class Document:
     `late` holds what was said about blocks of earlier pages that are not loaded here.
     """
 
-    __slots__ = ("blocks", "header", "late")
+    __slots__ = ("blocks", "header", "late", "terminals")
 
     def __init__(self, header: Json | None = None) -> None:
         self.header: Json = dict(EMPTY if header is None else header)
         self.blocks: dict[str, Block] = {}
         self.late: dict[str, list[Op]] = {}
+        self.terminals: dict[str, None] = {}
+        """The blocks that are terminals, by id: each call looks for its own among them."""
 
     def apply(self, ops: list[Op]) -> None:
         for op in ops:
             match op:
                 case ["put", block]:
                     self.blocks[block["id"]] = dict(block)
+                    if block["role"] == "terminal":
+                        self.terminals[block["id"]] = None
                 case ["set", "header", fields]:
                     self.header.update(fields)
                 case [_, name, *_] if name not in self.blocks:
@@ -91,9 +95,10 @@ class Document:
                 case ["set", name, fields]:
                     self.blocks[name].update(fields)
                 case ["append", name, text]:
-                    self.blocks[name]["text"] += text
+                    _extend(self.blocks[name], text)
                 case ["drop", name]:
                     del self.blocks[name]
+                    self.terminals.pop(name, None)
 
     def children(self, name: str | None) -> list[Block]:
         """The blocks nested under one (a sub-agent's calls, a call's terminal); None: the top
@@ -107,6 +112,15 @@ class Document:
         return {"header": shown(self.header), "blocks": list(self.blocks.values())}
 
 
+def _extend(block: Block, text: str) -> None:
+    """In place: a text that nobody else holds grows where it is, so that a message of 40 MB that
+    came in a million pieces costs a million steps and not a million copies."""
+    whole = block["text"]
+    block["text"] = ""
+    whole += text
+    block["text"] = whole
+
+
 def join(older: Document, newer: Document) -> Document:
     """Two neighbouring stretches as one; what the newer said late reaches the older's blocks."""
     both = Document(newer.header)
@@ -115,6 +129,7 @@ def join(older: Document, newer: Document) -> Document:
     for ops in newer.late.values():
         both.apply(ops)
     both.blocks.update((name, dict(block)) for name, block in newer.blocks.items())
+    both.terminals = {**older.terminals, **newer.terminals}
     return both
 
 

@@ -276,8 +276,9 @@ def _doing(document: Document) -> tuple[str, int]:
 
 def _last_output(document: Document) -> str:
     """The last line of the terminal that runs, so that a long command is seen to go on."""
-    for block in reversed(document.blocks.values()):
-        if block["role"] == "terminal" and block["status"] == "running":
+    for name in reversed(document.terminals):
+        block = document.blocks.get(name)
+        if block is not None and block["status"] == "running":
             said = clean_output(block["text"][-2000:], colour=False)
             return next((clean_line(line) for line in reversed(said) if line.strip()), "")
     return ""
@@ -286,11 +287,11 @@ def _last_output(document: Document) -> str:
 def _terminals(document: Document, block: Block) -> list[Block]:
     """The terminals that a call names in its content, and those that are nested under it."""
     names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
+    known = (document.blocks[name] for name in document.terminals if name in document.blocks)
     return [
         each
-        for each in document.blocks.values()
-        if each["role"] == "terminal"
-        and (each["parent"] == block["id"] or each.get("terminal") in names)
+        for each in known
+        if each["parent"] == block["id"] or each.get("terminal") in names
     ]
 
 
