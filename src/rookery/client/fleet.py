@@ -12,7 +12,7 @@ from rookery.client.create import write_head
 from rookery.client.seen import seen
 from rookery.client.start import connectable
 from rookery.core.events import Json
-from rookery.core.fleet import is_unread
+from rookery.core.fleet import head_of, is_sound, is_unread
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -59,7 +59,7 @@ def head_of_session(home: str, session: str) -> Json | None:
     """From head.json, or from the log where that is missing; None where there is no log either."""
     directory = paths.session_dir(home, session)
     head = paths.read_json(os.path.join(directory, paths.HEAD))
-    if head is None or head.get("v") != 1:
+    if head is None or not is_sound(head):
         head = _rebuilt(directory)
     if head is None:
         return None
@@ -80,7 +80,10 @@ def _rebuilt(directory: str) -> Json | None:
             header = log.header_before(log.turns() + 1)
     except LogError:
         return None
-    return write_head(directory, header, last[-1].seq, last[-1].at)
+    head = head_of(header, last[-1].seq, last[-1].at)
+    with suppress(OSError):  # of a home that cannot be written, the next look folds it again
+        write_head(directory, header, last[-1].seq, last[-1].at)
+    return head
 
 
 def _after_death(directory: str) -> Json | None:

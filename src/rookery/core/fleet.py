@@ -3,6 +3,7 @@
 
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
+from rookery.core.header import EMPTY
 
 ORDER = {"needs-you": 0, "failed": 1, "running": 2, "idle": 3, "asleep": 4}
 
@@ -44,6 +45,15 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "seq": seq,
         "at": at,
     }
+
+
+def is_sound(head: Json) -> bool:
+    """Whether a head that was read from a file has all that lists rely on, each of its type. A head
+    is only a fold: one that is not sound is folded again."""
+    pattern = head_of(EMPTY, 0, 0)
+    return head.get("v") == pattern["v"] and all(
+        isinstance(head.get(key), type(value)) for key, value in pattern.items()
+    )
 
 
 def is_snoozed(head: Json, now: float) -> bool:

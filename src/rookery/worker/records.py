@@ -31,15 +31,25 @@ class Records:
         """Bring head.json up to date when a list would show something else."""
         head = head_of(header, seq, at)
         told = {key: value for key, value in head.items() if key not in SKIPPED}
-        if force or told != self._head:
+        if not force and told == self._head:
+            return
+        if self._write(paths.HEAD, head):
             self._head = told
-            self._write(paths.HEAD, head)
-
-    def _write(self, name: str, value: Json) -> None:
-        data = dumps(value).encode("ascii")
-        # On a full disk, or once the directory is gone: what only informs holds nothing up.
+            return
+        # A full disk, or no descriptor left. The next event tries again; until then no list shows
+        # what is no longer true: without the file, it is made from the log.
+        self._head = {}
         with suppress(OSError):
+            os.unlink(os.path.join(self._directory, paths.HEAD))
+
+    def _write(self, name: str, value: Json) -> bool:
+        """Whether it is written. What only informs holds nothing up."""
+        data = dumps(value).encode("ascii")
+        try:
             paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
+        except OSError:
+            return False
+        return True
 
 
 def about_worker(socket: str) -> Json:
