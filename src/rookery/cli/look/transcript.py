@@ -289,9 +289,7 @@ def _terminals(document: Document, block: Block) -> list[Block]:
     names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
     known = (document.blocks[name] for name in document.terminals if name in document.blocks)
     return [
-        each
-        for each in known
-        if each["parent"] == block["id"] or each.get("terminal") in names
+        each for each in known if each["parent"] == block["id"] or each.get("terminal") in names
     ]
 
 
