@@ -12,11 +12,14 @@ A worker asks this about whoever connects, at once, and a client about itself be
 """
 
 import os
+import socket
 from collections.abc import Sequence
 
 from rookery import paths
+from rookery.core.confirming import EVERY
 from rookery.processes import ancestry, cgroups, roots
 from rookery.processes.lineage import MARK
+from rookery.wire.credentials import Handle
 
 WARM = ["-m", "rookery.agent.warm"]
 FLAGS = ("--home", "--session", "--ready-fd")
@@ -54,6 +57,30 @@ def require_person(home: str, what: str) -> None:
         )
 
 
+def allowed_mode(home: str, confirm: str) -> str:
+    """How much a session that is made now asks: as wanted; made by an agent, every action. Raises
+    FromAgent where an agent wants less."""
+    if not of_an_agent(home):
+        return confirm
+    if confirm not in ("", EVERY):
+        raise FromAgent(
+            "A session that an agent makes asks about every action; "
+            "choose less in a terminal of your own."
+        )
+    return EVERY
+
+
+def peer_is_agents(connection: socket.socket, home: str) -> bool:
+    """Whether an agent's process is at the other end. One that is gone counts as such: it connected
+    in order not to be looked at; and one that the kernel does not name, too."""
+    with Handle(connection) as peer:
+        try:
+            found = not peer.is_there() or is_agents(peer.pid, home)
+        except (OSError, ancestry.Gone):
+            return True
+        return found or not peer.is_there()  # its parents were read while it lived
+
+
 def is_agents(pid: int, home: str) -> bool:
     """Whether a process descends from an agent of the home. Raises Gone, and OSError where the
     system tells nothing about processes."""
@@ -63,19 +90,10 @@ def is_agents(pid: int, home: str) -> bool:
             return True
         if _is_ours(process.pid, ancestry.command_line(process.pid), home):
             return True
-    tag = home_tag(home)
+    tag = roots.home_tag(home)
     if tag and cgroups.holds(pid, tag):
         return True
     return any(_is_marked(process.pid, home, tag) for process in line)
-
-
-def home_tag(home: str) -> str:
-    """The same however the home's path is spelled; "" where there is none."""
-    try:
-        found = os.stat(home)
-    except OSError:
-        return ""
-    return f"{found.st_dev:x}-{found.st_ino:x}"
 
 
 def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:

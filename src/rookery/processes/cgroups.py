@@ -1,8 +1,8 @@
-"""A control group for what an agent starts, where this user may make one: it is inherited, whoever
-the parent becomes, and so tells the orphans of an agent when all of ours that held them are dead.
+"""A control group for a worker and what it starts, where this user may make one: it is inherited
+whoever the parent becomes, and so tells an agent's orphans when all that held them are dead.
 
 Best effort: where none may be made (most logins below systemd's own scopes, most containers),
-nothing is done. An agent that may write there can also leave its group.
+nothing is done. And who may make one may leave it, too.
 """
 
 import os
@@ -15,43 +15,47 @@ MOUNTS = "/sys/fs/cgroup"
 UNIFIED = (MOUNTS, f"{MOUNTS}/unified")
 
 
-def make(tag: str) -> str:
-    """A new group below this process's own, for the home that has the tag; "": not allowed."""
-    if not LINUX:
-        return ""
-    for parent in _parents():
-        path = os.path.join(parent, f"{PREFIX}{tag}.{os.getpid()}.{os.urandom(3).hex()}")
+def enter(tag: str, name: str) -> bool:
+    """Move this process, with what it will start, into a new group below its own. The kernel takes
+    some 10 ms for it: whoever cannot wait does it in a thread."""
+    for parent in _parents() * 2:  # a sweep may have met the first one while it was empty
+        path = os.path.join(parent, _name(tag, name))
         with suppress(OSError):
             os.mkdir(path, 0o755)
-            if os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
-                return path
-            os.rmdir(path)
-    return ""
+            try:
+                with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
+                    file.write(b"%d" % os.getpid())
+            except OSError:
+                os.rmdir(path)
+                continue
+            return True
+    return False
 
 
-def remove(path: str) -> bool:
-    """False where somebody is still in it."""
-    with suppress(FileNotFoundError):
-        try:
-            os.rmdir(path)
-        except OSError:
-            return False
-    return True
+def remove(tag: str, name: str) -> None:
+    """Take the group away; called from the group above it. While somebody is in it, it stays."""
+    for parent in _parents():
+        with suppress(OSError):
+            os.rmdir(os.path.join(parent, _name(tag, name)))
 
 
 def sweep(tag: str) -> None:
-    """Take away the empty groups that dead workers of this home left here."""
-    for parent in _parents() if LINUX and tag else ():
+    """Take away the groups of this home that are empty."""
+    for parent in _parents():
         with suppress(OSError):
             for name in os.listdir(parent):
-                owner = name.removeprefix(f"{PREFIX}{tag}.").partition(".")[0]
-                if owner.isdecimal() and not os.path.exists(f"/proc/{owner}"):
-                    remove(os.path.join(parent, name))
+                if name.startswith(_name(tag, "")):
+                    with suppress(OSError):
+                        os.rmdir(os.path.join(parent, name))
 
 
 def holds(pid: int, tag: str) -> bool:
     """Whether the process is in a group that was made for an agent of that home."""
-    return any(f"/{PREFIX}{tag}." in path for _, path in _groups(str(pid)))
+    return any(f"/{_name(tag, '')}" in path for _, path in _groups(str(pid)))
+
+
+def _name(tag: str, name: str) -> str:
+    return f"{PREFIX}{tag}.{name}"
 
 
 def _parents() -> list[str]:
@@ -69,6 +73,8 @@ def _parents() -> list[str]:
 
 def _groups(pid: str) -> list[tuple[str, str]]:
     """Hierarchy and path, of each that the process is in."""
+    if not LINUX:
+        return []
     try:
         with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().splitlines()

@@ -63,7 +63,8 @@ class AgentLink:
             on_batch_end=self._ears.settle,
             ceilings=Ceilings(line=longest),
         )
-        process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
+        log = os.path.join(self._directory, paths.AGENT_LOG)
+        process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
         environment = programs.beside(argv, self._surroundings.environment)
         process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
         self._process, self._noise = process, 0

@@ -59,6 +59,8 @@ class AgentSide:
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
+        assert surroundings.fence is not None
+        self._fence = surroundings.fence
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -105,7 +107,19 @@ class AgentSide:
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
+            guard=self._guard(),
         )
+
+    @property
+    def confined(self) -> bool:
+        """Whether the kernel keeps the agent from the control socket."""
+        return self._fence.confined
+
+    def _guard(self) -> str:
+        """Of the agent that runs, or of the one that would be started now."""
+        if self._engine.agent.phase in ("absent", "ending"):
+            self._fence.confine(self._engine.header["agent"] not in self._config.unconfined)
+        return self._fence.guard
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""

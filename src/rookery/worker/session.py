@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 from rookery import config, paths
-from rookery.client import slots
+from rookery.client import guard, slots
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
@@ -29,6 +29,7 @@ TRIES = 20
 def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
     """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
     directory = paths.session_dir(home, session)
+    guard.judge_others()
     source = Source(home, policy)
     try:
         check_home(home)
