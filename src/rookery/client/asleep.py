@@ -65,7 +65,7 @@ def _from_agent(directory: str, command: Json) -> Refusal | None:
     home = os.path.dirname(os.path.dirname(directory))
     if not commands.is_guarded(command) or not guard.of_an_agent(home):
         return None
-    words = "An agent cannot answer, nor choose how much is asked; this came from its processes."
+    words = "An agent cannot answer or choose what is asked; this came from an agent's process."
     return Refusal("from_the_agent", words)
 
 

@@ -10,10 +10,10 @@ FROM_THE_AGENT = "from_the_agent"
 WRONG_SOCKET = "wrong_socket"
 
 WORDS = {
-    "answer": "An agent cannot answer its own ask; this answer came from its processes.",
-    "set": "An agent cannot choose how much it asks; this came from its processes.",
-    "switch": "An agent cannot put another in its place; this came from its processes.",
-    "prompt": "An agent cannot send slash commands; this came from its processes.",
+    "answer": "An agent cannot answer asks; this answer came from an agent's process.",
+    "set": "An agent cannot choose what is asked; this came from an agent's process.",
+    "switch": "An agent cannot switch agents; this came from an agent's process.",
+    "prompt": "An agent cannot send slash commands; this one came from an agent's process.",
 }
 UPDATE = (
     "Answers and modes are taken on the worker's control socket only. "
