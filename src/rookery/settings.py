@@ -286,16 +286,9 @@ OWN_AGENT = Setting(
     effect=NEXT_AGENT,
 )
 
-CONFINED = Setting(
-    "agents.NAME.confined",
-    "keep the agent's commands from answering for you, by the kernel (Linux 6.12)",
-    unit="true or false",
-    more="Where you are not root, sudo does not work in the agent's commands then. Without it an "
-    "agent is known by its descent alone: docs/security.md. NAME is any agent, such as claude.",
-    example="false",
-    effect=NEXT_AGENT,
-    initial=True,
-)
+_CONFINED = "the kernel keeps its commands from answering for you; sudo fails in them"
+CONFINED = Setting("agents.NAME.confined", _CONFINED, example="false", effect=NEXT_AGENT)
+CONFINED = CONFINED._replace(unit="true or false", initial=True, more="See docs/security.md.")
 
 SESSION = (
     Setting(

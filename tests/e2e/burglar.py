@@ -101,7 +101,12 @@ def control_of(session: str) -> str:
 def cli(*words: str, **environment: str) -> str:
     given = {**os.environ, **environment}
     done = subprocess.run(
-        [*ROOKERY, *words], capture_output=True, text=True, env=given, stdin=subprocess.DEVNULL
+        [*ROOKERY, *words],
+        capture_output=True,
+        check=False,
+        text=True,
+        env=given,
+        stdin=subprocess.DEVNULL,
     )
     return f"{done.returncode} {done.stdout}{done.stderr}"
 
@@ -122,9 +127,10 @@ def in_child(act: Callable[[], str], *, fork: Callable[[], int] = os.fork) -> st
 def finish(writing: int, act: Callable[[], str]) -> NoReturn:
     try:
         os.write(writing, act().encode()[:300])
-    except BaseException as error:  # noqa: BLE001 - it is the message
+    except (OSError, ValueError) as error:
         os.write(writing, repr(error).encode()[:300])
-    os._exit(0)
+    finally:
+        os._exit(0)
 
 
 def daemonized(act: Callable[[], str]) -> str:
@@ -175,7 +181,7 @@ def without_records() -> str:
 def other_namespace() -> str:
     """Its parents are out of its own sight."""
     argv = ["unshare", "--fork", "--pid", "--mount-proc", *ROOKERY, "answer", OTHER, "1"]
-    done = subprocess.run(argv, capture_output=True, text=True)
+    done = subprocess.run(argv, capture_output=True, check=False, text=True)
     return f"{done.returncode} {done.stdout}{done.stderr}"
 
 
@@ -213,7 +219,7 @@ CLEAR = {"ROOKERY_HOME": HOME, "PATH": "/usr/bin:/bin"}
 def cleared() -> str:
     def act() -> str:
         argv = [*ROOKERY, "answer", OTHER, "1"]
-        done = subprocess.run(argv, env=CLEAR, capture_output=True, text=True)
+        done = subprocess.run(argv, env=CLEAR, capture_output=True, check=False, text=True)
         return f"{done.returncode} {done.stderr}"
 
     return daemonized(act)
@@ -235,9 +241,7 @@ TRIES: dict[str, Callable[[], str]] = {
         lambda: raw(f"\0{control_of(OTHER)}", answer_to(OTHER))
     ),
     "cleared environment": cleared,
-    "sibling": lambda: in_child(
-        lambda: raw(socket_of(OTHER), answer_to(OTHER)), fork=clone_parent
-    ),
+    "sibling": lambda: in_child(lambda: raw(socket_of(OTHER), answer_to(OTHER)), fork=clone_parent),
     "job of an ended command": after_the_parents_end,
     "gone at once": lambda: hit_and_run(socket_of(OTHER), answer_to(OTHER), LOOSEN),
     "gone at once, control": lambda: hit_and_run(
@@ -259,7 +263,7 @@ def main() -> None:
         if not ONLY or name in ONLY:
             try:
                 tell(name, act())
-            except Exception as error:  # noqa: BLE001 - the next one is tried all the same
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
                 tell(name, repr(error))
     tell("done", "")
 

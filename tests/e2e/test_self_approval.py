@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rookery import paths
 from rookery.agent.scripted.server import ScriptedModel, serving
 from rookery.client import warmth
 from rookery.core.events import kind_of
-from rookery.processes import landlock
+from rookery.processes import landlock, tree
 from tests.agent.conftest import SCRIPT, write_settings
 from tests.agent.driving import run
 from tests.conftest import end_all
@@ -76,14 +77,13 @@ class House:
 
     async def tries(self) -> dict[str, str]:
         """What the burglar says that came of each, when it is done."""
-        async with asyncio.timeout(LONG):
-            while not (found := self._told()) or found[-1]["try"] != "done":
-                await asyncio.sleep(0.1)  # it tells a file
-        return {each["try"]: each["came"] for each in found[:-1]}
+        await asyncio.to_thread(until, lambda: "done" in self._told(), "the burglar is not done")
+        return {name: came for name, came in self._told().items() if name != "done"}
 
-    def _told(self) -> list[Json]:
+    def _told(self) -> dict[str, str]:
         text = self.out.read_text() if self.out.exists() else ""
-        return [json.loads(line) for line in text.splitlines()]
+        lines = [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
+        return {line["try"]: line["came"] for line in lines}
 
     def check(self, own: Bird, *, asked: int = 0) -> None:
         """Nothing was answered, nothing loosened. `asked`: what the test itself answered."""
@@ -169,18 +169,20 @@ async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
 
 
 def warm_up(home: str) -> None:
-    import time
-
     warmth.start(home, 0.0)
-    until = time.monotonic() + PATIENCE
-    while not os.path.exists(warmth.socket_path(home)):
-        assert time.monotonic() < until, "no warm process came up"
+    path = warmth.socket_path(home)
+    until(lambda: os.path.exists(path), "no warm process came up")
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    """Files tell nobody when they are written: looked for, with an end."""
+    deadline = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < deadline, what
         time.sleep(0.05)
 
 
 def forks(home: str) -> list[int]:
-    from rookery.processes import tree
-
     locks = Path(home, "run").glob("warm-*.lock")
     pids = {int(lock.read_text()) for lock in locks}
     return [row.pid for row in tree.table() if row.parent in pids]

@@ -19,6 +19,7 @@ from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
 from rookery.worker.judge import Judge
+from rookery.worker.privileges import Privileges
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
@@ -61,6 +62,7 @@ class AgentSide:
         self._environment = surroundings.environment
         assert surroundings.fence is not None
         self._fence = surroundings.fence
+        self._privileges = Privileges(engine, self._fence)
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -232,6 +234,7 @@ class AgentSide:
                 self._engine.append(draft)
 
     def _spawn(self) -> None:
+        self._privileges.begin()
         for notice in self._servers.read():
             self._engine.append(notice)
         self.judge.settle_default()
@@ -276,6 +279,7 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+                self._privileges.hear(update.get("content"), update.get("rawOutput"))
                 known = self._remember(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()
@@ -303,6 +307,7 @@ class AgentSide:
 
     def _terminal_said(self, update: Json) -> None:
         self._engine.append(Draft(update))
+        self._privileges.hear(update.get("text"))
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:
