@@ -54,6 +54,8 @@ class Config(NamedTuple):
     """The name, as it stands in the file; "": none was chosen."""
     agents: Mapping[str, list[str]] = MappingProxyType({})
     """A person's own agents: name and argv."""
+    unconfined: frozenset[str] = frozenset()
+    """Agents, ours and others', that run without Landlock's domain."""
     node_path: str = ""
     """Where to look for programs that PATH has not."""
     approve_all: bool = False
@@ -151,7 +153,10 @@ class _File:
                 fields = self.fields(key, table, Interface._field_defaults)
                 return {key: Interface(**fields)}
             case "agents":
-                return {"agents": {name: self.agent(name, each) for name, each in table.items()}}
+                agents = {name: self.agent(name, each) for name, each in table.items()}
+                free = [name for name, each in table.items() if each.get("confined") is False]
+                own = {name: argv for name, argv in agents.items() if argv}
+                return {"agents": own, "unconfined": frozenset(free)}
             case "session":
                 return {"approve_all": self.switch(key, table, "approve_all", False)}
             case "agent":
@@ -270,12 +275,17 @@ class _File:
         return int(clamped) if isinstance(default, int) else float(clamped)
 
     def agent(self, name: str, table: object) -> list[str]:
+        """Its command; none where the table only says something about an agent that has one."""
         place = ["agents", name]
         if not isinstance(table, dict):
             self.refuse(place, f'must be a table: [agents.{name}] with command = ["…"]')
         for key in table:
-            if key != "command":
-                self.unknown([*place, key], "command")
+            if key not in ("command", "confined"):
+                self.unknown([*place, key], "command", "confined")
+        if not isinstance(table.get("confined", True), bool):
+            self.refuse([*place, "confined"], "must be true or false")
+        if "confined" in table and "command" not in table:
+            return []
         command = table.get("command")
         words = command if isinstance(command, list) else []
         if not words or not all(isinstance(word, str) for word in words) or not words[0].strip():

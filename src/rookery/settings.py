@@ -286,6 +286,10 @@ OWN_AGENT = Setting(
     effect=NEXT_AGENT,
 )
 
+_CONFINED = "the kernel keeps its commands from answering for you; sudo fails in them"
+CONFINED = Setting("agents.NAME.confined", _CONFINED, example="false", effect=NEXT_AGENT)
+CONFINED = CONFINED._replace(unit="true or false", initial=True, more="See docs/security.md.")
+
 SESSION = (
     Setting(
         "session.approve_all",
@@ -328,7 +332,7 @@ KEYS = Setting(
 
 SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
 """Each is one value."""
-SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, RULES, KEYS)
+SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, CONFINED, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
 INTERFACE_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in INTERFACES}
@@ -339,7 +343,7 @@ def find(key: str) -> Setting | None:
     """By the whole key or by its last word; any own agent's command is one setting."""
     words = key.split(".")
     if words[0] == "agents" and len(words) <= 3:
-        return OWN_AGENT
+        return CONFINED if words[-1] == CONFINED.name else OWN_AGENT
     if words[0] == "keys":
         return KEYS
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
@@ -379,6 +383,7 @@ def sample() -> str:
     lines += ["", f"[{INTERFACE}]"]
     lines += [_line(each.name, written(each.default), each.brief) for each in INTERFACES]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
+    lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status*"']

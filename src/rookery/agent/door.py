@@ -18,7 +18,7 @@ import sys
 from rookery import paths
 from rookery.agent.arguments import Arguments, parse
 from rookery.client import warmth
-from rookery.processes.lineage import MARK
+from rookery.processes.lineage import LINUX, MARK
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOST = 70
@@ -38,9 +38,33 @@ def main(arguments: list[str]) -> int:
             return _stand_in(stand_in)
         if MARK not in os.environ:  # a worker ends all that it started: a warm one would go with it
             warmth.start(home)
+    if MARK not in os.environ:  # an editor started us
+        status = _alone(home)
+        if status is not None:
+            return status
     from rookery.agent.serving import main as serve
 
     return serve(arguments)
+
+
+def _alone(home: str) -> int | None:
+    """What a worker is to its agent, and does around it; the status in the agent's keeper, when the
+    agent has ended."""
+    from rookery.agent import keeper
+    from rookery.client import confinement
+    from rookery.processes import landlock
+
+    if LINUX:
+        status = keeper.fork(home)
+        if status is not None:
+            return status
+    try:
+        if confinement.is_wanted(home):
+            landlock.enter_now()
+    except OSError as error:
+        sys.stderr.write(f"rookery agent: it could not be confined: {error}\n")
+        return LOST
+    return None
 
 
 def _offer(path: str, arguments: list[str]) -> socket.socket | None:

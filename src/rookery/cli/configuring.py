@@ -14,6 +14,7 @@ from rookery import paths, settings
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
+from rookery.client.guard import require_person
 from rookery.core.events import Json, dumps
 from rookery.core.rules import described
 
@@ -78,6 +79,9 @@ def current(home: str) -> list[Json]:
     for name, argv in found.agents.items():
         key = ["agents", name, "command"]
         rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    for name in sorted(found.unconfined):
+        key = ["agents", name, "confined"]
+        rows.append(_row(".".join(key), False, files.line_of(lines, key) or None, False))
     for name, chosen in found.keys.items():
         line = files.line_of(lines, ["keys", *name.split(".")]) or None
         rows.append(_row(f"keys.{name}", chosen, line, chosen))
@@ -174,6 +178,7 @@ def edit() -> int:
     until then.
     """
     screen, home = standard(), paths.ensure_home(paths.home())
+    require_person(home, "edit the settings")
     target = os.path.realpath(os.path.join(home, files.FILE))  # it may be a link to a person's own
     old = _bytes(target)
     with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
@@ -215,6 +220,7 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
         if files.value_of(before, each) != files.value_of(after, each)
     ]
     changed += [settings.OWN_AGENT] if before.agents != after.agents else []
+    changed += [settings.CONFINED] if before.unconfined != after.unconfined else []
     changed += [settings.KEYS] if before.keys != after.keys else []
     changed += [settings.RULES] if before.rules != after.rules else []
     if not changed:

@@ -72,11 +72,12 @@ def explain(error: BaseException) -> tuple[str, int] | None:
 
 
 def _of_the_client(error: BaseException) -> tuple[str, int] | None:
+    from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
 
     if isinstance(error, Rejected):
         return error.message, exits.FAILED
-    if isinstance(error, Refused | Trouble):
+    if isinstance(error, Refused | Trouble | FromAgent):
         return str(error), exits.FAILED
     from rookery.agent.settings.documents import SettingsError
 

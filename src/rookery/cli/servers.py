@@ -147,6 +147,12 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 # ---------------------------------------------------------------- change
 
 
+def _check_author() -> None:
+    from rookery.client.guard import require_person
+
+    require_person(paths.home(), "change the MCP servers")
+
+
 @mcp.command()
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -191,6 +197,7 @@ def add(
         entry = {"command": command[0], "args": list(command[1:])}
         entry |= {"env": _pairs(variables, "--env")} if variables else {}
         entry |= {"cwd": os.path.abspath(cwd)} if cwd else {}
+    _check_author()
     files.add(paths.home(), name, entry, replace=force)
     standard().note(
         f"Added {name}. Agents get it at their next start. rookery mcp test {name} tries it."
@@ -214,6 +221,7 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 @name_argument
 def remove(name: str) -> int:
     """Take a server out of mcp.json. Agents that run keep it until they end."""
+    _check_author()
     files.remove(paths.home(), name)
     standard().note(f"Removed {name}. Agents that run have it until they end.")
     return exits.DONE
@@ -223,6 +231,7 @@ def remove(name: str) -> int:
 @name_argument
 def enable(name: str) -> int:
     """Give a server to agents again, from their next start."""
+    _check_author()
     files.set_enabled(paths.home(), name, enabled=True)
     standard().note(f"{name} is on: agents get it at their next start.")
     return exits.DONE
@@ -232,6 +241,7 @@ def enable(name: str) -> int:
 @name_argument
 def disable(name: str) -> int:
     """Keep a server in the file, but give it to no agent."""
+    _check_author()
     files.set_enabled(paths.home(), name, enabled=False)
     standard().note(f"{name} is off: agents that start from now on do not get it.")
     return exits.DONE

@@ -8,6 +8,7 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
+from rookery.core import confined
 from rookery.core.clearing import is_folded
 from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
@@ -58,8 +59,11 @@ def show(
             folded = turn is None and not everything and _say_fold(screen, log, last)
             if not folded:
                 _print(screen, log, first, final, full=full)
-            if words := asking_words(log.header_before(last + 1)):
+            header = log.header_before(last + 1)
+            if words := asking_words(header):
                 screen.note(words)
+            if header["process"].get("guard") == confined.WEAK:
+                screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
     return exits.DONE

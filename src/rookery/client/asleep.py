@@ -4,7 +4,7 @@ design)."""
 import os
 
 from rookery import paths
-from rookery.client import choices
+from rookery.client import choices, guard
 from rookery.client.create import write_head
 from rookery.core import commands, confirming, loose
 from rookery.core.asks import Refusal
@@ -48,7 +48,7 @@ def carry_out(directory: str, command: Json, by: str) -> None:
 
 
 def _outcome(directory: str, header: Json, command: Json, by: str) -> Draft:
-    refusal = commands.check(command, MOST)
+    refusal = commands.check(command, MOST) or _from_agent(directory, command)
     if refusal is None and command["do"] == "switch":
         refusal = _check_successor(directory, header, command)
     if refusal is not None:
@@ -58,6 +58,15 @@ def _outcome(directory: str, header: Json, command: Json, by: str) -> Draft:
     update = commands.offline(command, header)
     assert update is not None
     return Draft(update, command["id"], by)
+
+
+def _from_agent(directory: str, command: Json) -> Refusal | None:
+    """What a worker would say to an agent's process (row P10)."""
+    home = os.path.dirname(os.path.dirname(directory))
+    if not commands.is_guarded(command) or not guard.of_an_agent(home):
+        return None
+    words = "An agent cannot answer or choose what is asked; this came from an agent's process."
+    return Refusal("from_the_agent", words)
 
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:

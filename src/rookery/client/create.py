@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rookery import paths, registry
+from rookery.client import guard
 from rookery.client.choices import last_confirm
 from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned, withheld
@@ -37,6 +38,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     """
     paths.ensure_home(home)
     check_home(home)
+    confirm = guard.allowed_mode(home, confirm)
     session = paths.claim_session(home)
     directory = paths.session_dir(home, session)
     # Beside the log, not in it: keys are in there.

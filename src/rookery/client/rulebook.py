@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rookery import config, paths
+from rookery.client import guard
 from rookery.core.rules import GROUNDS, Rule
 
 LOCK = "config.lock"
@@ -107,7 +108,12 @@ def _before_comments(lines: Sequence[str], place: int) -> int:
 
 @contextmanager
 def editing(home: str) -> Iterator[tuple[str, str]]:
-    """The file's path, links followed, and its text; nobody else of ours changes it meanwhile."""
+    """The file's path, links followed, and its text; nobody else of ours changes it meanwhile.
+    Raises NotEdited where an agent wants it."""
+    try:
+        guard.require_person(home, "change rules and settings")
+    except guard.FromAgent as error:
+        raise NotEdited(str(error)) from None
     paths.ensure_home(home)
     lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

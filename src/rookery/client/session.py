@@ -23,6 +23,7 @@ from rookery.log.errors import Busy, StoreError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
 from rookery.wire import frames
+from rookery.wire.credentials import peer_of
 
 AWAITS = 0.25
 """Seconds between two looks for a worker, while a sleeping session is followed."""
@@ -72,8 +73,16 @@ class Link:
         except (OSError, ValueError):
             return None
         link = cls(reader, writer)
+        if link.peer[0] != os.geteuid():  # a name that is no file is anybody's to take
+            await link.close()
+            return None
         writer.write(frames.hello(build(), client, after, offers))
         return link
+
+    @property
+    def peer(self) -> tuple[int, int]:
+        """The user and the process that listen there."""
+        return peer_of(self._writer.get_extra_info("socket"))
 
     def command(self, command: Json) -> None:
         self._writer.write(frames.encode("command", command))
@@ -224,7 +233,10 @@ class SessionClient:
             link = await Link.open(self._socket, self._name, self._reader.last_seq())
             if link is not None:
                 try:
-                    outcome = await self._ask(link, command)
+                    if commands.is_guarded(command):
+                        link = await self._controlling(link)
+                        outcome = self._reader.find(command["id"])
+                    outcome = outcome or await self._ask(link, command)
                 finally:
                     await link.close()
             elif wake:
@@ -237,6 +249,24 @@ class SessionClient:
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)
         return outcome
+
+    async def _controlling(self, link: Link) -> Link:
+        """A connection to the worker's control socket, where it has one; else the one there is, and
+        the worker says what it thinks of that."""
+        while (frame := await link.frame()) is not None:
+            match frame:
+                case ("welcome", {"control": str(name)}):
+                    control = await Link.open(f"\0{name}", self._name, self._reader.last_seq())
+                    if control is None:
+                        return link
+                    if control.peer != link.peer:  # somebody stands between us and the worker
+                        await control.close()
+                        return link
+                    await link.close()
+                    return control
+                case ("welcome", _):
+                    return link
+        return link
 
     async def _end_stale(self) -> None:
         """A worker of another build that has nothing to do makes place for one of this build (row

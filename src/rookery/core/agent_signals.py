@@ -82,6 +82,8 @@ class Wish(NamedTuple):
     """Modes of the agent's that it does not report itself."""
     install: str = ""
     """The command that installs it, or where to read about that."""
+    guard: str = ""
+    """How its processes are kept from answering for a person: `landlock` or `lineage`."""
 
 
 # --- inputs ------------------------------------------------------------------------------------

@@ -68,6 +68,29 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
     return None
 
 
+def is_guarded(command: Json) -> bool:
+    """Whether a command may loosen what a person decides: only persons may send it (row P10).
+
+    Model and effort are the agent's tools, not its leash. A slash command is the agent's own to
+    read, and may be `/confirm all`: all of them count.
+    """
+    match command.get("do"):
+        case "answer" | "switch":
+            return True
+        case "set":
+            return command.get("option") not in ("model", "effort")
+        case "prompt" | "queue":
+            blocks = loose.mappings(command, "prompt")
+            return any(_is_slash(loose.text(block, "text")) for block in blocks)
+    return False
+
+
+def _is_slash(text: str) -> bool:
+    """A word behind a slash, not a path."""
+    first = next(iter(text.split(maxsplit=1)), "")
+    return first[:1] == "/" and first[1:2].isalpha() and "/" not in first[1:]
+
+
 def wakes(command: Json) -> bool:
     """Whether a command is worth a worker where none is awake."""
     return command["do"] in WAKES or offline(command) is None

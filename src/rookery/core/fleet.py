@@ -1,6 +1,7 @@
 """The session list is a document like any other: its blocks are the sessions' heads (the topic
 `fleet`)."""
 
+from rookery.core import loose
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
 from rookery.core.header import EMPTY
@@ -34,6 +35,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "mode": header["mode"],
         "confirm": header["confirm"],
         "neverAsks": header["neverAsks"],
+        "guard": loose.text(header["process"], "guard"),
         "process": header["process"]["state"],
         "asks": len(header["asks"]),
         "news": header["news"],

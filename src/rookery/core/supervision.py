@@ -359,4 +359,5 @@ def _exited(
 
 
 def _state(state: str, wish: Wish, **fields: object) -> Json:
-    return {"sessionUpdate": "_agent", "state": state, "name": wish.name, **fields}
+    guard = {"guard": wish.guard} if wish.guard else {}
+    return {"sessionUpdate": "_agent", "state": state, "name": wish.name, **guard, **fields}

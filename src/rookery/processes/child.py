@@ -7,13 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from rookery.processes import tree
+from rookery.processes.fence import Fence
 from rookery.processes.lineage import LINUX
 
 
 class Child:
-    """In a session and group of its own. `on_exit(status)` is called once; signals are negative."""
+    """In a session and group of its own. `on_exit(status)` is called once; signals are negative.
 
-    def __init__(self, on_exit: Callable[[int], None]) -> None:
+    `fence`: what is around it, where it is an agent's.
+    """
+
+    def __init__(self, on_exit: Callable[[int], None], fence: Fence | None = None) -> None:
+        self._fence = fence
         self.pid = 0
         self.start: str | None = None
         self.status: int | None = None
@@ -35,19 +40,25 @@ class Child:
 
         Raises OSError or ValueError, with nothing left behind.
         """
-        self._process = subprocess.Popen(
-            argv,
-            bufsize=0,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            cwd=cwd,
-            env=environment,
-            umask=umask,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                bufsize=0,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=cwd,
+                env=environment,
+                umask=umask,
+                start_new_session=True,
+                preexec_fn=self._fence.entry() if self._fence else None,  # noqa: PLW1509 - see fence
+            )
+        except subprocess.SubprocessError as error:
+            raise OSError(f"it could not be confined (Landlock): {error}") from error
         self.pid = self._process.pid
         self.start = tree.start_time(self.pid)
+        if self._fence is not None:
+            self._fence.entered(self.pid, self.start)
         self._watch()
         process = self._process
         return _taken(process.stdin), _taken(process.stdout), _taken(process.stderr)
@@ -69,6 +80,8 @@ class Child:
             os.close(self._pidfd)
             self._pidfd = -1
         self.status = self._process.wait()
+        if self._fence is not None:
+            self._fence.left(self.pid, self.start)
         self._on_exit(self.status)
 
 

@@ -31,13 +31,21 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
         os.kill(os.getpid(), number)
 
 
-def _prctl(option: int, value: int) -> None:
+def libc() -> "CDLL":
+    """The system's own library; to be called once before a fork that will need it."""
     global _libc  # noqa: PLW0603 - loaded once: between fork and exec it would cost 5 ms
+    if _libc is None:
+        import ctypes  # 2 ms and 0.4 MB; nothing else in the library calls prctl
+
+        _libc = ctypes.CDLL(None, use_errno=True)
+    return _libc
+
+
+def _prctl(option: int, value: int) -> None:
     if not LINUX:
         return
-    import ctypes  # 2 ms and 0.4 MB, before the fork; nothing else in the library calls prctl
+    library = libc()
+    import ctypes
 
-    if _libc is None:
-        _libc = ctypes.CDLL(None, use_errno=True)
-    if _libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
+    if library.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
         raise OSError(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")

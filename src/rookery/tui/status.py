@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.strip import Strip
 from textual.widget import Widget
 
-from rookery.core import loose
+from rookery.core import confined, loose
 from rookery.core.events import Json
 from rookery.tui.clock import now
 from rookery.tui.keynames import NO_KEY, shown
@@ -104,6 +104,7 @@ def _whole(seconds: float) -> str:
 
 def _who(header: Json, look: Look) -> Line:
     said = [loose.text(header, key) for key in ("agent", "model", "mode", "effort")]
+    said.insert(3, confined.WORDS.get(loose.text(header["process"], "guard"), ""))
     said.append(_refinement(header))
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []

@@ -1,11 +1,15 @@
 """Who is at the other end of a socket: what the kernel knows, not what is said."""
 
+import os
+import select
 import socket
 import struct
 
 from rookery.processes.lineage import LINUX
 
+SO_PEERPIDFD = 77  # Linux 6.5
 LOCAL_PEERCRED = 1  # macOS
+LOCAL_PEERPID = 2
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:
@@ -15,4 +19,40 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
         pid, user, _ = struct.unpack("3i", data)
         return int(user), int(pid)
     data = connection.getsockopt(0, LOCAL_PEERCRED, 76)
-    return int(struct.unpack_from("=II", data)[1]), 0
+    try:
+        (pid,) = struct.unpack("i", connection.getsockopt(0, LOCAL_PEERPID, 4))
+    except OSError:
+        pid = 0
+    return int(struct.unpack_from("=II", data)[1]), int(pid)
+
+
+class Handle:
+    """Holds on to the process that connected, so that its pid is nobody else's meanwhile. On older
+    kernels there is only the pid."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.pid = peer_of(connection)[1]
+        self._handle = -1
+        try:
+            data = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD, 4) if LINUX else b""
+        except OSError as error:
+            # It ended and was waited for; another fault means that the kernel has no such thing.
+            self.pid = 0 if isinstance(error, ProcessLookupError) else self.pid
+            return
+        if data:
+            (self._handle,) = struct.unpack("i", data)
+
+    def __enter__(self) -> "Handle":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+
+    def is_there(self) -> bool:
+        """False once it has ended, or where its pid is not told (another namespace)."""
+        if self.pid <= 0 or self._handle < 0:
+            return self.pid > 0
+        poll = select.poll()
+        poll.register(self._handle, select.POLLIN)
+        return not poll.poll(0)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rookery import paths, programs, registry
 from rookery.core import ingest
 from rookery.core.events import Json
+from rookery.processes.fence import DEMANDED
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings
@@ -63,8 +64,11 @@ class AgentLink:
             on_batch_end=self._ears.settle,
             ceilings=Ceilings(line=longest),
         )
-        process = AgentProcess(peer, os.path.join(self._directory, paths.AGENT_LOG), self._exited)
+        log = os.path.join(self._directory, paths.AGENT_LOG)
+        process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
         environment = programs.beside(argv, self._surroundings.environment)
+        if self._surroundings.fence is not None and self._surroundings.fence.confined:
+            environment = {**environment, DEMANDED: "1"}
         process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
         self._process, self._noise = process, 0
         return process

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rookery.client.turnover import BEFORE, LOG_BYTES
 from rookery.processes import tree as processes
 from rookery.processes.child import Child
+from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.pipes import PipeReader
 
@@ -73,9 +74,15 @@ class AgentProcess:
     """One run of an agent. `on_exit(status, last stderr lines)` is called once, after its last
     message."""
 
-    def __init__(self, peer: Peer, log: str, on_exit: Callable[[int, list[str]], None]) -> None:
+    def __init__(
+        self,
+        peer: Peer,
+        log: str,
+        on_exit: Callable[[int, list[str]], None],
+        fence: Fence | None = None,
+    ) -> None:
         self.peer = peer
-        self._child = Child(self._exited)
+        self._child = Child(self._exited, fence)
         self._log = log
         self._on_exit = on_exit
         self._stderr: StderrLog | None = None

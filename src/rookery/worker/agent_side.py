@@ -19,6 +19,7 @@ from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
 from rookery.worker.judge import Judge
+from rookery.worker.privileges import Privileges
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
@@ -59,6 +60,9 @@ class AgentSide:
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
+        assert surroundings.fence is not None
+        self._fence = surroundings.fence
+        self._privileges = Privileges(engine, self._fence)
         header, policy = engine.header, config.policy
         self._files = Files([header["cwd"], *header["roots"]], surroundings.umask)
         self._terminals = Terminals(
@@ -105,7 +109,19 @@ class AgentSide:
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
+            guard=self._guard(),
         )
+
+    @property
+    def confined(self) -> bool:
+        """Whether the kernel keeps the agent from the control socket."""
+        return self._fence.confined
+
+    def _guard(self) -> str:
+        """Of the agent that runs, or of the one that would be started now."""
+        if self._engine.agent.phase in ("absent", "ending"):
+            self._fence.confine(self._engine.header["agent"] not in self._config.unconfined)
+        return self._fence.guard
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
@@ -218,6 +234,7 @@ class AgentSide:
                 self._engine.append(draft)
 
     def _spawn(self) -> None:
+        self._privileges.begin()
         for notice in self._servers.read():
             self._engine.append(notice)
         self.judge.settle_default()
@@ -262,6 +279,7 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+                self._privileges.hear(update.get("content"), update.get("rawOutput"))
                 known = self._remember(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()
@@ -289,6 +307,7 @@ class AgentSide:
 
     def _terminal_said(self, update: Json) -> None:
         self._engine.append(Draft(update))
+        self._privileges.hear(update.get("text"))
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from rookery import paths
+from rookery.client import guard
 from rookery.core import loose
 from rookery.core.events import Event, Json, loads
+from rookery.processes import landlock
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
 from rookery.wire.lines import LineSplitter
+from rookery.worker.sender import Sender
 
 BACKLOG = 64
 RESUME_BELOW = 64 * 1024
@@ -23,12 +26,13 @@ CALL_SECONDS = 5.0
 class Connection(asyncio.Protocol):
     """One client. Until its hello it hears nothing."""
 
-    def __init__(self, clients: "Clients") -> None:
+    def __init__(self, clients: "Clients", *, controls: bool = False) -> None:
         self._clients = clients
+        self._controls = controls
+        self._agents = False
         self._lines = LineSplitter(frames.COMMAND_BYTES)
         self._transport: asyncio.Transport | None = None
         self._lagging = False
-        self._pid = 0
         self.name = ""
         self.offers: frozenset[str] = frozenset()
         """Methods that this client can be called with (law 4's exception)."""
@@ -37,9 +41,12 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(frames.BUFFER_BYTES, RESUME_BELOW)
-        user, self._pid = peer_of(transport.get_extra_info("socket"))
-        if user != os.geteuid():
+        connection = transport.get_extra_info("socket")
+        if peer_of(connection)[0] != os.geteuid():
             self._refuse("not_yours", "This session belongs to another user.")
+            return
+        # Now: when a command comes, whoever connected may be gone.
+        self._agents = guard.peer_is_agents(connection, self._clients.home)
 
     def data_received(self, data: bytes) -> None:
         for line in self._lines.feed(data):
@@ -66,7 +73,8 @@ class Connection(asyncio.Protocol):
         if command is None:
             self._refuse("unexpected", "First a hello, then commands with an id and a do.")
         else:
-            self._clients.on_command(command, self.name, self._pid)
+            sender = Sender(self.name, self._agents, self._controls)
+            self._clients.on_command(command, sender)
 
     def _hello(self, body: object) -> None:
         asked = body if isinstance(body, dict) else {}
@@ -75,7 +83,8 @@ class Connection(asyncio.Protocol):
             self._refuse("protocol", message)
             return
         self.name = str(asked.get("client") or "client")[:100]
-        self.offers = frozenset(loose.texts(asked, "offers"))
+        # What an agent's process says that a file holds is not what an editor shows.
+        self.offers = frozenset() if self._agents else frozenset(loose.texts(asked, "offers"))
         self.write(frames.encode("welcome", self._clients.welcome()))
         self._clients.add(self)
 
@@ -123,12 +132,16 @@ class Clients:
     def __init__(
         self,
         path: str,
-        on_command: Callable[[Json, str, int], None],
+        home: str,
+        on_command: Callable[[Json, Sender], None],
         welcome: Callable[[], Json],
         last_seq: Callable[[], int],
         on_change: Callable[[int], None],
     ) -> None:
         self.path = path
+        self.home = home
+        self.control = f"rookery-{os.urandom(16).hex()}" if landlock.available() else ""
+        """The name of the abstract socket that takes guarded commands; "": there is none."""
         self.on_command = on_command
         self.welcome = welcome
         self.last_seq = last_seq
@@ -136,6 +149,7 @@ class Clients:
         self._connections: dict[Connection, None] = {}
         self._calls: dict[str, Call] = {}
         self._server: asyncio.Server | None = None
+        self._controlling: asyncio.Server | None = None
         self._identity = (0, 0)
 
     @property
@@ -161,6 +175,16 @@ class Clients:
         self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener)
         if old is not None:
             old.close()
+        if self.control and self._controlling is None:
+            self._controlling = await self._listen_abstractly()
+
+    async def _listen_abstractly(self) -> asyncio.Server:
+        """On a name that is no file: it cannot be taken away, and ends with this process."""
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(f"\0{self.control}")
+        listener.listen(BACKLOG)
+        loop = asyncio.get_running_loop()
+        return await loop.create_unix_server(lambda: Connection(self, controls=True), sock=listener)
 
     def bound(self) -> bool:
         """Whether the name still leads here: a cleaner of /tmp may have taken it."""
@@ -216,8 +240,9 @@ class Clients:
             connection.write(data)
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
+        for server in (self._server, self._controlling):
+            if server is not None:
+                server.close()
         if self.bound():
             os.unlink(self.path)
         for connection in list(self._connections):

@@ -107,7 +107,8 @@ class Critic:
         def log(update: Json) -> None:
             self._said(turn, terminal, update)
 
-        terminal = Terminal(name, policy.terminal_keep, None, policy.chunk_window, log)
+        fence = self._surroundings.fence
+        terminal = Terminal(name, policy.terminal_keep, None, policy.chunk_window, log, fence)
         started: Json = {"sessionUpdate": "_terminal", "id": name, "state": "started"}
         try:
             terminal.start([SHELL, "-c", command], cwd, self._surroundings)

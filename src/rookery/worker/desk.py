@@ -12,12 +12,13 @@ from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.standing import CHOICES
 from rookery.log.errors import LogError
-from rookery.processes import tree
 from rookery.worker import asks
+from rookery.worker import sender as sent_by
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.confirm_option import ConfirmOption
 from rookery.worker.engine import Engine
 from rookery.worker.memory import Memory
+from rookery.worker.sender import Sender
 
 PINS = ("mode", "model", "effort")
 
@@ -43,19 +44,20 @@ class Desk:
         """Ids of commands whose outcome waits for the agent's answer."""
         self.memory = Memory(engine, side, settle, stop, self._asked)
 
-    def execute(self, command: Json, by: str, pid: int) -> None:
+    def execute(self, command: Json, sender: Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
         (law 5)."""
         known = self._engine.journal.writer.knows(command["id"]) is not None
         if known or command["id"] in self._asked:
             return
         refusal = commands.check(command, self._engine.policy.queue_bytes)
+        refusal = refusal or sent_by.refusal(command, sender, confined=self._side.confined)
         if refusal is not None:
-            self._reject(command, refusal, by)
+            self._reject(command, refusal, sender.name)
         else:
-            self._carry_out(command, by, pid)
+            self._carry_out(command, sender.name)
 
-    def _carry_out(self, command: Json, by: str, pid: int) -> None:
+    def _carry_out(self, command: Json, by: str) -> None:
         name = command["id"]
         match command["do"]:
             case "prompt":
@@ -67,9 +69,9 @@ class Desk:
             case "force_end":
                 self._engine.feed_turn(turns.ForceWanted(name, by))
             case "answer":
-                self._answer(command, by, pid)
+                self._answer(command, by)
             case "set":
-                self._set(command, by, pid)
+                self._set(command, by)
             case "rename":
                 update = {"sessionUpdate": "_session", "title": command["title"][:200]}
                 self._engine.append(Draft(update, name, by))
@@ -165,14 +167,10 @@ class Desk:
 
     # --- asks ------------------------------------------------------------------------------------
 
-    def _answer(self, command: Json, by: str, pid: int) -> None:
+    def _answer(self, command: Json, by: str) -> None:
         ask = self._engine.header["asks"].get(command["ask"])
         if ask is None:  # a second answer is quietly told that the first one counted (row P2)
             self._done(command["id"], "answer", by, detail="answered already")
-            return
-        if self._is_agents(pid):
-            words = "An agent cannot answer its own ask; this answer came from its processes."
-            self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
             return
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
@@ -200,20 +198,11 @@ class Desk:
             prompt: list[Json] = [{"type": "text", "text": said}]
             self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
 
-    @staticmethod
-    def _is_agents(pid: int) -> bool:
-        """Whether a client descends from this worker: the agent, or what it started."""
-        return bool(pid) and os.getpid() in tree.ancestors(pid, tree.table())
-
     # --- options ---------------------------------------------------------------------------------
 
-    def _set(self, command: Json, by: str, pid: int) -> None:
+    def _set(self, command: Json, by: str) -> None:
         name, value = command["option"], command["value"]
         if name == confirming.OPTION:
-            if self._is_agents(pid):
-                words = "An agent cannot choose how much it asks; this came from its processes."
-                self._reject(command, ask_rules.Refusal("from_the_agent", words), by)
-                return
             if not self._confirm.choose(command, by):
                 self._asked.add(command["id"])
             return

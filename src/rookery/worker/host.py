@@ -23,6 +23,7 @@ from rookery.core.profiles import Profile
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes import tree
+from rookery.processes.fence import Fence
 from rookery.wire import frames
 from rookery.worker.agent_side import AgentSide
 from rookery.worker.clients import Clients
@@ -32,6 +33,7 @@ from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
 from rookery.worker.neighbours import Neighbours
 from rookery.worker.records import Records, about_worker, wall_clock
+from rookery.worker.sender import Sender
 from rookery.worker.settings_watch import SettingsWatch, Source, notice
 from rookery.worker.surroundings import Surroundings
 
@@ -50,15 +52,23 @@ class Host:
     ) -> None:
         self._policy = config.policy
         self._stopped = asyncio.Event()
-        self._commands: deque[tuple[Json, str, int]] = deque()
+        self._commands: deque[tuple[Json, Sender]] = deque()
         self._adopted = tree.Adopted()
         self._rest = rest.Rest(event_at=now(), left_at=now())
         self._journal = Journal(writer, Chunks(config.policy.chunk_window), self._committed)
-        socket = paths.socket_path(directory)
-        self._records = Records(directory, about_worker(socket))
+        home, socket = os.path.dirname(os.path.dirname(directory)), paths.socket_path(directory)
         self._clients = Clients(
-            socket, self._command, self._welcome, lambda: writer.last_seq, self._clients_changed
+            socket,
+            home,
+            self._command,
+            self._welcome,
+            lambda: writer.last_seq,
+            self._clients_changed,
         )
+        self._records = Records(directory, about_worker(socket, self._clients.control))
+        confined = writer.header["agent"] not in config.unconfined
+        self._fence = Fence(home, confined=confined)
+        surroundings = surroundings._replace(fence=self._fence)
         self._engine = Engine(
             self._journal,
             config.policy,
@@ -112,6 +122,7 @@ class Host:
             self._journal.commit()
             self._clients.close()
             self._neighbours.leave()
+            self._fence.close()
             self._records.note(ended=wall_clock())
 
     def stop(self, reason: str) -> None:
@@ -236,6 +247,7 @@ class Host:
             "build": build(),
             "session": self._journal.header["id"],
             "seq": self._journal.writer.last_seq,
+            **({"control": self._clients.control} if self._clients.control else {}),
         }
 
     def _clients_changed(self, count: int) -> None:
@@ -259,8 +271,8 @@ class Host:
     def _misconfigured(self, why: str) -> None:
         self._engine.append(notice(why))
 
-    def _command(self, command: Json, by: str, pid: int) -> None:
+    def _command(self, command: Json, sender: Sender) -> None:
         self._look_at_settings()
-        self._commands.append((command, by, pid))
+        self._commands.append((command, sender))
         if not self._stopped.is_set():
             self._settle()

@@ -52,7 +52,7 @@ class Records:
         return True
 
 
-def about_worker(socket: str) -> Json:
+def about_worker(socket: str, control: str = "") -> Json:
     """worker.json as it begins (row W2)."""
     own, warden = os.getpid(), os.getppid()
     return {
@@ -62,6 +62,7 @@ def about_worker(socket: str) -> Json:
         "wardenStart": tree.start_time(warden),
         "mark": os.environ.get(MARK, ""),
         "socket": socket,
+        "control": control,
         "build": build(),
         "started": wall_clock(),
         "attached": 0,

@@ -6,16 +6,18 @@ import json
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 
 from rookery import config, paths
-from rookery.client import slots
+from rookery.client import guard, slots
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
+from rookery.processes import cgroups, roots
 from rookery.processes import tree as processes
 from rookery.processes.lineage import MARK
 from rookery.worker import surroundings, warden
@@ -29,6 +31,7 @@ TRIES = 20
 def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
     """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
     directory = paths.session_dir(home, session)
+    guard.judge_others()
     source = Source(home, policy)
     try:
         check_home(home)
@@ -104,6 +107,16 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
         writer.append(drafts, full=True)
 
 
+def _group(home: str) -> None:
+    """What tells an agent's orphans when this worker and its warden are dead; and what earlier ones
+    left. Nobody waits for it."""
+    tag, mark = roots.home_tag(home), os.environ.get(MARK, "")
+    roots.clean(home)
+    if tag and mark:
+        cgroups.sweep(tag)
+        cgroups.enter(tag, mark)
+
+
 async def _awake(
     directory: str, writer: Writer, source: Source, settings: config.Config, ready: int
 ) -> None:
@@ -120,6 +133,8 @@ async def _awake(
         _refuse(ready, type(error).__name__, f"The worker cannot listen: {error}")
         return
     _say(ready, {"ready": path, "pid": os.getpid()})
+    home = os.path.dirname(os.path.dirname(directory))
+    threading.Thread(target=_group, args=(home,), name="group", daemon=True).start()
     try:
         await host.run()
     finally:

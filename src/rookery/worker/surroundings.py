@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rookery import paths
 from rookery.core import loose
 from rookery.core.environment import OVERRIDES, cleaned, completed
+from rookery.processes.fence import Fence
 from rookery.processes.lineage import MARK
 
 USUAL_UMASK = 0o022
@@ -14,6 +15,8 @@ USUAL_UMASK = 0o022
 class Surroundings(NamedTuple):
     environment: dict[str, str]
     umask: int
+    fence: Fence | None = None
+    """What is around all of it."""
 
 
 def of_session(directory: str) -> Surroundings:

@@ -18,6 +18,7 @@ from rookery.core import loose
 from rookery.core.events import Json
 from rookery.processes import tree
 from rookery.processes.child import Child
+from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
 from rookery.worker.files import Files, Refused
@@ -38,9 +39,17 @@ type Log = Callable[[Json], None]
 class Terminal:
     """One command. What the agent may ask for is kept apart from what is logged."""
 
-    def __init__(self, name: str, keep: int, limit: int | None, window: float, log: Log) -> None:
+    def __init__(
+        self,
+        name: str,
+        keep: int,
+        limit: int | None,
+        window: float,
+        log: Log,
+        fence: Fence | None = None,
+    ) -> None:
         self.name = name
-        self.child = Child(self._exited)
+        self.child = Child(self._exited, fence)
         self.waiting: list[Incoming] = []
         self.ended = False
         self._log = log
@@ -205,7 +214,9 @@ class Terminals:
         argv = _argv(command, loose.texts(params, "args"))
         name = "term_" + os.urandom(6).hex()
         limit = loose.integer(params, "outputByteLimit")
-        terminal = Terminal(name, self._keep, limit, self._window, self._log)
+        terminal = Terminal(
+            name, self._keep, limit, self._window, self._log, self._surroundings.fence
+        )
         if not command or "\0" in "".join(argv):
             incoming.fail(INVALID_PARAMS, "a command is needed, without NUL in it")
             return

@@ -56,7 +56,13 @@ def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
         return host(home, session, ready)
 
     detach(os.path.join(paths.session_dir(home, session), paths.WORKER_LOG), keep=ready)
-    return run(work, session, ready)
+    warden = os.getpid()
+    status = run(work, session, ready)
+    if os.getpid() == warden and LINUX:
+        from rookery.processes import cgroups, roots
+
+        cgroups.remove(roots.home_tag(home), os.environ[MARK])
+    return status
 
 
 def detach(log: str, keep: int) -> None:

@@ -18,9 +18,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.client import warmth
-from rookery.processes import tree
-from rookery.processes.lineage import become_subreaper
+from rookery import paths
+from rookery.agent import keeper
+from rookery.client import confinement, warmth
+from rookery.processes import landlock, tree
+from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
@@ -127,6 +129,10 @@ def _settle(wish: Wish) -> None:
     random.seed()
     gc.enable()
     become_subreaper()  # what daemonises below us is still ours to end
+    home = paths.home()
+    os.environ.setdefault(MARK, keeper.mark(home))
+    if confinement.is_wanted(home):
+        landlock.enter_now()  # the whole process: no other thread has begun
 
 
 def _retarget_logging() -> None:

@@ -20,10 +20,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 from rookery import paths
 from rookery.agent.warm import child
 from rookery.client import warmth
+from rookery.processes import cgroups, landlock, roots, tree
+from rookery.processes.lineage import become_subreaper
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
@@ -42,6 +45,10 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     if lock is None:
         return 0  # another one is there or on its way
     _cap_log(path)
+    become_subreaper()  # orphans of an agent that ended are still known by us
+    roots.record(home, os.getpid(), tree.start_time(os.getpid()))
+    cgroups.enter(roots.home_tag(home), f"warm.{os.getpid()}")
+    landlock.abi()  # what a child needs after the fork is loaded here
     pause()
     from rookery.agent.warm import heat
 
@@ -54,9 +61,10 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         gc.disable()
         try:
             if forks:
-                return Warm(listener, path, lock).serve()
+                return Warm(listener, path, lock, home).serve()
             return _serve_as_spare(listener, lock, home)
         finally:
+            roots.forget(home, os.getpid(), tree.start_time(os.getpid()))
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
@@ -91,14 +99,20 @@ def _listen(listener: socket.socket, path: str) -> None:
     os.replace(fresh, path)
 
 
+class Agent(NamedTuple):
+    door: socket.socket
+    start: str | None
+
+
 class Warm:
-    def __init__(self, listener: socket.socket, path: str, lock: int) -> None:
+    def __init__(self, listener: socket.socket, path: str, lock: int, home: str) -> None:
         self._listener = listener
         self._path = path
+        self._home = home
         self._since = time.monotonic()
         self._lock = lock
-        self._doors: dict[int, socket.socket] = {}
-        """By the agent's pid."""
+        self._agents: dict[int, Agent] = {}
+        """By pid."""
         self._woken, waker = os.pipe()
         for end in (self._woken, waker):
             os.set_blocking(end, False)
@@ -114,7 +128,7 @@ class Warm:
         poll.register(self._woken, select.POLLIN)
         while not self._ending:
             ready = {number for number, _ in poll.poll(LOOK * 1000)}
-            if ready or self._doors:
+            if ready or self._agents:
                 self._since = time.monotonic()
             if time.monotonic() > self._since + IDLE or not os.path.exists(self._path):
                 return 0  # unused, or nobody can find it any more
@@ -131,17 +145,27 @@ class Warm:
         self._ending = True
 
     def _reap(self) -> None:
-        while self._doors:
-            try:
+        """Agents, and the orphans that fell to us: those of an agent that ended go with it."""
+        ended = False
+        with suppress(ChildProcessError):
+            while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if not pid:
-                return
-            door = self._doors.pop(pid, None)
-            if door is not None:
-                child.tell_status(door, os.waitstatus_to_exitcode(status))
-                door.close()
+                if not pid:
+                    break
+                agent = self._agents.pop(pid, None)
+                if agent is not None:
+                    roots.forget(self._home, pid, agent.start)
+                    child.tell_status(agent.door, os.waitstatus_to_exitcode(status))
+                    agent.door.close()
+                    ended = True
+        if ended:
+            self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        rows = tree.table()
+        own = os.getpid()
+        left = [row for row in rows if row.parent == own and row.pid not in self._agents]
+        tree.kill([*left, *(row for one in left for row in tree.below(one.pid, rows))])
 
     def _admit(self) -> None:
         connection, _ = self._listener.accept()
@@ -160,15 +184,17 @@ class Warm:
             self._leave_parent()
             child.become(connection, wish)
         wish.close()
-        self._doors[pid] = connection
+        start = tree.start_time(pid)
+        roots.record(self._home, pid, start)
+        self._agents[pid] = Agent(connection, start)
 
     def _leave_parent(self) -> None:
         """In the child: nothing of the parent's stays open, its handlers are not the child's."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._listener.close()
-        for door in self._doors.values():
-            door.close()
+        for agent in self._agents.values():
+            agent.door.close()
         for number in (self._lock, self._woken, self._waker):
             os.close(number)
 
@@ -181,7 +207,7 @@ class Warm:
             return "a native thread"
         known = {0, 1, 2, self._lock, self._woken, self._waker, self._listener.fileno()}
         known |= {connection.fileno(), *wish.descriptors}
-        known |= {door.fileno() for door in self._doors.values()}
+        known |= {agent.door.fileno() for agent in self._agents.values()}
         strange = [number for number in _descriptors() if number not in known]
         return f"open descriptors: {strange}" if strange else ""
 

@@ -9,13 +9,16 @@ from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
 from rookery.core.environment import overriding
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
+from rookery.processes import landlock
+from rookery.processes.lineage import LINUX
 
 LEAST_PYTHON = (3, 12)
 
 
 def check(home: str) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
-    return [_python(), _place(home), _writable(home), _settings(home), _model(home), _sockets(home)]
+    rows = [_python(), _place(home), _writable(home), _settings(home), _model(home), _sockets(home)]
+    return [*rows, _guard(home)]
 
 
 def _python() -> Row:
@@ -73,6 +76,21 @@ def _model(home: str) -> Row:
     if found.profiles or override:
         return Row("model", NOT_OK, model.sentence)
     return Row("model", NOT_TOLD, "none is set up for Rookery's own agent: rookery setup")
+
+
+def _guard(home: str) -> Row:
+    """What keeps agents from answering for a person (docs/security.md)."""
+    if not landlock.available():
+        why = "this kernel has no Landlock scopes (Linux 6.12)" if LINUX else "not on this system"
+        orphans = "" if LINUX else "; orphans are known by their mark alone"
+        return Row("guard", NOT_TOLD, f"agents are known by descent alone: {why}{orphans}")
+    try:
+        free = sorted(config.load(home).unconfined)
+    except config.ConfigError:
+        free = []
+    but = f", but not {', '.join(free)} (config.toml)" if free else ""
+    root = "" if os.geteuid() == 0 else "; their commands get no sudo"
+    return Row("guard", OK, f"agents are confined by Landlock (ABI {landlock.abi()}){but}{root}")
 
 
 def _sockets(home: str) -> Row:

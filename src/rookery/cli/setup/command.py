@@ -14,6 +14,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.setup.wish import BadWish, Wish, profile_of
+from rookery.client.guard import require_person
 from rookery.providers import PROVIDERS, needs_key
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
@@ -54,9 +55,11 @@ def setup(
     rookery setup --list
     rookery setup import
     """
+    screen, home = standard(), paths.home()
+    if not listing:
+        require_person(home, "set up models")
     if context.invoked_subcommand is not None:
         return exits.DONE
-    screen, home = standard(), paths.home()
     if listing:
         return _list(screen, home, as_json=as_json)
     if remove:

@@ -7,6 +7,7 @@ from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import mcp
+from rookery.client.guard import FromAgent, require_person
 from rookery.core import forms, loose
 from rookery.core.events import Json
 from rookery.tui import bindings, errand
@@ -168,10 +169,11 @@ class ServerForm(FormScreen):
 def _saved(home: str, name: str, entry: Json, old: str) -> str:
     """Why it was not saved; empty: it was."""
     try:
+        require_person(home, "change the MCP servers")
         mcp.add(home, name, entry, replace=name == old)
         if old and old != name:
             mcp.remove(home, old)
-    except mcp.McpError as error:
+    except (mcp.McpError, FromAgent) as error:
         return str(error).replace("; --force replaces it", "")
     except OSError as error:
         return f"mcp.json could not be written: {error.strerror}."
@@ -233,8 +235,9 @@ class ServersScreen(RowsScreen[None]):
     def _do(self, work: Any, words: str) -> None:
         def done() -> str:
             try:
+                require_person(self.shell.start.home, "change the MCP servers")
                 work()
-            except mcp.McpError as error:
+            except (mcp.McpError, FromAgent) as error:
                 return f"✗ {error}"
             except OSError as error:
                 return f"✗ mcp.json could not be written: {error.strerror}."

@@ -1,0 +1,55 @@
+"""Above an agent that an editor started and no warm process took in: a small parent that holds on
+to whatever the agent starts, as a worker's warden does, and ends it when the agent is gone."""
+
+import os
+import signal
+from contextlib import suppress
+
+from rookery.processes import roots, tree
+from rookery.processes.lineage import MARK, become_subreaper, die_with_parent
+
+PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PASSES = 3
+"""Of ending what is below: each meets what was forked during the one before."""
+SETTLE = 0.5
+
+
+def mark(home: str) -> str:
+    """In the environment of what such an agent starts: the home, since there is no session."""
+    return f"{roots.home_tag(home) or 'agent'}.{os.urandom(4).hex()}"
+
+
+def fork(home: str) -> int | None:
+    """In the agent: None. In its keeper: the agent's exit status, when it has ended."""
+    keeper = os.getpid()
+    os.environ[MARK] = mark(home)
+    become_subreaper()
+    agent = os.fork()
+    if not agent:
+        become_subreaper()
+        die_with_parent(keeper)
+        return None
+    start = tree.start_time(agent)
+    roots.record(home, agent, start)
+    for number in PASSED_ON:
+        signal.signal(number, lambda number, _: _pass_on(agent, number))
+    # Copies of the pipes would keep them open after the agent closed its ends.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    ended, status = 0, 0
+    while ended != agent:
+        ended, status = os.waitpid(-1, 0)
+    roots.forget(home, agent, start)
+    for _ in range(PASSES):
+        left = tree.descendants(os.getpid())
+        tree.kill(left)
+        if not tree.wait_gone(left, SETTLE):
+            break
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _pass_on(agent: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(agent, number)

@@ -1,0 +1,50 @@
+"""How an agent's processes are kept from answering for a person, in words; and what they lose by
+it (row P10)."""
+
+from collections.abc import Iterator
+
+from rookery.core.events import Draft, Json
+
+WEAK = "lineage"
+WORDS = {"landlock": "confined", WEAK: "not confined"}
+"""Of a process's `guard`: by the kernel too, or by its descent alone."""
+
+SIGNS = (
+    '"no new privileges" flag is set',
+    "sudo: effective uid is not 0",
+    "pkexec must be setuid root",
+)
+"""What sudo and its like say where no program may gain privileges."""
+
+LONGEST = max(map(len, SIGNS))
+MOST = 1000
+"""Texts of one update that are looked at."""
+
+
+def lost(text: str) -> bool:
+    """Whether a program says that it could not gain privileges."""
+    return any(sign in text for sign in SIGNS)
+
+
+def texts(value: object) -> Iterator[str]:
+    """The texts in an update, as far as it pays to look."""
+    waiting, left = [value], MOST
+    while waiting and left:
+        left -= 1
+        match waiting.pop():
+            case str(text):
+                yield text
+            case dict(found):
+                waiting.extend(found.values())
+            case list(found):
+                waiting.extend(found[-MOST:])
+
+
+def notice(agent: str) -> Draft:
+    text = (
+        f"{agent} is confined, and then the kernel lets no command of its gain privileges. "
+        f"`confined = false` under `[agents.{agent}]` in config.toml turns that off from its next "
+        "start; docs/security.md says what it guards."
+    )
+    update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    return Draft(update | {"title": "sudo does not work in this agent's commands"})

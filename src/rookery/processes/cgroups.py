@@ -1,0 +1,84 @@
+"""A control group for a worker and what it starts, where this user may make one: it is inherited
+whoever the parent becomes, and so tells an agent's orphans when all that held them are dead.
+
+Best effort: where none may be made (most logins below systemd's own scopes, most containers),
+nothing is done. And who may make one may leave it, too.
+"""
+
+import os
+from contextlib import suppress
+
+from rookery.processes.lineage import LINUX
+
+PREFIX = "rookery-"
+MOUNTS = "/sys/fs/cgroup"
+UNIFIED = (MOUNTS, f"{MOUNTS}/unified")
+
+
+def enter(tag: str, name: str) -> bool:
+    """Move this process, with what it will start, into a new group below its own. The kernel takes
+    some 10 ms for it: whoever cannot wait does it in a thread."""
+    for parent in _parents() * 2:  # a sweep may have met the first one while it was empty
+        path = os.path.join(parent, _name(tag, name))
+        with suppress(OSError):
+            os.mkdir(path, 0o755)
+            try:
+                with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
+                    file.write(b"%d" % os.getpid())
+            except OSError:
+                os.rmdir(path)
+                continue
+            return True
+    return False
+
+
+def remove(tag: str, name: str) -> None:
+    """Take the group away; called from the group above it. While somebody is in it, it stays."""
+    for parent in _parents():
+        with suppress(OSError):
+            os.rmdir(os.path.join(parent, _name(tag, name)))
+
+
+def sweep(tag: str) -> None:
+    """Take away the groups of this home that are empty."""
+    for parent in _parents():
+        with suppress(OSError):
+            for name in os.listdir(parent):
+                if name.startswith(_name(tag, "")):
+                    with suppress(OSError):
+                        os.rmdir(os.path.join(parent, name))
+
+
+def holds(pid: int, tag: str) -> bool:
+    """Whether the process is in a group that was made for an agent of that home."""
+    return any(f"/{_name(tag, '')}" in path for _, path in _groups(str(pid)))
+
+
+def _name(tag: str, name: str) -> str:
+    return f"{PREFIX}{tag}.{name}"
+
+
+def _parents() -> list[str]:
+    """Where this process is, in the unified hierarchy first, then in those that only name."""
+    found: list[str] = []
+    for name, path in _groups("self"):
+        below = path.lstrip("/")
+        if not name:
+            roots = [root for root in UNIFIED if os.path.exists(f"{root}/cgroup.controllers")]
+            found[:0] = [os.path.join(root, below) for root in roots]
+        elif name.startswith("name="):
+            found.append(os.path.join(MOUNTS, name.removeprefix("name="), below))
+    return [path for path in found if os.access(path, os.W_OK)]
+
+
+def _groups(pid: str) -> list[tuple[str, str]]:
+    """Hierarchy and path, of each that the process is in."""
+    if not LINUX:
+        return []
+    try:
+        with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    rows = [line.split(":", 2) for line in lines]
+    return [(row[1], row[2]) for row in rows if len(row) == 3]

@@ -1,0 +1,41 @@
+"""Who sends a command, and why not everybody may send every one (row P10)."""
+
+from typing import NamedTuple
+
+from rookery.core import commands
+from rookery.core.asks import Refusal
+from rookery.core.events import Json
+
+FROM_THE_AGENT = "from_the_agent"
+WRONG_SOCKET = "wrong_socket"
+
+WORDS = {
+    "answer": "An agent cannot answer asks; this answer came from an agent's process.",
+    "set": "An agent cannot choose what is asked; this came from an agent's process.",
+    "switch": "An agent cannot switch agents; this came from an agent's process.",
+    "prompt": "An agent cannot send slash commands; this one came from an agent's process.",
+}
+UPDATE = (
+    "Answers and modes are taken on the worker's control socket only. "
+    "This client does not know it: restart the client, or update it."
+)
+
+
+class Sender(NamedTuple):
+    name: str
+    agents: bool = False
+    """It descends from an agent of this home."""
+    controls: bool = False
+    """It came by the control socket, which no confined agent can reach."""
+
+
+def refusal(command: Json, sender: Sender, *, confined: bool) -> Refusal | None:
+    """Why a command is not taken from this sender; `confined`: the agent cannot reach the control
+    socket, so that what comes by the other one proves nothing."""
+    if not commands.is_guarded(command):
+        return None
+    if sender.agents:
+        return Refusal(FROM_THE_AGENT, WORDS.get(command["do"], WORDS["prompt"]))
+    if confined and not sender.controls:
+        return Refusal(WRONG_SOCKET, UPDATE)
+    return None

@@ -1,0 +1,273 @@
+"""Run by an agent: tries every way it knows to answer an ask, or to loosen what a person decides.
+
+python burglar.py OUT HOME OWN OTHER ASLEEP
+
+OWN: the session of the agent that runs this, OTHER: another one, both with an open ask; ASLEEP: one
+that sleeps. Each try is a line of JSON in OUT: its name, and what came of it. The last line is
+`done`. The tests do not believe the lines: they look at the sessions.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from rookery import paths
+from rookery.log.reader import Reader
+
+OUT, HOME, OWN, OTHER, ASLEEP = sys.argv[1:6]
+ONLY = sys.argv[6:]
+ROOKERY = [sys.executable, "-P", "-m", "rookery"]
+SECONDS = 60.0
+CLONE_PARENT = 0x8000
+CLONE = 56  # x86-64
+
+type Json = dict[str, Any]
+
+
+def tell(name: str, came: str) -> None:
+    with open(OUT, "a", encoding="utf-8") as file:
+        file.write(json.dumps({"try": name, "came": came[:300]}) + "\n")
+
+
+# ---------------------------------------------------------------- what is tried
+
+
+def socket_of(session: str) -> str:
+    return paths.socket_path(paths.session_dir(HOME, session))
+
+
+def answer_to(session: str) -> Json:
+    """Yes, to whatever is asked there."""
+    with Reader.open(paths.session_dir(HOME, session)) as log:
+        asks = log.header_before(log.turns() + 1)["asks"]
+    name, ask = next(iter(asks.items()))
+    option = next(each["optionId"] for each in ask["options"] if "allow" in each["kind"])
+    return {"do": "answer", "ask": name, "nonce": ask["nonce"], "option": option}
+
+
+LOOSEN: Json = {"do": "set", "option": "confirm", "value": "all"}
+SLASH: Json = {"do": "prompt", "prompt": [{"type": "text", "text": " /confirm all"}]}
+
+
+def frames(name: str, *commands: Json) -> tuple[bytes, list[str]]:
+    hello: Json = {"protocol": 1, "build": "x", "client": name, "from": 0}
+    sent = [{"id": os.urandom(8).hex(), **command} for command in commands]
+    lines: list[Json] = [{"hello": hello}, *({"command": command} for command in sent)]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines), [s["id"] for s in sent]
+
+
+def connected(address: str) -> socket.socket:
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    link.settimeout(SECONDS)
+    link.connect(address)
+    return link
+
+
+def raw(address: str, command: Json) -> str:
+    """What a worker says to a command that comes without a client of ours."""
+    try:
+        with connected(address) as link, link.makefile("rb") as lines:
+            data, [wanted] = frames("burglar", command)
+            link.sendall(data)
+            for line in lines:
+                match json.loads(line):
+                    case {"event": {"cause": cause, "update": update}} if cause == wanted:
+                        return f"{update['sessionUpdate']} {update.get('reason')}"
+                    case {"refused": why}:
+                        return f"refused {why}"
+    except OSError as error:
+        return f"{type(error).__name__} {error}"
+    return "closed"
+
+
+def control_of(session: str) -> str:
+    with connected(socket_of(session)) as link, link.makefile("rb") as lines:
+        link.sendall(frames("burglar")[0])
+        for line in lines:
+            match json.loads(line):
+                case {"welcome": body}:
+                    return str(body.get("control", ""))
+    return ""
+
+
+def cli(*words: str, **environment: str) -> str:
+    given = {**os.environ, **environment}
+    done = subprocess.run(
+        [*ROOKERY, *words],
+        capture_output=True,
+        check=False,
+        text=True,
+        env=given,
+        stdin=subprocess.DEVNULL,
+    )
+    return f"{done.returncode} {done.stdout}{done.stderr}"
+
+
+# ---------------------------------------------------------------- how it hides
+
+
+def in_child(act: Callable[[], str], *, fork: Callable[[], int] = os.fork) -> str:
+    """What it said, from a process below."""
+    reading, writing = os.pipe()
+    if not fork():
+        finish(writing, act)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as file:
+        return file.read() or "nothing"
+
+
+def finish(writing: int, act: Callable[[], str]) -> NoReturn:
+    try:
+        os.write(writing, act().encode()[:300])
+    except (OSError, ValueError) as error:
+        os.write(writing, repr(error).encode()[:300])
+    finally:
+        os._exit(0)
+
+
+def daemonized(act: Callable[[], str]) -> str:
+    """A session of its own, and a parent that is gone."""
+
+    def leave() -> str:
+        os.setsid()
+        reading, writing = os.pipe()
+        middle = os.getpid()
+        if not os.fork():
+            while os.getppid() == middle:
+                time.sleep(0.01)
+            finish(writing, act)
+        os.close(writing)
+        pid = os.fork()
+        if pid:  # the one in the middle ends; a third brings what was said
+            os._exit(0)
+        with open(reading, encoding="utf-8") as file:
+            return file.read()
+
+    return in_child(leave)
+
+
+def clone_parent() -> int:
+    """A sibling instead of a child: its parent is the one that we have."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return int(libc.syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0))
+
+
+def hit_and_run(address: str, *commands: Json) -> str:
+    """Gone before anybody can look."""
+
+    def act() -> str:
+        data, _ = frames("runner", *commands)
+        connected(address).sendall(data)
+        os._exit(0)
+
+    return in_child(act) + " (not waited for)"
+
+
+def without_records() -> str:
+    for name in os.listdir(os.path.join(HOME, "run", "roots")):
+        with suppress(OSError):
+            os.unlink(os.path.join(HOME, "run", "roots", name))
+    return " | ".join(raw(socket_of(each), answer_to(each)) for each in (OWN, OTHER))
+
+
+def other_namespace() -> str:
+    """Its parents are out of its own sight."""
+    argv = ["unshare", "--fork", "--pid", "--mount-proc", *ROOKERY, "answer", OTHER, "1"]
+    done = subprocess.run(argv, capture_output=True, check=False, text=True)
+    return f"{done.returncode} {done.stdout}{done.stderr}"
+
+
+def linked_home() -> str:
+    link = f"{OUT}.home"
+    os.symlink(HOME, link)
+    return cli("policy", "add", "allow", "--command", "*", ROOKERY_HOME=link, ROOKERY_MARK="")
+
+
+def edited() -> str:
+    """As a person would, in an editor that is a program."""
+    code = "import sys; open(sys.argv[1], 'a').write('[session]\\napprove_all = true\\n')"
+    line = f"{sys.executable} -c {json.dumps(code)}"
+    return cli("config", "edit", EDITOR=f"{line}", VISUAL="")
+
+
+def after_the_parents_end() -> str:
+    """The job of a command that has ended."""
+    code = (
+        f"import os, sys; sys.argv = {['x', f'{OUT}.job', HOME, OWN, OTHER, ASLEEP, 'never']!r}; "
+        f"exec(open({__file__!r}).read()); tell('job', raw(socket_of(OTHER), answer_to(OTHER)))"
+    )
+    subprocess.run(["/bin/sh", "-c", '"$0" -c "$1" & exit 0', sys.executable, code], check=True)
+    until, told = time.monotonic() + SECONDS, ""
+    while not told and time.monotonic() < until:
+        time.sleep(0.02)
+        with suppress(FileNotFoundError), open(f"{OUT}.job", encoding="utf-8") as file:
+            told = file.read()
+    return told
+
+
+CLEAR = {"ROOKERY_HOME": HOME, "PATH": "/usr/bin:/bin"}
+
+
+def cleared() -> str:
+    def act() -> str:
+        argv = [*ROOKERY, "answer", OTHER, "1"]
+        done = subprocess.run(argv, env=CLEAR, capture_output=True, check=False, text=True)
+        return f"{done.returncode} {done.stderr}"
+
+    return daemonized(act)
+
+
+TRIES: dict[str, Callable[[], str]] = {
+    "answer": lambda: cli("answer", OWN, "1"),
+    "answer another's": lambda: cli("answer", OTHER, "1"),
+    "set": lambda: cli("set", OWN, "confirm", "all"),
+    "set another's": lambda: raw(socket_of(OTHER), LOOSEN),
+    "slash command": lambda: raw(socket_of(OTHER), SLASH),
+    "mode": lambda: raw(socket_of(OTHER), {"do": "set", "option": "mode", "value": "yolo"}),
+    "switch": lambda: raw(socket_of(OTHER), {"do": "switch", "agent": "x", "argv": ["true"]}),
+    "path socket": lambda: raw(socket_of(OWN), answer_to(OWN)),
+    "control socket": lambda: raw(f"\0{control_of(OTHER)}", answer_to(OTHER)),
+    "own control socket": lambda: raw(f"\0{control_of(OWN)}", answer_to(OWN)),
+    "double fork": lambda: daemonized(lambda: raw(socket_of(OTHER), answer_to(OTHER))),
+    "double fork, control": lambda: daemonized(
+        lambda: raw(f"\0{control_of(OTHER)}", answer_to(OTHER))
+    ),
+    "cleared environment": cleared,
+    "sibling": lambda: in_child(lambda: raw(socket_of(OTHER), answer_to(OTHER)), fork=clone_parent),
+    "job of an ended command": after_the_parents_end,
+    "gone at once": lambda: hit_and_run(socket_of(OTHER), answer_to(OTHER), LOOSEN),
+    "gone at once, control": lambda: hit_and_run(
+        f"\0{control_of(OTHER)}", answer_to(OTHER), LOOSEN
+    ),
+    "asleep": lambda: cli("set", ASLEEP, "confirm", "all"),
+    "asleep, mode": lambda: cli("set", ASLEEP, "mode", "yolo"),
+    "rule": lambda: cli("policy", "add", "allow", "--command", "*", ROOKERY_MARK=""),
+    "rule by another name of the home": linked_home,
+    "settings": edited,
+    "a session that asks less": lambda: cli("run", "--agent", "demo", "--llm-approve", "hello"),
+    "no record": without_records,
+    "namespace": other_namespace,
+}
+
+
+def main() -> None:
+    for name, act in TRIES.items():
+        if not ONLY or name in ONLY:
+            try:
+                tell(name, act())
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
+                tell(name, repr(error))
+    tell("done", "")
+
+
+if "never" not in ONLY:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    main()
