@@ -1,7 +1,10 @@
 """Patterns that people write and no text can make slow: `*`, for paths also `**` and `?` (row P5).
 
-`[*]` stands for the sign itself.
+`[*]` stands for the sign itself. Each pattern is taken apart once: a session's rules are tried on
+every action.
 """
+
+from functools import lru_cache
 
 LONGEST = 1000
 """Characters of a pattern."""
@@ -31,7 +34,8 @@ def matches_text(pattern: str, text: str) -> bool:
     return True
 
 
-def _pieces(pattern: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
     pieces, place = [""], 0
     while place < len(pattern):
@@ -45,12 +49,12 @@ def _pieces(pattern: str) -> list[str]:
         else:
             pieces[-1] += sign
         place += 1
-    return pieces
+    return tuple(pieces)
 
 
 def matches_path(pattern: str, path: str) -> bool:
     """`*` and `?` stay inside one name, `**` spans any number of them."""
-    wanted = [part for part in pattern.split("/") if part]
+    wanted = _parts(pattern)
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
@@ -63,7 +67,12 @@ def matches_path(pattern: str, path: str) -> bool:
     return len(wanted) in _closure(reached, wanted)
 
 
-def _closure(reached: set[int], wanted: list[str]) -> set[int]:
+@lru_cache(maxsize=4096)
+def _parts(pattern: str) -> tuple[str, ...]:
+    return tuple(part for part in pattern.split("/") if part)
+
+
+def _closure(reached: set[int], wanted: tuple[str, ...]) -> set[int]:
     """`**` may also stand for no name at all."""
     found = set(reached)
     for start in reached:
@@ -93,7 +102,8 @@ def _matches_name(pattern: str, name: str) -> bool:
     return all(sign == _ANY for sign in signs[place:])
 
 
-def _signs(pattern: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _signs(pattern: str) -> tuple[str, ...]:
     """Any number, any one (`?`), or `=x` for the sign x itself."""
     found, place = list[str](), 0
     while place < len(pattern):
@@ -104,4 +114,4 @@ def _signs(pattern: str) -> list[str]:
             continue
         found.append(_ANY if sign == "*" else "?" if sign == "?" else "=" + sign)
         place += 1
-    return found
+    return tuple(found)

@@ -78,6 +78,8 @@ class Call(NamedTuple):
     """Why it cannot be undone; "": it can."""
     cut: bool = False
     """There may be more of it: no rule allows it."""
+    outside: str = ""
+    """A path of it that lies outside the session's directories (`core.reach`)."""
 
 
 class Verdict(NamedTuple):
@@ -95,12 +97,15 @@ class Verdict(NamedTuple):
 # --- what is asked -----------------------------------------------------------------------------
 
 
-def call_of(agent: str, call: Json, roots: Sequence[str], home: str) -> Call:
-    """A tool call as rules see it. `roots`: the session's directories, its own first."""
+def call_of(
+    agent: str, call: Json, roots: Sequence[str], home: str, free: Sequence[str] = ()
+) -> Call:
+    """A tool call as rules see it. `roots`: the session's directories, its own first; `free`: where
+    else anything may be written."""
     kind = loose.text(call, "kind")
     paths = danger.paths_of(call, tuple(roots), home)
     commands = _commands(call, kind)
-    judged = danger.danger_of(call, roots, home)
+    judged = danger.danger_of(call, [*roots, *free], home)
     if not judged and _is_cut(call, commands, paths):
         judged = "is too long to be judged"
     return Call(
