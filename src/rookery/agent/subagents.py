@@ -8,6 +8,7 @@ from uuid import UUID
 
 from openhands.sdk import LocalConversation
 from openhands.sdk.security.confirmation_policy import NeverConfirm
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.tools.task import manager
 from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskManager, TaskStatus
@@ -26,6 +27,7 @@ class Below(LocalConversation):
     def __init__(self, *, visualizer: Any = None, **named: Any) -> None:
         watcher = visualizer or _resumed.get()
         super().__init__(visualizer=watcher, **named)
+        self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's word is not heard
         if isinstance(watcher, ChildWatcher):
             terminal.on_output(self, watcher.on_output)
             about = named.get("observability_metadata") or {}
