@@ -229,9 +229,7 @@ def task(*steps: Json) -> Json:
 
 
 @pytest.mark.parametrize("mode", ["risky", "all"])
-async def test_I9_2_a_sub_agent_is_judged_too(
-    nest: Nest, model: ScriptedModel, mode: str
-) -> None:
+async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, mode: str) -> None:
     """P11: its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
     without a question, the start of the sub-agent too."""
     nest.rules(NO_TOUCH)

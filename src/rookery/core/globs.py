@@ -4,6 +4,7 @@
 every action.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 LONGEST = 1000
@@ -19,22 +20,37 @@ def escaped(text: str) -> str:
 
 def matches_text(pattern: str, text: str) -> bool:
     """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
-    pieces = _pieces(pattern)
+    return any_matches((pattern,), (text,))
+
+
+def any_matches(patterns: tuple[str, ...], texts: Sequence[str]) -> bool:
+    """Whether one of these matches one of those. Plain loops: it is most of what judgement costs."""
+    for pieces in _all_pieces(patterns):
+        first, last = pieces[0], pieces[-1]
+        for text in texts:
+            if text.startswith(first) and text.endswith(last) and _spans(pieces, text):
+                return True
+    return False
+
+
+def _spans(pieces: tuple[str, ...], text: str) -> bool:
+    """Whether a text that begins and ends so holds all the pieces, one behind the other."""
     if len(pieces) == 1:
         return pieces[0] == text
-    first, *middle, last = pieces
-    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
-        return False
-    place, end = len(first), len(text) - len(last)
-    for piece in middle:
+    place, end = len(pieces[0]), len(text) - len(pieces[-1])
+    for piece in pieces[1:-1]:
         found = text.find(piece, place, end)
         if found < 0:
             return False
         place = found + len(piece)
-    return True
+    return place <= end
 
 
 @lru_cache(maxsize=4096)
+def _all_pieces(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(_pieces, patterns))
+
+
 def _pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
     pieces, place = [""], 0

@@ -42,17 +42,20 @@ def reached(call: rules.Call, lay: Lay) -> rules.Call:
     if call.kind in SILENT:
         return call
     outside = next((path for path in call.paths if not _is_inside(path, call, lay)), "")
-    return call._replace(danger=call.danger or _danger(call, lay, outside), outside=outside)
+    found = _private(call, lay) or call.danger
+    if not found and outside and call.kind in WRITES:
+        found = f"writes outside the session's directories ({outside})"
+    return call._replace(danger=found, outside=outside)
 
 
-def _danger(call: rules.Call, lay: Lay, outside: str) -> str:
+def _private(call: rules.Call, lay: Lay) -> str:
     writes = call.kind in WRITES
     for path in call.paths:
         if _in(path, lay.homes, KEYS):
             return f"{'writes to' if writes else 'reads'} your keys ({path})"
         if _is_rookerys(path, call, lay, writes=writes):
             return f"{'changes' if writes else 'reads'} Rookery's own files ({path})"
-    return f"writes outside the session's directories ({outside})" if writes and outside else ""
+    return ""
 
 
 def _is_rookerys(path: str, call: rules.Call, lay: Lay, *, writes: bool) -> bool:
