@@ -4,6 +4,7 @@ editor that cannot judge gets the same rules and the same guard from the agent i
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.agent.driving import (
     stop_reason,
     words,
 )
+from tests.agent.test_surroundings import SERVER
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -229,6 +231,52 @@ async def test_I9_2_a_sub_agents_actions_are_judged(
     assert [each["risk"] for each in asked] == ["LOW"] * 3
     assert people == []
     assert os.listdir(tmp_path) == ["yes"]
+
+
+BOSS = """---
+name: boss
+model: inherit
+description: Lets others do it.
+permission_mode: never_confirm
+tools:
+  - terminal
+  - task_tool_set
+---
+You are the boss.
+"""
+
+
+async def test_I9_2_a_sub_agent_that_says_it_never_asks(judged: Agent, tmp_path: Path) -> None:
+    """P11: one of the project's own, and the sub-agent that it starts: both are judged."""
+    (tmp_path / ".agents" / "agents").mkdir(parents=True)
+    (tmp_path / ".agents" / "agents" / "boss.md").write_text(BOSS)
+    asked = judge_by(judged, lambda call: DENIED if "no" in command_of(call) else ALLOWED)
+    session = await judged.new(str(tmp_path))
+    await judged.call("session/set_mode", sessionId=session, modeId="always-approve")
+    below = task(run("touch no-2", **LOW), run("touch yes-2", **LOW))
+    first = task(run("touch no-1", **LOW), below)
+    first["call"]["arguments"]["subagent_type"] = "boss"
+    assert stop_reason(await judged.turn(session, [first, {"text": "ok"}])) == "end_turn"
+    lines = [command_of(each["toolCall"]) for each in asked]
+    assert lines == ["None", "touch no-1", "None", "touch no-2", "touch yes-2"]
+    assert sorted(os.listdir(tmp_path)) == [".agents", "yes-2"]
+
+
+async def test_I9_2_a_tool_of_an_mcp_server_is_judged(judged: Agent, tmp_path: Path) -> None:
+    """P11: under its own name, before the server hears of it."""
+    (tmp_path / "server.py").write_text(SERVER)
+    server: Json = {"name": "songs", "command": sys.executable, "env": []}
+    server |= {"args": [str(tmp_path / "server.py")]}
+    asked = judge_by(judged, lambda _: DENIED)
+    made = await judged.call("session/new", cwd=str(tmp_path), mcpServers=[server])
+    session = made["sessionId"]
+    await judged.call("session/set_mode", sessionId=session, modeId="always-approve")
+    call = {"name": "sing", "arguments": {"word": "lu"}}
+    await judged.turn(session, [{"call": call}, {"text": "ok"}])
+    assert [each["toolCall"]["name"] for each in asked] == ["sing"]
+    [called] = calls(judged.news(session))
+    assert called["status"] == "failed"
+    assert "la lu" not in str(called)
 
 
 # --- an editor that cannot judge -----------------------------------------------------------------

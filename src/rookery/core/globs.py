@@ -24,7 +24,8 @@ def matches_text(pattern: str, text: str) -> bool:
 
 
 def any_matches(patterns: tuple[str, ...], texts: Sequence[str]) -> bool:
-    """Whether one of these matches one of those. Plain loops: it is most of what judgement costs."""
+    """Whether one of these matches one of those. In plain loops: every rule is tried on every
+    action."""
     for pieces in _all_pieces(patterns):
         first, last = pieces[0], pieces[-1]
         for text in texts:
