@@ -15,7 +15,7 @@ FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
     *("log_scale", "idle_worker", "fifty_sessions"),
     *("bridge_initialize", "bridge_delay"),
-    *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token"),
+    *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open"),
 )
 RESULTS = os.path.join(HERE, "results.json")

@@ -85,10 +85,11 @@ def junk(random: Random, lines: int) -> bytes:
     words = [None, True, -1, 1, 2**70, 1e308, "", "x", "\ud800", [], {}, [[]], {"": None}]
     methods = ["session/update", "session/request_permission", "elicitation/create"]
     methods += ["fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output"]
-    methods += ["terminal/wait_for_exit", "$/cancel_request", "", "_x", "initialize"]
+    methods += ["terminal/wait_for_exit", "$/cancel_request", "", "_rookery/judge", "initialize"]
     keys = ["sessionId", "update", "path", "content", "command", "args", "env", "terminalId"]
     keys += ["toolCall", "options", "toolCallId", "requestId", "line", "limit", "cwd", "message"]
     keys += ["requestedSchema", "mode", "outputByteLimit", "sessionUpdate", "status", "rawInput"]
+    keys += ["calls", "risk"]
 
     def value(depth: int) -> Any:
         if depth and random.random() < 0.6:

@@ -114,7 +114,7 @@ async def test_confirmation_can_be_turned_off(aviary: Aviary) -> None:
 async def test_writes_outside_the_directories_are_dangerous(aviary: Aviary) -> None:
     """P4"""
     bird = aviary.hatch()
-    for path, danger in (("/etc/hosts", True), ("../x", True), ("inside", False)):
+    for path, danger in (("/etc/hosts", True), ("../" * 20 + "srv/x", True), ("inside", False)):
         begun, ask = await held(bird, [{"diff": path, "new": "x", "ask": True}])
         assert ("danger" in ask) is danger, path
         await bird.answer(ask, "reject")

@@ -1,14 +1,13 @@
-"""The actions that wait for a person: asked one by one, by request of the real tool call (G9)."""
+"""The actions that wait for a person: asked one by one, by request of the real tool call (G9), and
+only where judgement leaves them to a person (P11)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from openhands.sdk.event import ActionEvent, UserRejectObservation
-from openhands.sdk.tool.builtins import FinishAction, ThinkAction
+from openhands.sdk.event import ActionEvent
 
-from rookery.agent import permission
-from rookery.agent.making import policy_of
+from rookery.agent import judgement, permission
 from rookery.agent.settings.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
 
@@ -21,18 +20,39 @@ type UnlessStopped = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
-    """By the mode that is wanted now: it may have been changed since the action was proposed."""
-    if isinstance(action.action, FinishAction | ThinkAction):
+    """Whether something is still to be said about it before it runs."""
+    if judgement.is_spoken(action) or session.may_run(action):
         return False
-    if action.id in session.running.state.blocked_actions:
-        return False  # by a hook: it is not carried out anyway
-    return policy_of(session.choices.wanted.mode).should_confirm(action.security_risk)
+    # By a hook or a rule: it is not carried out anyway.
+    return action.id not in session.running.state.blocked_actions
 
 
 async def ask(
     session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str = ""
 ) -> permission.Verdict:
-    """`child`: the conversation of the agent below whose action it is."""
+    """By judgement, and where that says so by a person. `child`: the conversation of the agent
+    below whose action it is."""
+    judged = session.left_over(action)
+    if judged is None:  # long ago, or by another process: rules and mode may be others now
+        judging = asyncio.ensure_future(judgement.judge_all(session, [action], child))
+        try:
+            [judged] = await unless_stopped(judging)
+        finally:
+            judging.cancel()
+    match judged.outcome:
+        case "allow":
+            session.clear_for_run(action)
+            return permission.Allowed()
+        case "deny":
+            return permission.Rejected(judged.denial)
+        case "ask":
+            return await _ask_person(session, action, unless_stopped, child)
+    return permission.Unanswered()
+
+
+async def _ask_person(
+    session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str
+) -> permission.Verdict:
     call = session.translator_of(child).permission(action)
     params = {"sessionId": session.record.id, "toolCall": call, "options": permission.OPTIONS}
     request = session.client.peer.request("session/request_permission", KNOWN.json(params))
@@ -44,8 +64,10 @@ async def ask(
     finally:
         asking.cancel()  # taken back where nobody waits for it any more
     verdict = permission.verdict_of(answer)
-    if isinstance(verdict, permission.Allowed) and verdict.mode:
-        session.choose("mode", verdict.mode)
+    if isinstance(verdict, permission.Allowed):
+        session.clear_for_run(action)
+        if verdict.mode:
+            session.choose("mode", verdict.mode)
     return verdict
 
 
@@ -53,11 +75,4 @@ def reject(session: "Session", action: ActionEvent, reason: str) -> None:
     """Tell the model. Blocks for a moment: in a thread."""
     conversation = session.running
     with conversation.state:
-        conversation._on_event(
-            UserRejectObservation(
-                action_id=action.id,
-                tool_name=action.tool_name,
-                tool_call_id=action.tool_call_id,
-                rejection_reason=reason,
-            )
-        )
+        conversation._on_event(judgement.rejection(action, reason))

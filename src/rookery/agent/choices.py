@@ -11,9 +11,9 @@ ALWAYS_ASK = "always-ask"
 RISK_BASED = "risk-based"
 ALWAYS_APPROVE = "always-approve"
 MODES = (
-    (ALWAYS_ASK, "Always ask", "Every action waits for your permission."),
-    (RISK_BASED, "Ask when risky", "Only actions of high or unknown risk wait for you."),
-    (ALWAYS_APPROVE, "Always approve", "Actions are carried out without asking."),
+    (ALWAYS_ASK, "Always ask", "Every action that no rule allows waits for you."),
+    (RISK_BASED, "Ask when risky", "Only what is risky or outside your directories waits for you."),
+    (ALWAYS_APPROVE, "Always approve", "Only what cannot be undone waits for you."),
 )
 MODE_IDS = tuple(mode for mode, _, _ in MODES)
 EFFORTS = (

@@ -31,7 +31,7 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import hiding, kept, store, subagents, terminal
+from rookery.agent import gate, hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
@@ -86,6 +86,7 @@ def make(wishes: Wishes) -> Conversation:
     kept.install()
     hiding.install()
     subagents.install()
+    gate.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
     tools = _tools(os.path.join(wishes.directory, wishes.id))

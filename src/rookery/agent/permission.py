@@ -15,6 +15,7 @@ OPTIONS: list[Json] = [
     {"optionId": RISK_BASED, "name": "Ask only when risky", "kind": "allow_always"},
 ]
 REASON = "The person rejected this action."
+UNANSWERED = "Nobody answered, so this action was not carried out."
 
 
 class Allowed(NamedTuple):

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, override
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, CondensationRequest
 
-from rookery.agent import delegations, sdk, store, subagents, terminal
+from rookery.agent import delegations, judgement, sdk, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.client import Client
 from rookery.agent.making import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.models import Missing, Model, Models
 from rookery.agent.settings import hooks
-from rookery.agent.steps import Seams, pending
+from rookery.agent.steps import Judged, Seams, pending
 from rookery.agent.voice import Voice
+from rookery.core.judgement import Judgement
 
 if TYPE_CHECKING:
     from rookery.log.lock import Lock
@@ -52,6 +53,9 @@ class Session(Voice, Seams):
         """When it was opened, a call had no result: the SDK hides such a call from the model, and
         would show it the result alone."""
         self._settling: set[asyncio.Future[Any]] = set()
+        self._cleared: set[str] = set()
+        """Actions of this turn that may run."""
+        self._left: dict[str, Judgement] = {}
 
     # --- making and ending -----------------------------------------------------------------------
 
@@ -92,7 +96,6 @@ class Session(Voice, Seams):
         """Blocks: in a thread."""
         sdk.load_rest()
         self.running._ensure_agent_ready()
-        subagents.ask_through(self.running, self._ask_for_child)
         subagents.remember(self.running, delegations.tasks(self.folder))
 
     async def end(self) -> None:
@@ -145,11 +148,33 @@ class Session(Voice, Seams):
         return self.turn is not None and await self.turn.take_steering()
 
     @override
-    def before_verdict(self) -> None:
-        mode = self.choices.wanted.mode
-        if mode != self._applied.mode:
-            self.running.state.confirmation_policy = policy_of(mode)
-            self._applied = self._applied._replace(mode=mode)
+    async def judge(self, actions: list[ActionEvent]) -> Judged:
+        wanted = [action for action in actions if not judgement.is_spoken(action)]
+        denied: dict[str, str] = {}
+        for action, judged in zip(wanted, await judgement.judge_all(self, wanted), strict=True):
+            if judged.outcome == "allow":
+                self.clear_for_run(action)
+            elif judged.outcome == "deny":
+                denied[action.id] = judged.denial
+            else:
+                self._left[action.id] = judged
+        return Judged(denied, waits=any(action.id in self._left for action in wanted))
+
+    def left_over(self, action: ActionEvent) -> Judgement | None:
+        """What was just judged of an action that does not run at once; told one time."""
+        return self._left.pop(action.id, None)
+
+    def clear_for_run(self, action: ActionEvent) -> None:
+        self._cleared.add(action.id)
+
+    def may_run(self, action: ActionEvent) -> bool:
+        return action.id in self._cleared
+
+    @override
+    def take_clearance(self, action: ActionEvent) -> bool:
+        may = self.may_run(action)
+        self._cleared.discard(action.id)
+        return may
 
     @override
     def started(self, action: ActionEvent) -> None:
@@ -202,6 +227,8 @@ class Session(Voice, Seams):
 
     def begin_prompt(self, words: str) -> None:
         """Note that it was used, and give it a title with its first message."""
+        self._cleared.clear()  # rules and mode may be others than when it was said
+        self._left.clear()
         changes: Json = {"updated": store.now(), "prompted": True}
         if not self.record.title and (title := store.title_of(words)):
             changes["title"] = title
@@ -278,14 +305,13 @@ class Session(Voice, Seams):
         self._watcher.stop_children()
         self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
 
-    def _ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool:
-        """In the thread of an agent's below: whether it may go on."""
+    @override
+    def _permit_child(self, conversation: str, action: ActionEvent) -> str:
         turn = self.turn
         if turn is None:
-            return False
-        child = subagents.conversation_of(self.running, task)
-        asked = asyncio.run_coroutine_threadsafe(turn.ask_for_child(child, actions), self._loop)
-        return asked.result()
+            return judgement.UNJUDGED
+        asked = turn.ask_for_child(conversation, action)
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:

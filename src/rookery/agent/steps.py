@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, override
+from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import openhands.sdk.agent
 from openhands.sdk import Agent, LocalConversation
@@ -19,12 +19,23 @@ from openhands.sdk.event import ActionEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 
+from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
+
 type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
 MCP_SECONDS = 30.0
 RECENT = 200
 """Events among which a call without a result is found: nothing comes behind it but its batch's."""
+
+
+class Judged(NamedTuple):
+    """What becomes of a step's actions; of those that are in neither, that they run."""
+
+    denied: dict[str, str]
+    """By their ids, and why: the model is told."""
+    waits: bool
+    """Some wait for a person, or for somebody who can judge them."""
 
 
 class Seams:
@@ -35,8 +46,13 @@ class Seams:
         message came in."""
         return False
 
-    def before_verdict(self) -> None:
-        """The actions of a step are known, and whether they wait for a person is decided next."""
+    async def judge(self, actions: list[ActionEvent]) -> "Judged":
+        """The actions of a step are known: what is done with each of them."""
+        return Judged({}, waits=bool(actions))
+
+    def take_clearance(self, action: ActionEvent) -> bool:  # noqa: ARG002 (a method)
+        """Whether it was judged that this may run: once. Called in the tool's thread."""
+        return False
 
     def started(self, action: ActionEvent) -> None:
         """A tool begins. Called in the tool's thread."""
@@ -78,10 +94,28 @@ class RookeryAgent(Agent):
                 for action in action_events:
                     await asyncio.to_thread(hooks._handle_pre_tool_use, action)
         seams = seams_of(conversation)
-        if seams is not None:
-            seams.before_verdict()
         asked = [action for action in action_events if action.id not in state.blocked_actions]
-        return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+        if seams is None:
+            return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+        # While the SDK writes down what the model thinks of the risk, others judge.
+        judging = asyncio.ensure_future(seams.judge(asked))
+        try:
+            await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+            async with conversation._released_state_lock_during_io():
+                judged = await judging
+        finally:
+            judging.cancel()
+        for name, reason in judged.denied.items():
+            state.block_action(name, reason)
+        if judged.waits:
+            state.execution_status = Status.WAITING_FOR_CONFIRMATION
+        return judged.waits
+
+    @staticmethod
+    @override
+    def _set_confirmation_status(state: Any, risks: Any) -> bool:
+        """The SDK's policy lets nothing through here, and holds nothing up: judgement does."""
+        return False
 
     @override
     async def _aexecute_actions(
@@ -106,6 +140,11 @@ class RookeryAgent(Agent):
     @override
     def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
         seams = seams_of(conversation)
+        cleared = is_spoken(action_event) or (
+            seams is not None and seams.take_clearance(action_event)
+        )
+        if not cleared:
+            return [rejection(action_event, UNJUDGED)]
         if seams is not None:
             seams.started(action_event)
         return super()._execute_action_event(conversation, action_event)

@@ -1,21 +1,20 @@
-"""Agents that an agent starts: they run in a tool's thread, ask through their parent's session, are
-watched by it, and end with its turn."""
+"""Agents that an agent starts: they run in a tool's thread, are judged and asked for through their
+parent's session (`gate.py`), are watched by it, and end with its turn."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
 from openhands.sdk import LocalConversation
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.security.confirmation_policy import NeverConfirm
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.tools.task import manager
 from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskManager, TaskStatus
 
 from rookery.agent import terminal
 from rookery.agent.translate.children import ChildWatcher
-
-type Asker = Callable[[str, list[ActionEvent]], bool]
 
 _resumed: ContextVar[ChildWatcher | None] = ContextVar("resumed", default=None)
 _resume = TaskManager._resume_task
@@ -28,11 +27,17 @@ class Below(LocalConversation):
     def __init__(self, *, visualizer: Any = None, **named: Any) -> None:
         watcher = visualizer or _resumed.get()
         super().__init__(visualizer=watcher, **named)
+        self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's word is not heard
         if isinstance(watcher, ChildWatcher):
             terminal.on_output(self, watcher.on_output)
             about = named.get("observability_metadata") or {}
             task = str(about.get("task_id") or "")
             watcher.begin(self.state.persistence_dir, len(self.state.events), task)
+
+    def set_confirmation_policy(self, policy: Any) -> None:  # noqa: ARG002
+        """Neither its parent's nor its own: each action is judged as it is about to run, and so
+        the run need not stop for it (`gate.py`)."""
+        super().set_confirmation_policy(NeverConfirm())
 
     def close(self) -> None:
         terminal.on_output(self, None)
@@ -61,12 +66,6 @@ def _executors(conversation: LocalConversation) -> list[TaskExecutor]:
     return [executor for executor in found if isinstance(executor, TaskExecutor)]
 
 
-def ask_through(conversation: LocalConversation, asker: Asker) -> None:
-    """`asker(task, actions)` is called in the tool's thread, and says whether to go on."""
-    for executor in _executors(conversation):
-        executor._manager._confirmation_handler = asker
-
-
 def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None:
     """Tasks that were given before the conversation was loaded: they can go on, and a new one is
     not called as they are."""
@@ -76,15 +75,6 @@ def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None
             for name, id in tasks.items():
                 known = Task(id=name, status=TaskStatus.COMPLETED, conversation_id=id)
                 found._tasks.setdefault(name, known)
-
-
-def conversation_of(conversation: LocalConversation, task: str) -> str:
-    """The id of the conversation that works on a task; "": nobody does."""
-    for executor in _executors(conversation):
-        found = executor._manager._tasks.get(task)
-        if found is not None:
-            return str(found.conversation_id)
-    return ""
 
 
 def running(conversation: LocalConversation) -> list[LocalConversation]:

@@ -326,17 +326,18 @@ class Turn:
                         raise Waits
         await self._thread(self.session.note_granted)
 
-    async def ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool:
-        """Whether an agent below may carry these out: all of them, or none. `task`: the id of its
-        conversation."""
-        for action in actions:
-            if asking.needs_permission(self.session, action):
-                try:
-                    verdict = await asking.ask(self.session, action, self._unless_stopped, task)
-                except Stopped:
-                    return False
-                if isinstance(verdict, permission.Cancelled):
-                    self.cancel()
-                if not isinstance(verdict, permission.Allowed):
-                    return False
-        return True
+    async def ask_for_child(self, child: str, action: ActionEvent) -> str:
+        """Why a sub-agent may not carry this out; "": it may. `child`: its conversation."""
+        try:
+            verdict = await asking.ask(self.session, action, self._unless_stopped, child)
+        except Stopped:
+            return CANCELLED
+        match verdict:
+            case permission.Allowed():
+                return ""
+            case permission.Rejected(reason):
+                return reason
+            case permission.Cancelled():
+                self.cancel()
+                return CANCELLED
+        return permission.UNANSWERED

@@ -12,6 +12,7 @@ from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from rookery.agent import delegations
 from rookery.agent.client import Client
 from rookery.agent.failures import short
+from rookery.agent.judgement import UNJUDGED
 from rookery.agent.steps import Conversation, waiting_in
 from rookery.agent.store import Record
 from rookery.agent.translate import Translator
@@ -42,7 +43,7 @@ class Running(Protocol):
     def steer(self, parts: list[tuple[str, str]]) -> bool: ...
     def command(self, said: Any) -> None: ...
     async def take_steering(self) -> bool: ...
-    async def ask_for_child(self, task: str, actions: list[ActionEvent]) -> bool: ...
+    async def ask_for_child(self, child: str, action: ActionEvent) -> str: ...
 
 
 class Child(NamedTuple):
@@ -66,7 +67,9 @@ class Voice:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._pace = Pace(self._loop, self._take_output, lambda: client.is_behind)
-        self._watcher = Watcher(self._on_child_event, self._on_child_output, self._on_child_begin)
+        self._watcher = Watcher(
+            self._on_child_event, self._on_child_output, self._on_child_begin, self._permit_child
+        )
         self._children: dict[str, Child] = {}
         self._usage: Json | None = None
 
@@ -153,6 +156,10 @@ class Voice:
 
     def _on_child_begin(self, action: str, folder: str, events: int, task: str) -> None:
         delegations.note(self.folder, action, folder, events, task)
+
+    def _permit_child(self, conversation: str, action: ActionEvent) -> str:  # noqa: ARG002
+        """In the thread of a sub-agent's tool, which waits: why it may not run; "": it may."""
+        return UNJUDGED
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
         """In the tool's thread, which waits for a client that is behind: an agent below takes many

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from rookery import config, paths
+from rookery import config, paths, places
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
@@ -266,8 +266,7 @@ def _test_call(
     call |= {"name": grounds["tool"][0]} if grounds["tool"] else {}
     call["locations"] = [{"path": path} for path in grounds["path"]]
     agent = next(iter(grounds["agent"]), "")
-    home = os.path.expanduser("~")
-    asked = rules.call_of(agent, call, list(dict.fromkeys([os.path.realpath(cwd), cwd])), home)
+    asked = places.look_at(agent, call, [cwd], places.lay(paths.home(), os.environ))
     verdict = rules.decide(known, asked)
     if as_json:
         about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}

@@ -1,11 +1,12 @@
-"""What the rules would have said to the asks of a log, beside what was said then (row P5)."""
+"""What the rules would have said to the asks of a log, and to the calls that a rule judged without
+one, beside what was said then (rows P5, P11)."""
 
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery import paths
-from rookery.core import danger, loose, rules
+from rookery import paths, places
+from rookery.core import danger, loose, reach, rules
 from rookery.core.calls import key_of
 from rookery.core.events import Event, Json, kind_of
 from rookery.log.reader import Reader
@@ -75,6 +76,7 @@ class _Play:
         self._found: list[Rehearsed] = []
         self._agent, self._turn = "", 0
         self._roots: list[str] = []
+        self._lay = places.lay(paths.home(), os.environ)
 
     def play(self, events: Iterator[Event]) -> list[Rehearsed]:
         for event in events:
@@ -96,6 +98,9 @@ class _Play:
                 self._remember(update)
             case "_ask":
                 self._ask(event)
+            case "_judged":
+                said = loose.text(update, "verdict")
+                self._found.append(self._rehearsed(event, said, event.by or ""))
 
     def _remember(self, call: Json) -> Json:
         known = self._calls.get(key_of(call), {}) | danger.gist(call)
@@ -110,17 +115,19 @@ class _Play:
                 said = _said(ask, loose.mapping(update, "outcome"))
                 self._found[place] = self._found[place]._replace(said=said, by=event.by or "")
             return
-        given = loose.mapping(update, "toolCall")
-        if not given:
-            return
-        call = rules.call_of(
-            self._agent, self._remember(given), self._roots, os.path.expanduser("~")
-        )
+        if loose.mapping(update, "toolCall"):
+            self._open[name] = (len(self._found), update)
+            self._found.append(self._rehearsed(event, "", ""))
+
+    def _rehearsed(self, event: Event, said: str, by: str) -> Rehearsed:
+        given = loose.mapping(event.update, "toolCall")
+        known, home = self._remember(given), os.path.expanduser("~")
+        call = rules.call_of(self._agent, known, self._roots, home, self._lay.free)
+        call = reach.reached(call, self._lay)
         what = next((each.whole for each in call.commands if each.whole), "")
         what = what or ", ".join(call.paths[:3]) or loose.text(given, "title")
         verdict = rules.decide(self._rules, call)
-        self._open[name] = (len(self._found), update)
-        self._found.append(Rehearsed(self._session, event.seq, self._turn, what, "", "", verdict))
+        return Rehearsed(self._session, event.seq, self._turn, what, said, by, verdict)
 
 
 def _said(ask: Json, outcome: Json) -> str:

@@ -165,6 +165,8 @@ class _Turn:
                     self.watch.showing = True
                 elif kind_of(event.update) == "_ask":
                     await self._answer(event)
+                elif kind_of(event.update) == "_judged":
+                    self._note_denial(event)
                 elif self._is_over(event):
                     break
                 elif not self._n and self._is_held(name):
@@ -205,9 +207,7 @@ class _Turn:
     async def _answer(self, event: Event) -> None:
         name = loose.text(event.update, "id")
         ask = self.document.header["asks"].get(name)
-        if loose.text(event.update, "verdict") == "deny" and self._n:  # a rule said no
-            self.rejected = True
-            self.screen.note(clean_line(_denial(event.update)))
+        self._note_denial(event)
         if ask is None or not self._n or ask.get("ruled"):
             return
         if self.policy.approve == "ask":
@@ -224,6 +224,12 @@ class _Turn:
         self.rejected = self.rejected or answer.rejects
         if answer.note:
             self.screen.note(clean_line(answer.note))
+
+    def _note_denial(self, event: Event) -> None:
+        """Where a rule said no."""
+        if loose.text(event.update, "verdict") == "deny" and self._n:
+            self.rejected = True
+            self.screen.note(clean_line(_denial(event.update)))
 
     def _conclude(self, reason: str) -> None:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""

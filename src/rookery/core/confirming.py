@@ -1,7 +1,8 @@
 """How much a person is asked: every action, what is risky, or nothing (row P6).
 
 One owner. Where an agent has such modes of its own, its mode is set, and its word is the truth.
-Where it has none, the worker answers its asks: first by the rules (row P5), then by this.
+Where it has none, the worker answers its asks: first by the rules (row P5), then by this. An agent
+that wants its actions judged (`core.judgement`; our own does) is judged by the mode that is shown.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,9 +94,15 @@ def chosen(header: Json) -> str:
 
 
 def level(header: Json, profile: Profile) -> str:
-    """By which of ours the worker answers what this agent asks."""
+    """By which of ours the worker answers what this agent asks of a person: of one that has modes
+    of its own, or had the action judged before, nothing is allowed by mode a second time."""
     wanted = chosen(header)
     return EVERY if is_agents(profile, wanted) else wanted
+
+
+def judged_by(header: Json) -> str:
+    """By which of ours the worker judges an action before it runs: the one that is shown."""
+    return header["confirm"] if header["confirm"] in VALUES else EVERY
 
 
 def shown(header: Json) -> Json:
@@ -125,20 +132,25 @@ class Ruling(NamedTuple):
 
 
 def is_risky(call: "rules.Call") -> bool:
-    """What cannot be undone, and what cannot be judged: a kind that says little, a command or a
-    path that is not told."""
-    if call.danger or call.kind not in PLAIN_KINDS:
+    """What cannot be undone, what lies outside the session's directories, and what cannot be
+    judged: a kind that says little, a command or a path that is not told."""
+    if call.danger or call.outside or call.kind not in PLAIN_KINDS:
         return True
     if call.kind == "execute":
         return not any(command.whole for command in call.commands)
     return call.kind in ("edit", "move") and not call.paths
 
 
+PLAIN_RISKS = ("", "LOW", "MEDIUM")
+"""A model's words about an action's risk that add nothing; "": it said nothing."""
+
+
 def rule_on(
-    call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool
+    call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool, risk: str = ""
 ) -> Ruling | None:
     """The answer that rules, else the mode, give; None: a person's. `guard`: what cannot be undone
-    is confirmed by a person (`confirm_destructive`)."""
+    is confirmed by a person (`confirm_destructive`). `risk`: what the model says of it, which never
+    makes it less than it is."""
     if verdict.do in ("allow", "deny"):
         allow = verdict.do == "allow"
         many = "rules" if "," in verdict.names else "rule"
@@ -146,7 +158,7 @@ def rule_on(
         return Ruling(allow, f"rule:{verdict.names}", words, verdict.why)
     if verdict.do == "ask" or confirm == EVERY:
         return None
-    if confirm == RISKY and not is_risky(call):
+    if confirm == RISKY and risk in PLAIN_RISKS and not is_risky(call):
         return Ruling(True, "confirm:risky", "allowed, not risky (confirm risky)")
     if confirm == ALL and not (guard and call.danger):
         return Ruling(True, "confirm:all", "allowed (confirm all)")

@@ -42,6 +42,7 @@ OUR_KINDS = frozenset(
         "_queue",
         "_turn",
         "_ask",
+        "_judged",
         "_agent",
         "_context",
         "_rate_limit",

@@ -45,6 +45,8 @@ class Profile(NamedTuple):
     """Known modes (id, name), where the agent itself reports none (row M1)."""
     confirms: tuple[tuple[str, str], ...] = ()
     """Which of its modes is which of ours: every, risky, all (row P6)."""
+    plain: tuple[str, ...] = ()
+    """Its tools that do nothing by themselves: what a sub-agent does is judged by itself (P11)."""
     never_asks: bool = False
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
@@ -86,6 +88,7 @@ _TABLE = {
     "rookery": Profile(  # it has files and a terminal of its own
         takes_reasons=True,
         clear=("clear",),
+        plain=("task",),
         parent=("rookery", "parentToolUseId"),
         confirms=_OPENHANDS_CONFIRMS,
     ),
@@ -138,6 +141,7 @@ def offers_of(profile: Profile) -> Json:
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
         "session": {"configOptions": {"boolean": {}}},
+        "_meta": {"rookery": {"judge": True}},  # core.judgement
     }
 
 

@@ -19,6 +19,7 @@ from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, dumps, kind_of
 from rookery.core.header import advance
 from rookery.core.ingest import is_aside
+from rookery.core.judged_look import judged_block
 from rookery.core.profiles import profile_of
 from rookery.core.remedies import remedy_for
 from rookery.core.standing import ORIGIN
@@ -167,6 +168,10 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     else:
         block["parts"] = parts.from_tool_content(loose.sequence(call, "content"))
     return [*ops, *put(block)]
+
+
+def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
+    return put(judged_block(after, event))
 
 
 def _answers(ask: Json) -> list[Json]:
@@ -366,6 +371,7 @@ _LOOKS: dict[str, Look] = {
     "_queue": _unseen,
     "_turn": _turn,
     "_ask": _ask,
+    "_judged": _judged,
     "_agent": _agent,
     "_context": _context,
     "_rate_limit": _rate_limit,

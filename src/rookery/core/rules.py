@@ -78,6 +78,8 @@ class Call(NamedTuple):
     """Why it cannot be undone; "": it can."""
     cut: bool = False
     """There may be more of it: no rule allows it."""
+    outside: str = ""
+    """A path of it that lies outside the session's directories (`core.reach`)."""
 
 
 class Verdict(NamedTuple):
@@ -95,12 +97,15 @@ class Verdict(NamedTuple):
 # --- what is asked -----------------------------------------------------------------------------
 
 
-def call_of(agent: str, call: Json, roots: Sequence[str], home: str) -> Call:
-    """A tool call as rules see it. `roots`: the session's directories, its own first."""
+def call_of(
+    agent: str, call: Json, roots: Sequence[str], home: str, free: Sequence[str] = ()
+) -> Call:
+    """A tool call as rules see it. `roots`: the session's directories, its own first; `free`: where
+    else anything may be written."""
     kind = loose.text(call, "kind")
     paths = danger.paths_of(call, tuple(roots), home)
     commands = _commands(call, kind)
-    judged = danger.danger_of(call, roots, home)
+    judged = danger.danger_of(call, [*roots, *free], home)
     if not judged and _is_cut(call, commands, paths):
         judged = "is too long to be judged"
     return Call(
@@ -209,10 +214,13 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
 
 def matches(rule: Rule, call: Call, command: Command) -> bool:
     strict = rule.do == "allow"
-    if rule.agent and not _any(rule.agent, [call.agent]):
-        return False
     if rule.kind and call.kind not in rule.kind:
         return False
+    if rule.agent and not _any(rule.agent, [call.agent]):
+        return False
+    every = (command.plain, *command.suspects, command.whole)
+    if rule.command and not globs.any_matches(rule.command, every):
+        return False  # by none of its readings: which one counts is asked below
     if rule.tool and not _any(rule.tool, call.tools[:1] if strict else call.tools):
         return False
     if rule.command and not any(
@@ -238,8 +246,7 @@ def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
-    known = list(texts)
-    return any(globs.matches_text(pattern, text) for pattern in patterns for text in known)
+    return globs.any_matches(tuple(patterns), list(texts))
 
 
 def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bool:

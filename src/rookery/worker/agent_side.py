@@ -8,12 +8,12 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
+from rookery.core import content, critic, danger, ingest, judgement, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
-from rookery.worker import asks
+from rookery.worker import asks, judgements
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
@@ -75,7 +75,7 @@ class AgentSide:
         )
         self._servers = Servers(directory, surroundings, config.node_path)
         home = os.path.dirname(os.path.dirname(directory))
-        self.judge = Judge(engine, self._current, home, self.profile)
+        self.judge = Judge(engine, self._current, home, self.profile, self._environment)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
@@ -302,6 +302,8 @@ class AgentSide:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:
             self._file(incoming)
+        elif incoming.method == judgement.METHOD:
+            judgements.take(incoming, self.judge, self._engine, self._remember)
         else:
             self._ask(incoming)
 

@@ -1,14 +1,14 @@
 """What is answered without a person: the rules as they stand in the file now, then how much this
-session is to ask (rows P5, P6)."""
+session is to ask (rows P5, P6, P11)."""
 
-import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 
+from rookery import places
 from rookery.client import rulebook
 from rookery.config import Config, ConfigError
-from rookery.core import confirming, loose, rules
+from rookery.core import confirming, judgement, loose, rules
 from rookery.core.asks import Answer, Refusal
+from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile
 from rookery.worker.engine import Engine
@@ -19,9 +19,8 @@ BY_NOBODY = ("default", "last", BY_CONFIG)
 
 LONGEST = 300
 
-MOST_LINKS = 50
-"""Paths of a call in which links are followed: what has more is allowed by no relative path."""
-UNKNOWN = "/\0"
+LEFT_KEPT = 500
+"""Calls of which is known that a person is to be asked."""
 
 
 class Judge:
@@ -31,28 +30,23 @@ class Judge:
         config: Callable[[], Config],
         home: str,
         profile: Callable[[], Profile],
+        environment: Mapping[str, str],
     ) -> None:
-        """`config`: as the file stands at that moment, or stood when it was sound."""
+        """`config`: as the file stands at that moment, or stood when it was sound. `environment`:
+        the session's."""
         self._engine = engine
         self._config = config
         self._home = home
         self._profile = profile
         self._calls: dict[str, rules.Call] = {}
         """Of the open asks: what a rule would be made of."""
+        self._left: dict[str, None] = {}
+        self._lay = places.lay(home, environment)
 
     def look_at(self, known: Json) -> rules.Call:
         """A tool call as rules see it, with the links in its paths followed."""
         header = self._engine.header
-        given = [header["cwd"], *header["roots"]]
-        roots = [*(os.path.realpath(root) for root in given), *given]
-        call = rules.call_of(header["agent"], known, roots, os.path.expanduser("~"))
-        paths = dict.fromkeys(call.paths)
-        for path in call.paths[:MOST_LINKS]:
-            with suppress(ValueError):  # of a path that no file can have
-                paths[os.path.realpath(path)] = None
-        if len(call.paths) > MOST_LINKS:
-            paths[UNKNOWN] = None
-        return call._replace(paths=tuple(paths))
+        return places.look_at(header["agent"], known, [header["cwd"], *header["roots"]], self._lay)
 
     def note(self, ask: Json, call: rules.Call) -> Json:
         """The ask, with what "always allow this" would allow."""
@@ -66,10 +60,29 @@ class Judge:
             return ask | {"always": rules.described(rule)[:LONGEST]}
         return ask
 
+    def judge(self, key: str, call: rules.Call, risk: str) -> judgement.Judgement:
+        """What is done with a call that its agent wants judged before it runs."""
+        found = judgement.judge(
+            self._config().rules,
+            call,
+            confirming.judged_by(self._engine.header),
+            guard=self._engine.policy.confirm_destructive,
+            risk=risk,
+            profile=self._profile(),
+        )
+        self._left.pop(key, None)
+        if found.outcome == "ask":
+            self._left[key] = None
+            if len(self._left) > LEFT_KEPT:
+                del self._left[next(iter(self._left))]
+        return found
+
     def answer(self, ask: Json, call: rules.Call) -> Answer | None:
         """None: it waits for a person."""
         verdict = rules.decide(self._config().rules, call)
+        left = key_of(loose.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = confirming.level(self._engine.header, self._profile())
+        level = confirming.EVERY if left else level
         guard = self._engine.policy.confirm_destructive
         ruling = confirming.rule_on(call, verdict, level, guard=guard)
         return None if ruling is None else confirming.ruled(ask, ruling)

@@ -3,8 +3,10 @@
 import json
 import os
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from rookery.agent.translate import content
+from rookery.core import danger
 from rookery.core.events import Json
 
 LONGEST_TITLE = 200
@@ -41,7 +43,9 @@ class Call(NamedTuple):
     def kind(self) -> str:
         name = self.tool
         if name in TERMINALS:
-            return "execute"
+            # A look at a command that runs already runs nothing.
+            looks = self.whole and self.arguments.get("command") == ""
+            return "read" if looks and not self.arguments.get("reset") else "execute"
         if name in EDITORS:
             return "read" if self.arguments.get("command") == "view" else "edit"
         if name.startswith("browser"):
@@ -90,6 +94,8 @@ class Call(NamedTuple):
             if path := _text(given, key):
                 places.append({"path": self.absolute(path)})
                 break
+        if not places and (url := _text(given, "url")).startswith("file:"):
+            places.append({"path": self.absolute(unquote(urlsplit(url).path))})
         span = given.get("view_range")
         line = span[0] if isinstance(span, list) and span else given.get("insert_line")
         if places and type(line) is int and line >= 1:
@@ -104,8 +110,13 @@ class Call(NamedTuple):
         }
         if len(json.dumps(given, default=str)) <= LONGEST_INPUT:
             return given
+        # A command keeps so much of it that whoever judges sees that there was more.
         return {
-            key: content.shortened(value, 50_000) if isinstance(value, str) else value
+            key: value[: danger.LONGEST]
+            if key in danger.TEXT_KEYS and isinstance(value, str)
+            else content.shortened(value, 50_000)
+            if isinstance(value, str)
+            else value
             for key, value in given.items()
             if isinstance(value, str | int | float | bool)
         }

@@ -17,6 +17,8 @@ type Sink = Callable[[str, str, Event], None]
 """(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
 type Began = Callable[[str, str, int, str], None]
 """(the event of the call that started it, its folder, how many events it had before, its task)"""
+type Permit = Callable[[str, ActionEvent], str]
+"""(the sub-agent's conversation, what it is about to do): why it may not; "": it may"""
 type Printed = Callable[[str, str, str], None]
 """(the sub-agent's conversation, the id of its call, what its command printed)"""
 
@@ -29,8 +31,15 @@ class Watcher(ConversationVisualizerBase):
     """The visualizer to give to a conversation. Its own events go elsewhere; those of its
     sub-agents go to `sink`, what their commands print to `printed`, in the thread of the tool."""
 
-    def __init__(self, sink: Sink, printed: Printed, began: Began = lambda *_: None) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        printed: Printed,
+        began: Began = lambda *_: None,
+        permit: Permit = lambda *_: "Nobody was asked.",
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._permit = permit
         self._sink = sink
         self._printed = printed
         self._began = began
@@ -56,7 +65,7 @@ class Watcher(ConversationVisualizerBase):
             named = [one for one in free if _mentions(one, agent_id)]
             found = next(iter(named or free or self._waiting), None)
             call, action = (found.tool_call_id, found.id) if found else ("", "")
-            child = ChildWatcher(self._sink, self._printed, call, action, self._began)
+            child = ChildWatcher(self._sink, self._printed, call, action, self._began, self._permit)
             self._children.append(child)
             return child
 
@@ -73,10 +82,17 @@ class Watcher(ConversationVisualizerBase):
 
 class ChildWatcher(ConversationVisualizerBase):
     def __init__(
-        self, sink: Sink, printed: Printed, call: str, action: str = "", began: Began | None = None
+        self,
+        sink: Sink,
+        printed: Printed,
+        call: str,
+        action: str = "",
+        began: Began | None = None,
+        permit: Permit = lambda *_: "Nobody was asked.",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
+        self._permit = permit
         self._action = action
         self._began = began
         self._sink = sink
@@ -95,6 +111,10 @@ class ChildWatcher(ConversationVisualizerBase):
         if self.call:
             self._sink(self.call, self.conversation, event)
 
+    def permit(self, action: ActionEvent) -> str:
+        """Why its conversation may not carry this out; "": it may."""
+        return self._permit(self.conversation, action)
+
     def on_output(self, call: str, text: str) -> None:
         if self.call:
             self._printed(self.conversation, call, text)
@@ -106,7 +126,9 @@ class ChildWatcher(ConversationVisualizerBase):
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
         """A sub-agent's sub-agent is shown in the same call."""
-        child = ChildWatcher(self._sink, self._printed, self.call, self._action, self._began)
+        child = ChildWatcher(
+            self._sink, self._printed, self.call, self._action, self._began, self._permit
+        )
         self._below.append(child)
         return child
 

@@ -14,6 +14,7 @@ from rookery.agent.translate.ids import Ids
 from rookery.agent.translate.open_calls import OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
 from rookery.core.events import Json
+from rookery.core.judgement import DENIED
 
 INTERNAL = {
     "SystemPromptEvent",
@@ -200,9 +201,13 @@ class Translator:
         return self._end(event, "failed", [content.shown(event.error)])
 
     def _refused(self, event: Any) -> list[Json]:
-        who = "A hook" if event.rejection_source == "hook" else "You"
-        reason = content.shown(f"{who} rejected this: {event.rejection_reason}")
-        return self._end(event, "failed", [reason])
+        who, reason = (
+            "A hook" if event.rejection_source == "hook" else "You",
+            event.rejection_reason,
+        )
+        if not reason.startswith(DENIED):
+            reason = f"{who} rejected this: {reason}"
+        return self._end(event, "failed", [content.shown(reason)])
 
     def _end(self, event: Any, status: str, shown: list[Json]) -> list[Json]:
         name = self._latest(event)

@@ -1,0 +1,33 @@
+"""`_rookery/judge`: an agent asks about actions before it runs them, and is answered at once (row
+P11)."""
+
+from collections.abc import Callable
+
+from rookery.core import judgement
+from rookery.core.calls import key_of
+from rookery.core.events import Json
+from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
+from rookery.worker.engine import Engine
+from rookery.worker.judge import Judge
+
+type Remember = Callable[[Json], Json]
+
+
+def take(incoming: Incoming, judge: Judge, engine: Engine, remember: Remember) -> None:
+    """`remember`: what is known of a call, with what this request says of it."""
+    wanted = judgement.wanted_in(incoming.params)
+    if wanted is None:
+        words = f"calls must be 1 to {judgement.MOST} objects with a toolCall"
+        incoming.fail(INVALID_PARAMS, words)
+        return
+    found: list[judgement.Judgement] = []
+    for call, risk in wanted:
+        judged = judge.judge(key_of(call), judge.look_at(remember(call)), risk)
+        found.append(judged)
+        if judged.by_rule and judged.outcome != "ask":
+            engine.append(judgement.noted(call, judged))
+    ruled = any(each.by_rule for each in found)
+    if ruled and not engine.perform_due():  # what a rule said is in the log before it holds
+        incoming.fail(INTERNAL_ERROR, "the log cannot be written: nothing is allowed")
+        return
+    incoming.reply({"judgements": [each.as_json() for each in found]})

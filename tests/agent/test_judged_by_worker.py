@@ -1,0 +1,291 @@
+"""Issue 9, line 2 (rows P6, P11) and line 12: our own agent under a real worker. Rules, what cannot
+be undone and the mode judge every action before it runs, in every mode."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from rookery import paths
+from rookery.agent.scripted.server import ScriptedModel
+from rookery.client.create import create_session
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.driving import edit, run
+from tests.conftest import end_all
+from tests.worker.aviary import Bird, is_ask, text_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+type Json = dict[str, Any]
+
+MODES = ("every", "risky", "all")
+COLD = "[agent]\nwarm = false\n"
+LOW = {"security_risk": "LOW"}
+
+
+class Nest(Bird):
+    """One session of our own agent, whose worker and process serve all tests here."""
+
+    def __init__(self, home: Path, work: Path) -> None:
+        environment = surroundings(home)
+        id = create_session(
+            str(home), agent="rookery", argv=ARGV, cwd=str(work), environment=environment
+        )
+        super().__init__(str(home), id)
+        self.work = work
+
+    def rules(self, *tables: str) -> None:
+        text = COLD + "".join(f"[[policy.rules]]\n{table}\n" for table in tables)
+        path = Path(self.home, "config.toml")
+        path.with_suffix(".new").write_text(text)
+        path.with_suffix(".new").replace(path)
+
+    async def mode(self, confirm: str) -> None:
+        await self.send("set", option="confirm", value=confirm)
+
+    async def told(self, *steps: Json) -> "Told":
+        """A turn in which nobody is asked."""
+        return Told(await self.turn([*steps, {"text": "<end>"}]))
+
+    async def asked(self, option: str, *steps: Json) -> tuple[Json, "Told"]:
+        """A turn in which one thing is asked, and answered so."""
+        begun = await self.prompt([*steps, {"text": "<end>"}])
+        ask = await self.ask(begun)
+        await self.answer(ask, option, confirm=True)
+        ended = await self.ended(begun)
+        return ask, Told(self.events(begun.seq - 1, ended.seq))
+
+
+class Told:
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+
+    @property
+    def asks(self) -> int:
+        """Of people: what a rule answered is none."""
+        return sum(is_ask(event) and "ruled" not in event.update for event in self.events)
+
+    @property
+    def judged(self) -> list[tuple[str, str | None]]:
+        found = [event for event in self.events if kind_of(event.update) == "_judged"]
+        return [(event.update["verdict"], event.by) for event in found]
+
+    @property
+    def statuses(self) -> list[str]:
+        """How each call ended."""
+        found: dict[str, str] = {}
+        for event in self.events:
+            if "toolCallId" in event.update and "status" in event.update:
+                found[event.update["toolCallId"]] = event.update["status"]
+        return list(found.values())
+
+    @property
+    def words(self) -> str:
+        return text_of(self.events)
+
+
+@pytest.fixture(scope="module")
+def house(model: ScriptedModel) -> Iterator[Path]:
+    home = Path(tempfile.mkdtemp(prefix="rkj-", dir="/tmp"))
+    (home / "person").mkdir()
+    write_settings(home, model)
+    paths.ensure_home(str(home))
+    yield home
+    try:
+        end_all(home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(house: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Nest]:
+    before = os.environ.get("ROOKERY_HOME")
+    os.environ["ROOKERY_HOME"] = str(house)
+    yield Nest(house, tmp_path_factory.mktemp("work"))
+    if before is None:
+        del os.environ["ROOKERY_HOME"]
+    else:
+        os.environ["ROOKERY_HOME"] = before
+
+
+@pytest.fixture
+def nest(shared: Nest) -> Nest:
+    shared.rules()
+    return shared
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A directory that is neither the session's nor a temporary one."""
+    made = Path(tempfile.mkdtemp(prefix="rkj-", dir="/var/tmp"))
+    yield made
+    shutil.rmtree(made)
+
+
+NO_TOUCH = 'name = "no-touch"\ndo = "deny"\ncommand = "touch*"\nreason = "nothing is touched here"'
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_I9_2_a_deny_rule_holds_in_every_mode(
+    nest: Nest, model: ScriptedModel, mode: str
+) -> None:
+    """P11; line 12, "Rules come first in any case": whatever the model says of the risk. The model
+    is told why, and goes on."""
+    nest.rules(NO_TOUCH)
+    await nest.mode(mode)
+    told = await nest.told(run(f"touch denied-{mode}", **LOW))
+    assert told.asks == 0
+    assert told.judged == [("deny", "rule:no-touch")]
+    assert told.statuses == ["failed"]
+    assert told.words == "<end>"
+    assert not (nest.work / f"denied-{mode}").exists()
+    said = str(model.asked[-1].body["messages"][-1]["content"])
+    assert "Denied by rule no-touch: nothing is touched here" in said
+    shown = [b for b in fold(None, told.events).blocks.values() if b["role"] == "ask"]
+    [block] = shown
+    assert block["text"] == "denied by rule no-touch: nothing is touched here"
+    assert block["status"] == "answered"
+    assert block["parent"] in fold(None, told.events).blocks
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_I9_2_what_cannot_be_undone_is_asked_in_every_mode(nest: Nest, mode: str) -> None:
+    """P11, P4; line 12, "everything is allowed except what cannot be undone": `rm -rf`, called LOW
+    by the model, waits for a person."""
+    await nest.mode(mode)
+    kept = nest.work / "build" / "kept"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("x")
+    ask, told = await nest.asked("reject", run("rm -rf build", **LOW))
+    assert "rm -rf" in ask["danger"]
+    assert kept.exists()
+    assert told.statuses == ["failed"]
+    ask, told = await nest.asked("allow-once", run("rm -rf build", **LOW))
+    assert not kept.exists()
+    assert told.statuses == ["completed"]
+
+
+async def test_I9_2_an_allow_rule_holds_where_everything_is_asked(nest: Nest) -> None:
+    """P11: without a person, and named in the log and on the call's card."""
+    nest.rules('name = "look"\ndo = "allow"\ncommand = "touch*"')
+    await nest.mode("every")
+    told = await nest.told(run("touch allowed"))
+    assert (told.asks, told.judged) == (0, [("allow", "rule:look")])
+    assert (nest.work / "allowed").exists()
+    blocks = fold(None, told.events).blocks.values()
+    assert [b["text"] for b in blocks if b["role"] == "ask"] == ["allowed by rule look"]
+
+
+async def test_I9_2_an_ask_rule_holds_where_all_is_approved(nest: Nest) -> None:
+    nest.rules('name = "first-me"\ndo = "ask"\ncommand = "touch*"')
+    await nest.mode("all")
+    _, told = await nest.asked("reject", run("touch asked", **LOW))
+    assert told.statuses == ["failed"]
+    assert not (nest.work / "asked").exists()
+
+
+async def test_P6_the_mode_decides_the_rest_and_writes_nothing(nest: Nest) -> None:
+    """Every: asked; risky: asked where the model says HIGH or nothing, or the text says so; all:
+    neither asked nor noted beside the call."""
+    await nest.mode("every")
+    assert (await nest.asked("allow-once", run("echo 1", **LOW)))[1].asks == 1
+    await nest.mode("risky")
+    told = await nest.told(run("echo 2", **LOW), run("echo 3", security_risk="MEDIUM"))
+    assert (told.asks, told.judged, told.statuses) == (0, [], ["completed"] * 2)
+    for risk in ({"security_risk": "HIGH"}, {}):
+        _, told = await nest.asked("reject", run("echo 4", **risk))
+        assert told.statuses == ["failed"]
+    await nest.mode("all")
+    told = await nest.told(run("echo 5", security_risk="HIGH"), run("echo 6"))
+    assert (told.asks, told.judged, told.statuses) == (0, [], ["completed"] * 2)
+
+
+async def test_I9_2_of_several_at_once_each_is_judged(nest: Nest) -> None:
+    """One denied, one allowed, one asked: in one step."""
+    nest.rules(NO_TOUCH)
+    await nest.mode("all")
+    steps = [run("touch never", **LOW), run("echo x > fine", **LOW), run("rm -rf build", **LOW)]
+    many = {"calls": [step["call"] for step in steps]}
+    ask, told = await nest.asked("reject", many)
+    assert "rm -rf" in ask["toolCall"]["rawInput"]["command"]
+    assert sorted(told.statuses) == ["completed", "failed", "failed"]
+    assert (nest.work / "fine").exists()
+    assert not (nest.work / "never").exists()
+    assert told.judged == [("deny", "rule:no-touch")]
+
+
+def task(*steps: Json) -> Json:
+    play = json.dumps({"play": [*steps, {"text": "did it"}]})
+    arguments = {"prompt": play, "subagent_type": "bash-runner", "description": "below", **LOW}
+    return {"call": {"name": "task", "arguments": arguments}}
+
+
+@pytest.mark.parametrize("mode", ["risky", "all"])
+async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, mode: str) -> None:
+    """P11: its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
+    without a question, the start of the sub-agent too."""
+    nest.rules(NO_TOUCH)
+    await nest.mode(mode)
+    told = await nest.told(task(run("touch below", **LOW), run("echo y > plain", **LOW)))
+    assert (told.asks, told.judged) == (0, [("deny", "rule:no-touch")])
+    assert not (nest.work / "below").exists()
+    assert (nest.work / "plain").exists()
+    assert any("nothing is touched here" in str(asked.body["messages"]) for asked in model.asked)
+    (nest.work / "build").mkdir(exist_ok=True)
+    ask, told = await nest.asked("reject", task(run("rm -rf build", **LOW)))
+    assert "rm -rf" in ask["danger"]
+    assert (nest.work / "build").exists()
+
+
+async def test_I9_12_files_outside_the_roots_are_asked_about(nest: Nest, outside: Path) -> None:
+    """P11; line 12, "only inside the session's directory": a write in every mode, also through a
+    link; a read unless all is approved; keys in every mode."""
+    os.symlink(outside, nest.work / "link")
+    (outside / "note").write_text("x")
+    key = Path(nest.home, "agent_settings.json")
+    await nest.mode("all")
+    for path in (outside / "new", nest.work / "link" / "new"):
+        ask, told = await nest.asked("reject", edit(path, "x"))
+        assert "outside the session's directories" in ask["danger"]
+        assert told.statuses == ["failed"]
+    assert not (outside / "new").exists()
+    ask, _ = await nest.asked("allow-once", edit(outside / "new", "x"))
+    assert (outside / "new").read_text() == "x"
+    told = await nest.told(view(outside / "note"), edit(nest.work / "inside", "x"))
+    assert told.statuses == ["completed"] * 2
+    ask, _ = await nest.asked("reject", view(key))
+    assert "Rookery's own files" in ask["danger"]
+    await nest.mode("risky")
+    ask, _ = await nest.asked("reject", view(outside / "note"))
+    assert "danger" not in ask
+    assert (await nest.told(view(nest.work / "inside"))).statuses == ["completed"]
+
+
+def view(path: Path) -> Json:
+    arguments = {"command": "view", "path": str(path), **LOW}
+    return {"call": {"name": "file_editor", "arguments": arguments}}
+
+
+async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nest) -> None:
+    """A rule that is made while the session works holds for the next action; `policy test` counts
+    what a rule judged among what was asked."""
+    from rookery.cli.rehearsal import rehearse
+    from rookery.config import load
+
+    await nest.mode("all")
+    assert (await nest.told(run("touch before"))).statuses == ["completed"]
+    nest.rules(NO_TOUCH)
+    told = await nest.told(run("touch after"))
+    assert told.statuses == ["failed"]
+    last = rehearse(nest.id, load(nest.home).rules)[-1]
+    assert (last.what, last.said, last.by) == ("touch after", "deny", "rule:no-touch")
+    assert last.verdict.do == "deny"
+    assert not last.by_person
