@@ -72,6 +72,11 @@ class Running:
         assert self.process.stdout is not None
         return _read_until(self.process.stdout.fileno(), word)
 
+    def read_err_until(self, word: str) -> str:
+        """What came on stderr up to and with `word`."""
+        assert self.process.stderr is not None
+        return _read_until(self.process.stderr.fileno(), word)
+
     def signal(self, number: int = signal.SIGINT) -> None:
         """As a terminal does it: to the whole group."""
         os.killpg(self.process.pid, number)

@@ -159,7 +159,7 @@ def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
     assert (missing.code, "no prompt that met a rate limit" in missing.err) == (1, True)
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
-    assert f"Resume now: rookery resume {session}" in limit.out
+    assert f"Resume now: rookery resume {session}" in limit.err
     rookery("stop", session)
     assert rookery("resume", session).code == 0
     while listed()[session]["turn"] < 2 or listed()[session]["state"] != "idle":

@@ -117,7 +117,7 @@ def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> No
     steps = play(run("git status"), run("git push"), run("make"))
     with Running("run", "--approve", "ask", "--title", "Past", steps) as running:
         for said in ("allow", "allow", "reject"):
-            running.read_until("  1  ")
+            running.read_err_until("  1  ")
             assert rookery("answer", "Past", said).code == 0
         running.end()
     nothing = rookery("policy", "test")
@@ -144,11 +144,11 @@ def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> No
 def test_P5_always_allow_from_an_ask(home: Path) -> None:
     steps = play(run("make"), run("rm -rf x"))
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
-        running.read_until("  4  Always allow this, by a rule: demo · execute · make")
+        running.read_err_until("  4  Always allow this, by a rule: demo · execute · make")
         done = rookery("answer", "House", "--always-allow")
         assert done.code == 0
         assert "rookery policy remove demo-execute" in done.err
-        running.read_until("  1  ")
+        running.read_err_until("  1  ")
         refused = rookery("answer", "House", "--always-allow")
         assert refused.code == 3
         assert "not for good" in refused.err
@@ -156,10 +156,10 @@ def test_P5_always_allow_from_an_ask(home: Path) -> None:
         rookery("answer", "House", "reject")
         running.end()
     again = rookery("prompt", "House", "--wait", play(run("make")))
-    assert "allowed by rule demo-execute" in again.out
+    assert "allowed by rule demo-execute" in again.err
     assert rookery("policy", "remove", "demo-execute").code == 0
     with Running("prompt", "House", "--wait", play(run("make"))) as running:
-        running.read_until("  4  ")
+        running.read_err_until("  4  ")
         assert rookery("answer", "House", "4").code == 0  # the number that is shown
         running.end()
     assert "demo-execute" in rookery("policy", "list").out
@@ -177,7 +177,7 @@ def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     assert "asks if risky" in rookery("ps").out
     assert json.loads(rookery("ps", "--json").out)["confirm"] == "risky"
     done = rookery("prompt", session, "--wait", play(run("ls")))
-    assert "allowed, not risky (confirm risky)" in done.out
+    assert "allowed, not risky (confirm risky)" in done.err
     assert "High risk only" in rookery("show", session).err
     assert json.loads(rookery("show", session, "--json").out)["header"]["confirm"] == "risky"
     second = rookery("new").out.strip()
@@ -236,7 +236,7 @@ def test_U13_the_policy_may_allow_what_cannot_be_undone(home: Path) -> None:
     add("allow", "--command", "rm *", "--destructive", "--name", "rm")
     done = rookery("run", play(run("rm -rf x")))
     assert (done.code, "ran rm -rf x." in done.out) == (0, True)
-    assert "allowed by rule rm" in done.out
+    assert "allowed by rule rm" in done.err
     assert "Rejected" not in done.err
 
 

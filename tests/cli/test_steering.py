@@ -191,7 +191,7 @@ def test_too_many_files_are_too_many(home: Path, tmp_path: Path) -> None:
 
 def test_a_command_shows_its_output_under_its_call(home: Path, tmp_path: Path) -> None:
     """F2"""
-    done = rookery("run", "--cwd", str(tmp_path), play({"command": "echo hi; exit 3"}))
+    done = rookery("run", "--verbose", "--cwd", str(tmp_path), play({"command": "echo hi; exit 3"}))
     assert "✗ run echo hi; exit 3" in done.out
     assert "exit 3 · failed\n    hi\n" in done.out
     assert done.out.count("hi\n") == 1

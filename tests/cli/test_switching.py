@@ -85,7 +85,7 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
     session = made({"text": "hi"})
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
-    assert f"Continue in another agent: rookery switch-agent {session} AGENT" in limit.out
+    assert f"Continue in another agent: rookery switch-agent {session} AGENT" in limit.err
     assert rookery("switch-agent", session, jay).code == 0
     told = rookery("recap", session).out
     assert "This prompt was not processed yet:" in told

@@ -272,8 +272,8 @@ def test_run_waits_for_the_loop_and_exits_with_the_truth(
     assert done.code == code, done.err
     assert done.out.count("Did it.") == turns
     if turns == 3:
-        assert done.out.count("★★★★★ 1.00") == 1
-        assert "refinement 2 of 3, from the critic" in done.out
+        assert done.err.count("★★★★★ 1.00") == 1
+        assert "refinement 2 of 3, from the critic" in done.err
     if code:
         assert "the critic is not content" in done.err
 
@@ -284,7 +284,7 @@ def test_a_run_without_a_verdict_exits_as_its_turn_did(aviary: Aviary) -> None:
     bird = aviary.hatch({"otherwise": WORKS})
     done = rookery("prompt", bird.id, "--wait", "go")
     assert done.code == 0, done.err
-    assert "Critic: no score (command)" in done.out
+    assert "Critic: no score (command)" in done.err
 
 
 def test_set_shows_and_refuses(aviary: Aviary) -> None:

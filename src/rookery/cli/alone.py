@@ -23,6 +23,7 @@ class Given(NamedTuple):
     risky: bool = False
     headless: bool = False
     as_json: bool = False
+    verbose: bool = False
     override: bool = False
     leave_at_once: bool = False
 
@@ -51,6 +52,9 @@ OPTIONS = (
     click.option("--llm-approve", "risky", is_flag=True, help="Ask only about what is risky."),
     click.option("--headless", is_flag=True, help="No interface: as `rookery run`; needs a task."),
     click.option("--json", "as_json", is_flag=True, help="With --headless: one event a line."),
+    click.option(
+        "--verbose", is_flag=True, help="With --headless, in a pipe: the whole transcript."
+    ),
     flags.override,
     click.option(
         "--exit-without-confirmation",
@@ -75,6 +79,9 @@ def begin(context: click.Context, given: Given) -> int:
         raise click.UsageError("--task and --file exclude each other.")
     if given.as_json and not given.headless:
         raise click.UsageError("--json goes with --headless. Else: rookery run --json.")
+    if given.verbose and not given.headless:
+        raise click.UsageError("--verbose goes with --headless. Else: rookery run --verbose.")
+    flags.check_output(as_json=given.as_json, verbose=given.verbose)
     if given.override:
         os.environ[OVERRIDE] = "1"  # the sessions are made in this environment
     task = _read(given.file) if given.file else given.task
@@ -105,7 +112,8 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         from rookery.cli.running import run
 
         more = {"agent": given.agent, "always": given.always, "risky": given.risky}
-        code = context.invoke(run, text=(task,), as_json=given.as_json, **more)
+        shown = {"as_json": given.as_json, "verbose": given.verbose}
+        code = context.invoke(run, text=(task,), **shown, **more)
         return int(code)
     if given.agent:
         raise click.UsageError("A session keeps its agent: --agent is for a new one.")
@@ -115,7 +123,14 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     from rookery.cli.turns import continue_turn
 
     policy = Policy("risky" if given.risky else "all", stated=given.always or given.risky)
-    return continue_turn(standard(), session, Message(task, []), policy, as_json=given.as_json)
+    return continue_turn(
+        standard(),
+        session,
+        Message(task, []),
+        policy,
+        as_json=given.as_json,
+        verbose=given.verbose,
+    )
 
 
 def _open(given: Given, task: str) -> int:

@@ -13,7 +13,17 @@ override = click.option(
     is_flag=True,
     help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
 )
+verbose = click.option(
+    "--verbose",
+    is_flag=True,
+    help="In a pipe, too: the whole transcript on stdout, not the answer alone.",
+)
 line = click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
+
+
+def check_output(*, as_json: bool, verbose: bool) -> None:
+    if as_json and verbose:
+        raise click.UsageError("--json and --verbose exclude each other.")
 
 
 def again(command: Command) -> Command:

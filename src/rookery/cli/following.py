@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
+from rookery.cli.look.answer import Answer
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.client.seen import mark
@@ -35,13 +36,16 @@ class Watch:
         screen: Screen,
         document: Document,
         transcript: Transcript | None,
+        answer: Answer | None = None,
     ) -> None:
-        """Without a transcript each event is written as a line of JSON."""
+        """Without a transcript each event is written as a line of JSON. With an answer, the agent's
+        words go there."""
         self.client = client
         self.screen = screen
         self.document = document
         self.showing = True
         self._transcript = transcript
+        self._answer = answer
         self._gone = False
 
     async def events(self, since: int) -> AsyncGenerator[Event, None]:
@@ -63,6 +67,8 @@ class Watch:
             self.finish()
 
     def finish(self) -> None:
+        if self._answer is not None:
+            self._answer.close()
         if self._transcript is not None:
             self._transcript.finish()
 
@@ -75,6 +81,8 @@ class Watch:
         if self._transcript is None:
             self.screen.line(dumps(event_to_json(event)))
             return
+        if self._answer is not None:
+            self._answer.hear(event, ops)
         self._transcript.feed(self.document, ops)
         self._show_status()
 

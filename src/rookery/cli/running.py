@@ -124,6 +124,7 @@ def create(wanted: Wanted, confirm: str = "") -> str:
 @click.command()
 @_of_a_session
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
+@flags.verbose
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
@@ -142,8 +143,9 @@ def create(wanted: Wanted, confirm: str = "") -> str:
 @attach_option
 @click.option("--stop", is_flag=True, help="Put the session to sleep when the turn has ended.")
 @click.argument("text", nargs=-1)
-def run(
+def run(  # noqa: PLR0913, PLR0917 - each is an option
     as_json: bool,
+    verbose: bool,
     stop: bool,
     approve: str | None,
     always: bool,
@@ -158,6 +160,9 @@ def run(
     TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
     on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
 
+    A terminal shows the whole transcript. In a pipe, stdout is the agent's answer alone: its
+    messages, an empty line between them. What else happens is told on stderr, a line each.
+
     Nobody is asked: without a word about it, everything is approved that the agent asks. What
     cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3, unless
     --confirm-destructive or a rule (rookery policy) allows it. Rules come first in any case.
@@ -167,9 +172,10 @@ def run(
     rookery run --llm-approve "Tidy up the build scripts"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --agent claude --approve ask "Tidy up the build scripts"
-    git diff | rookery run "Review this change:" -
+    git diff | rookery run "Review this change:" - > review.md
     """
     screen = standard()
+    flags.check_output(as_json=as_json, verbose=verbose)
     try:
         wanted = _wanted(screen, **of_session)
     except AgentsAsked:
@@ -183,7 +189,13 @@ def run(
     # That it asks us lets us say no; a person who is there is asked as they last chose.
     confirm = {"risky": "risky", "ask": ""}.get(policy.approve, "every")
     return run_turn(
-        screen, lambda: create(wanted, confirm), message, policy, as_json=as_json, stop=stop
+        screen,
+        lambda: create(wanted, confirm),
+        message,
+        policy,
+        as_json=as_json,
+        stop=stop,
+        verbose=verbose,
     )
 
 

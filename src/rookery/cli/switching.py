@@ -1,16 +1,21 @@
 """`switch-agent`, `recap`, `clear`: another agent for a session, or a fresh start for its own; and
 what was said before, in short (rows S1, S2, S4)."""
 
+import os
+
 import click
 
 from rookery import paths, registry
 from rookery.cli import exits
 from rookery.cli.look.safe import clean, clean_line
-from rookery.cli.look.screen import standard
+from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents, session_argument
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
-from rookery.core import switching
+from rookery.client.fleet import head_of_session
+from rookery.client.session import Rejected
+from rookery.core import loose, options, switching
+from rookery.core.environment import overriding
 from rookery.core.events import Json
 
 
@@ -25,6 +30,10 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     A turn that runs is cancelled, the old agent is ended, and its modes, options and limits go with
     it. Prompts that wait are kept. `rookery agents` lists who can take over.
 
+    With --model the new agent is started at once. Where it has no such model, it goes on with
+    another one, which is said, and the exit code is 1; of Rookery's own agent, whose models are
+    known (rookery setup --list), nothing is switched then.
+
     \b
     rookery switch-agent 3f2a codex
     rookery switch-agent 3f2a claude --model opus
@@ -36,6 +45,9 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     refusal = switching.refusal(before, command, registry.names(_own_agents()))
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
+    if model is not None and target == registry.OWN:
+        _check_saved(session, model)
+    asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
@@ -43,7 +55,13 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     waiting = len(header_of(session)["queue"])
     if waiting:
         screen.note(f"What waits ({waiting}) is sent by: rookery queue {session} send")
-    return exits.DONE
+    if model is None:
+        return exits.DONE
+    try:
+        return _check_model(screen, session, model)
+    finally:
+        if asleep:
+            send(session, {"do": "stop"})
 
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
@@ -60,6 +78,44 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if model is not None and not model.strip():
         raise click.BadParameter("a model has a name.", param_hint="--model")
     return command | ({"model": model} if model is not None else {})
+
+
+def _check_saved(session: str, model: str) -> None:
+    """Before anything is done: the saved models are all that our own agent has, unless the
+    session's environment goes over them."""
+    from rookery import models
+
+    saved = paths.read_json(
+        os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
+    )
+    if overriding(loose.mapping(saved, "environment")) or overriding(os.environ):
+        return
+    names = [each.name for each in models.glance(paths.home()).models]
+    choices = [{"value": name, "name": name} for name in names]
+    if not names or options.choice_of({"choices": choices}, model) is None:
+        known = f"There are: {', '.join(names)}." if names else "There is none: rookery setup"
+        raise click.BadParameter(f"no model {model!r} is saved. {known}", param_hint="--model")
+
+
+def _check_model(screen: Screen, session: str, model: str) -> int:
+    """Once the agent has started, it has said which models it has, and taken one or not."""
+    try:
+        send(session, {"do": "start"})
+    except Rejected as error:
+        screen.note(f"It does not start: {clean(error.message)}")
+        return exits.FAILED
+    header = header_of(session)
+    option = options.find(header["options"], "model")
+    value = options.choice_of(option, model) if option else None
+    if value is not None and header["model"] == value:
+        screen.note(f"The model is {clean_line(value)}.")
+        return exits.DONE
+    if value is None:
+        screen.note(clean_line(options.lacking(header["agent"], "model", model, option)))
+    else:  # it has it, and refused it: why is in the session
+        screen.note(f"{clean_line(header['agent'])} did not take the model {clean_line(model)}.")
+    screen.note(f"rookery set {session} model NAME chooses another one.")
+    return exits.FAILED
 
 
 def _own_agents() -> "dict[str, list[str]]":

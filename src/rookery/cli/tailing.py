@@ -28,10 +28,12 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
     screen = standard()
     from rookery.cli.following import attend
 
-    def farewell() -> str:
-        return f"Session {session} goes on without you: rookery tail {session}"
+    def leave() -> str:
+        from rookery.cli.leaving import farewell
 
-    return attend(lambda: _follow(screen, session, since, as_json), screen, farewell)
+        return farewell(session)
+
+    return attend(lambda: _follow(screen, session, since, as_json), screen, leave)
 
 
 async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:

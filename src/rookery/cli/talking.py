@@ -3,7 +3,7 @@
 import click
 
 from rookery import paths
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
 from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
@@ -24,6 +24,7 @@ STEERED_WITHIN = 2.0
 @attach_option
 @click.option("--wait", is_flag=True, help="Stream the answer, and exit with the turn's end.")
 @click.option("--json", "as_json", is_flag=True, help="With --wait: print one event a line.")
+@click.option("--verbose", is_flag=True, help="With --wait, in a pipe: the whole transcript.")
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
@@ -52,6 +53,7 @@ def prompt(
     cat error.log | rookery prompt 3f2a "What is this?" -
     """
     screen = standard()
+    flags.check_output(as_json=more["as_json"], verbose=more["verbose"])
     message = message_of(text, files)
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
@@ -62,8 +64,10 @@ def prompt(
         from rookery.cli.turns import continue_turn
 
         policy = Policy(approve, destructive=more["destructive"])
-        as_json = more["as_json"]
-        return continue_turn(screen, session, message, policy, as_json=as_json, steer=steer)
+        as_json, verbose = more["as_json"], more["verbose"]
+        return continue_turn(
+            screen, session, message, policy, as_json=as_json, steer=steer, verbose=verbose
+        )
     blocks = message.blocks(paths.session_dir(paths.home(), session))
     command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
     outcome = send(session, command)

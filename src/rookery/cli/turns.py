@@ -7,6 +7,8 @@ from contextlib import aclosing
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.following import Watch, attend
+from rookery.cli.leaving import farewell
+from rookery.cli.look.answer import Answer
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
@@ -21,7 +23,6 @@ from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
 from rookery.core.verdicts import COMMAND
-from rookery.log.reader import Reader
 
 HEADLESS = "headless"
 
@@ -37,15 +38,7 @@ class Progress:
     def farewell(self) -> str:
         if not self.session:
             return "Nothing was started."
-        with Reader.open(paths.session_dir(paths.home(), self.session)) as log:
-            taken = log.find(self.command) is not None
-        if not taken:
-            return f"Left before the prompt was sent. The session is {self.session}."
-        return (
-            f"Session {self.session} goes on without you.\n"
-            f"  rookery tail {self.session}     to watch it\n"
-            f"  rookery cancel {self.session}   to end its turn"
-        )
+        return farewell(self.session, self.command)
 
 
 def run_turn(
@@ -56,15 +49,17 @@ def run_turn(
     *,
     as_json: bool,
     stop: bool,
+    verbose: bool = False,
 ) -> int:
-    """A new session with one prompt; the exit code. `stop`: it is put to sleep afterwards."""
+    """A new session with one prompt; the exit code. `stop`: it is put to sleep afterwards;
+    `verbose`: a pipe, too, gets the transcript."""
     progress = Progress()
 
     async def main() -> int:
         progress.session = create()
         client = SessionClient(paths.home(), progress.session, _name(policy))
         try:
-            turn = _Turn(client, screen, Document(), policy, as_json=as_json, prompts=False)
+            turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
             turn.introduce()
             code = await turn.play(message, 0, progress)
             if stop:
@@ -84,6 +79,7 @@ def continue_turn(
     *,
     as_json: bool,
     steer: bool = False,
+    verbose: bool = False,
 ) -> int:
     """A prompt to a session that is there; the exit code of the turn that it becomes, or enters."""
     progress = Progress(session)
@@ -94,7 +90,7 @@ def continue_turn(
             header, events = client.log.tail()
             document = fold(header, events)
             since = events[-1].seq if events else 0
-            turn = _Turn(client, screen, document, policy, as_json=as_json, prompts=False)
+            turn = _Turn(client, screen, document, policy, as_json=as_json, verbose=verbose)
             turn.watch.showing = False
             return await turn.play(message, since, progress, steer=steer)
         finally:
@@ -117,17 +113,23 @@ class _Turn:
         policy: Policy,
         *,
         as_json: bool,
-        prompts: bool,
+        verbose: bool,
     ) -> None:
-        asks = policy.approve == "ask"
-        transcript = None
+        transcript, self._answer_alone = None, None
         if not as_json:
-            timed = shows_durations()
-            transcript = Transcript(screen, prompts=prompts, asks=asks, durations=timed)
+            alone = screen.piped and not verbose
+            self._answer_alone = Answer(screen) if alone else None
+            transcript = Transcript(
+                screen.beside() if alone else screen,
+                prompts=False,
+                asks=policy.approve == "ask",
+                durations=shows_durations(),
+                brief=alone,
+            )
         self.client = client
         self.screen = screen
         self.document = document
-        self.watch = Watch(client, screen, document, transcript)
+        self.watch = Watch(client, screen, document, transcript, self._answer_alone)
         self.policy = policy
         self.rejected = False
         self._n = 0
@@ -238,6 +240,8 @@ class _Turn:
         said = words.get(reason, reason.replace("_", " "))
         if self._poor and reason == "end_turn":
             said = "done, but the critic is not content"
+        if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
+            self.screen.note("The agent said nothing.")
         self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
 
     def _seconds(self) -> float:

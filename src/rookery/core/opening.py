@@ -35,11 +35,15 @@ def offers_of(result: object, wish: Wish) -> Json:
     return offers
 
 
+CHOSEN = ("model", "mode", "effort")
+
+
 def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
-    """What differs from what the agent starts with; a value that it does not know is left alone."""
+    """What differs from what the agent starts with; a value that it does not know is left alone,
+    and `unavailable` says so."""
     found: list[Setting] = []
     confirm = loose.text(wish.chosen, confirming.OPTION)
-    for name in ("model", "mode", "effort"):
+    for name in CHOSEN:
         option = options.find(options.offered(offers), name)
         wanted = loose.text(wish.chosen, name)
         if name == "mode" and not wanted and confirm:
@@ -57,6 +61,20 @@ def unoffered(offers: Json, wish: Wish) -> str:
     mode = options.find(options.offered(offers), "mode")
     wanted = loose.text(wish.chosen, confirming.OPTION)
     return confirming.unoffered(wish.name, wish.profile, mode, wanted)
+
+
+def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
+    """Of what a person chose, what the agent does not have: it goes on with its own, and that is
+    said. `fresh`: an agent that takes up an old session may tell its options later."""
+    found = []
+    for name in CHOSEN:
+        wanted = loose.text(wish.chosen, name)
+        option = options.find(options.offered(offers), name)
+        if wanted and option and options.choice_of(option, wanted) is None:
+            found.append(options.lacking(wish.name, name, wanted, option))
+        elif wanted and option is None and fresh:
+            found.append(options.lacking(wish.name, name, wanted, None))
+    return found
 
 
 def warning(text: str) -> Json:

@@ -27,6 +27,10 @@ CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
 """What a person calls it, and what the protocol does."""
 
 
+LISTED = 20
+"""Values that a sentence names; the rest is counted by an ellipsis."""
+
+
 def find(options: list[Json], name: str) -> Json | None:
     """The option that a person means: mode, model, effort, or an option's own id."""
     category = CATEGORY.get(name)
@@ -56,6 +60,16 @@ def choice_of(option: Json, wanted: str) -> str | None:
         group = next((names for names in ALIKE if plain in names), frozenset[str]())
         named = [value for value in values if _plain(value) in group]
     return named[0] if named else None
+
+
+def lacking(agent: str, name: str, wanted: str, option: Json | None) -> str:
+    """That an agent does not have what was chosen, what it has, and with what it goes on."""
+    if option is None:
+        return f"{agent} offers no choice of {name}: {wanted!r} is not used."
+    has = ", ".join(choice["value"] for choice in option["choices"][:LISTED])
+    more = ", …" if len(option["choices"]) > LISTED else ""
+    now = f" It goes on with {option['value']}." if option["value"] else ""
+    return f"{agent} has no {name} {wanted!r}. It has: {has}{more}.{now}"
 
 
 def _plain(text: str) -> str:

@@ -261,8 +261,9 @@ def _opened(
     past = restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     applying, effects = _apply(opened, now, policy)
-    text = opening.unoffered(offers, wish)
-    amber: list[Effect] = [Append(Draft(opening.warning(text)))] if text else []
+    texts = [opening.unoffered(offers, wish)]
+    texts += opening.unavailable(offers, wish, fresh=fresh and clearing is None)
+    amber = [Append(Draft(opening.warning(text))) for text in texts if text]
     return applying, [*before, Append(Draft(update)), *amber, *effects]
 
 

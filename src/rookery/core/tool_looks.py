@@ -52,6 +52,12 @@ def parent(tools: Json, call: Json, profile: Profile) -> str | None:
     return None
 
 
+def is_sub_agents(update: Json) -> bool:
+    """Whether an update belongs to a call, whatever its vendor calls itself: a sub-agent's."""
+    meta = loose.mapping(update, "_meta")
+    return any(loose.text(each, "parentToolUseId") for each in meta.values())
+
+
 def _title(title: str, profile: Profile) -> str:
     """`mcp__server__tool` as people say it."""
     for prefix in profile.mcp:

@@ -5,7 +5,7 @@ No control code leaves here unless stdout is a terminal that is allowed colour.
 
 import os
 import sys
-from typing import TextIO
+from typing import TextIO, override
 
 from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import cut
@@ -43,6 +43,15 @@ class Screen:
         self.paint = Paint(colour=live, signs=signs)
         self._status = ""
 
+    @property
+    def piped(self) -> bool:
+        """Whether stdout is read by a program, not by a person at a terminal."""
+        return not self.out.isatty()
+
+    def beside(self) -> "Screen":
+        """The same on stderr: for what is not the result."""
+        return _Beside(self.err, self.err, live=False, signs=_has_signs(self.err))
+
     def write(self, text: str) -> None:
         """Results."""
         self._put((ERASE if self._status else "") + text)
@@ -76,6 +85,20 @@ class Screen:
             self.out.flush()
         except BrokenPipeError:
             raise PipeClosed from None
+        except OSError as error:  # a full disk, say: whose fault it is has to be told
+            raise OSError(error.errno, error.strerror, "stdout") from None
+
+
+class _Beside(Screen):
+    """Nobody has to read it."""
+
+    @override
+    def _put(self, text: str) -> None:
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except OSError:
+            self.out = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
 
 
 def standard() -> Screen:

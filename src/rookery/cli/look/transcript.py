@@ -22,7 +22,8 @@ DEEPEST = 8
 
 class Transcript:
     """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
-    `durations`: say how long each call took."""
+    `durations`: say how long each call took; `brief`: a line for each thing that happens, and not
+    the agent's own words, which are written elsewhere."""
 
     def __init__(
         self,
@@ -32,6 +33,7 @@ class Transcript:
         asks: bool = True,
         full: bool = False,
         durations: bool = True,
+        brief: bool = False,
     ) -> None:
         self.screen = screen
         self.paint = screen.paint
@@ -39,6 +41,7 @@ class Transcript:
         self._asks = asks
         self._full = full
         self._durations = durations
+        self._brief = brief
         self._last = ""  # the role that was written last
         self._open = ""  # the id of the message that is being written
         self._held = ""  # newlines at its end, written when more of it comes
@@ -94,6 +97,11 @@ class Transcript:
         if role not in ("tool", "terminal"):
             self._claim()
         match role:
+            case "answer" if self._brief:
+                found = [
+                    each for part in block["parts"] for each in lines.of_part(part, self.paint)
+                ]
+                self._once(block, found)
             case "answer":
                 self._message(block)
             case "thought":
@@ -142,7 +150,7 @@ class Transcript:
         return [wrapped(line, self.screen.width) if self.screen.fits else line for line in found]
 
     def _separate(self, role: str) -> None:
-        if self._last and not (role in CLOSE and self._last in CLOSE):
+        if self._last and not (role in CLOSE and self._last in CLOSE) and not self._brief:
             self.screen.write("\n")
         self._last = role
 
@@ -207,7 +215,8 @@ class Transcript:
         self._written.update(each["id"] for each in terminals)
         cwd, timed = document.header["cwd"], self._durations
         found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
-        if self._asked.get(block["id"]) != block["parts"] or not block["parts"]:
+        told_before = self._asked.get(block["id"]) == block["parts"] and block["parts"]
+        if not told_before and not self._brief:
             opened = card.details(block, told, self.paint, full=self._full)
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)

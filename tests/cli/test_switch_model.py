@@ -1,0 +1,106 @@
+"""I9 line 13 (rows S1, M1): `switch-agent --model` with a model that is not there is said, and the
+exit code is not 0."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.driving import made, rookery
+
+pytestmark = pytest.mark.usefixtures("home")
+
+LEGACY = {
+    "models": {
+        "currentModelId": "small",
+        "availableModels": [
+            {"modelId": "small", "name": "Small"},
+            {"modelId": "big", "name": "Big one"},
+        ],
+    }
+}
+OPTION = {
+    "configOptions": [
+        {
+            "id": "model",
+            "name": "Model",
+            "category": "model",
+            "type": "select",
+            "currentValue": "small",
+            "options": [{"value": "small", "name": "Small"}, {"value": "big", "name": "Big one"}],
+        }
+    ]
+}
+
+
+def agent(home: Path, **of_agent: Any) -> str:
+    script = home / "jay.json"
+    script.write_text(json.dumps({"agent": of_agent}))
+    argv = [sys.executable, "-P", "-m", "rookery.acp.player", str(script)]
+    argv += ["--state", str(home / "jay")]
+    (home / "config.toml").write_text(f"[agents.jay]\ncommand = {json.dumps(argv)}\n")
+    return "jay"
+
+
+def header(session: str) -> dict[str, Any]:
+    return dict(json.loads(rookery("show", session, "--json").out)["header"])
+
+
+@pytest.mark.parametrize("offers", [LEGACY, OPTION], ids=["models", "option"])
+@pytest.mark.parametrize("sleeps", [False, True], ids=["awake", "asleep"])
+def test_I9_13_a_model_that_is_not_there(home: Path, offers: dict[str, Any], sleeps: bool) -> None:
+    jay = agent(home, **offers)
+    session = made({"text": "hi"})
+    if sleeps:
+        rookery("stop", session)
+    done = rookery("switch-agent", session, jay, "--model", "huge")
+    assert done.code == 1
+    assert "demo → jay." in done.err
+    assert "jay has no model 'huge'. It has: small, big. It goes on with small." in done.err
+    assert header(session)["model"] == "small"
+    said = rookery("show", session).out  # in the session, for every face
+    assert "jay has no model 'huge'" in said
+    assert json.loads(rookery("ps", "--json").out)["awake"] is not sleeps
+
+
+@pytest.mark.parametrize("name", ["big", "Big One"])
+def test_I9_13_a_model_that_is_there(home: Path, name: str) -> None:
+    jay = agent(home, **OPTION)
+    session = made({"text": "hi"})
+    done = rookery("switch-agent", session, jay, "--model", name)
+    assert (done.code, "The model is big." in done.err) == (0, True)
+    assert header(session)["model"] == "big"
+    assert "no model" not in rookery("show", session).out
+
+
+def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -> None:
+    jay = agent(home)
+    session = made({"text": "hi"})
+    done = rookery("switch-agent", session, jay, "--model", "big")
+    assert (done.code, "jay offers no choice of model" in done.err) == (1, True)
+    agent(home, authRequired=True, authMethods=[{"id": "x", "name": "X"}])
+    rookery("switch-agent", session, "demo")
+    barred = rookery("switch-agent", session, jay, "--model", "big")
+    assert (barred.code, "It does not start" in barred.err) == (1, True)
+
+
+def test_I9_13_of_our_own_agent_the_saved_models_are_known_before(home: Path) -> None:
+    saved = {"default": "work", "profiles": {"work": {"model": "openai/x", "api_key": "k"}}}
+    session = made({"text": "hi"})
+    (home / "agent_settings.json").write_text(json.dumps(saved))
+    before = rookery("show", session, "--all", "--events").out
+    done = rookery("switch-agent", session, "rookery", "--model", "huge")
+    assert done.code == 2
+    assert "no model 'huge' is saved. There are: work." in done.err
+    assert rookery("show", session, "--all", "--events").out == before
+
+
+def test_I9_13_a_model_chosen_ahead_that_is_not_there_is_said_at_the_start(home: Path) -> None:
+    jay = agent(home, **OPTION)
+    session = rookery("new", "--agent", jay).out.strip()
+    assert rookery("set", session, "model", "huge").code == 0
+    done = rookery("prompt", session, "--wait", "hello")
+    assert done.code == 0
+    assert "jay has no model 'huge'" in rookery("show", session, "--all").out
