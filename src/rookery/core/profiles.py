@@ -46,6 +46,9 @@ class Profile(NamedTuple):
     confirms: tuple[tuple[str, str], ...] = ()
     """Which of its modes is which of ours: every, risky, all (row P6)."""
     never_asks: bool = False
+    resends: bool = True
+    """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
+    nothing of the turn has run (row P9)."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 
