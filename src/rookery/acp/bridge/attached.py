@@ -271,9 +271,10 @@ class Attached:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _attempt(self, command: Json) -> Event | None:
-        """Where nobody waits to hear why it failed: the session's log says how it went."""
+        """Where nobody waits to hear why it failed: the session's log says how it went. What waits
+        in the queue is a worker's to change."""
         with suppress(*UNSENT):
-            event = await self.client.send(command, wake=False)
+            event = await self.client.send(command, wake=command["do"] == "queue")
             await self.reached(event.seq)
             return event
         return None

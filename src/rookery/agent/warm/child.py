@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
+from rookery.agent import leaving
 from rookery.client import warmth
 from rookery.processes import tree
 from rookery.processes.lineage import become_subreaper
@@ -145,6 +146,7 @@ def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
         said = connection.recv(2)
     except OSError:
         said = b""
+    leaving.begin()
     for _ in range(PASSES):
         left = tree.descendants(os.getpid())
         tree.kill(left)
