@@ -315,7 +315,7 @@ def _ask(header: Json, event: Event) -> Json:
     if kept is not None:
         return kept
     if update.get("state") == "asked":
-        ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
+        ask = {key: value for key, value in update.items() if key not in kept_asks.NOT_ASKED}
         before = header["asks"].get(name, {})  # the same that stood before is no news
         ask |= {"block": block, "at": before.get("at", event.at)}
         changes: Json = {"asks": {**header["asks"], name: ask}, "_open": None}

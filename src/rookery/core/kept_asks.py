@@ -39,6 +39,9 @@ RAN = (
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
+NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide")
+"""Fields of an ask in the header that no agent's request can bring."""
+
 _CALL = ("kind", "rawInput", "content", "title", "locations")
 
 
@@ -62,7 +65,11 @@ def unanswered(header: Json) -> int:
 def has_run(header: Json) -> bool:
     """Whether steps of the open turn have run, so far as the log tells: any call but those that are
     asked about, a terminal, a write, an ask that was answered."""
-    asked = {key_of(loose.mapping(ask, "toolCall")) for ask in live(header).values()}
+    asked = {
+        key_of(loose.mapping(ask, "toolCall"))
+        for ask in header["asks"].values()
+        if in_turn(header, ask["block"])
+    }
     return bool(header["_ran"]) or any(
         status != "pending" and in_turn(header, block)
         for key, (block, status, _) in header["_tools"].items()
