@@ -7,6 +7,8 @@ from rookery.core.fleet import ORDER, fleet_block, head_of, in_order, is_unread,
 from rookery.core.turn import REASONS
 from tests.core.making import Json, asked, idle, play, prompt, running, update
 
+ANSWERED = update("_ask", id="a1", state="answered", given={"option": "yes"}, name="Allow")
+
 
 def head(*updates: Json, seq: int = 9, at: int = 99) -> Json:
     found = head_of(play(*updates).header, seq, at)
@@ -34,7 +36,9 @@ def test_a_head_says_what_a_list_needs() -> None:
         ([], "idle", "asleep"),
         ([prompt(), running()], "running", "failed"),
         ([prompt(), running(), update("_turn", state="quiet")], "running", "failed"),
-        ([prompt(), running(), asked()], "needs-you", "failed"),
+        ([prompt(), running(), asked()], "needs-you", "needs-you"),
+        ([prompt(), running(), asked(), idle("waiting")], "needs-you", "needs-you"),
+        ([prompt(), running(), asked(), idle("waiting"), ANSWERED], "idle", "asleep"),
         ([prompt(), running(), idle()], "idle", "asleep"),
         ([prompt(), running(), idle("cancelled")], "idle", "asleep"),
         ([prompt(), running(), idle("failed")], "failed", "failed"),

@@ -26,13 +26,13 @@ def test_an_open_turn_is_interrupted_w8(state: str) -> None:
     updates = [READY, prompt(), running(), call("t"), asked(), update("_turn", state=state)]
     drafts = post_mortem(play(*updates).header, "killed")
     said = [(draft.update["sessionUpdate"], draft.update["state"]) for draft in drafts]
-    assert said == [("_ask", "closed"), ("_turn", "idle"), ("_agent", "exited")]
+    assert said == [("_turn", "idle"), ("_agent", "exited")]
     document = play(*updates, *(draft.update for draft in drafts))
     assert document.header["reason"] == "interrupted"
     assert only(document, "tool")["status"] == "interrupted"
     assert only(document, "error")["text"].startswith("killed\n")
-    assert only(document, "ask")["status"] == "cancelled", "nobody answered it"
-    assert only(document, "ask")["actions"] == []
+    assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept (P9)"
+    assert document.header["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
     assert post_mortem(document.header) == [], "said once"
 
 

@@ -39,7 +39,8 @@ def test_the_notice_of_an_agent_is_shown_whole() -> None:
 def test_every_other_end_is_said_in_words_t1(reason: str) -> None:
     document = play(prompt(), running(), idle(reason, detail="because"))
     block = list(document.blocks.values())[-1]
-    assert block["role"] == ("notice" if reason in ("cancelled", "forced") else "error")
+    calm = reason in ("cancelled", "forced", "waiting")
+    assert block["role"] == ("notice" if calm else "error")
     assert block["status"] == reason
     assert block["title"] not in ("", reason)
     assert block["text"].startswith("because")

@@ -59,7 +59,8 @@ def test_what_is_gone_is_replaced_and_said_once_the_fresh_one_is_there_a5(
     assert said(effects) == [("_context", "reset"), ("_agent", "ready")]
     assert isinstance(effects[0], Append)
     assert (error.get("message") or "no reason") in effects[0].draft.update["reason"]
-    assert (agent.session, agent.reset, told(effects)) == ("new", "", [AgentReady()])
+    assert (agent.session, agent.reset) == ("new", "")
+    assert told(effects) == [AgentReady(forgot=True)]
 
 
 def test_a_fresh_session_that_is_refused_resets_nothing_a5() -> None:

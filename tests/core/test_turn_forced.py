@@ -79,7 +79,7 @@ def test_a_lost_agent_owes_nothing_t6() -> None:
 
 def test_an_orphaned_turn_is_cancelled_first_t7() -> None:
     after, effects = go(RUNNING, Orphaned("silent for 120 s"))
-    assert (after.phase, effects) == ("cancelling", [SendCancel()])
+    assert (after.phase, effects) == ("cancelling", [SendCancel(kept=False)])
 
 
 @pytest.mark.parametrize(

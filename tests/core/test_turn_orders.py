@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from rookery.core.policy import Policy
+from rookery.core.signals import AskedAgain, Deferred, Freed
 from rookery.core.turn import (
     REASONS,
     STOP_REASONS,
@@ -46,9 +47,11 @@ class Turns(RuleBasedStateMachine):
         self.wanted = False
         self.sent: list[str] = []
         self.next = 0
+        self.batches: list[list[Effect]] = []
 
     def feed(self, given: Any) -> list[Effect]:
         self.turn, effects = step(self.turn, given, self.now, POLICY)
+        self.batches.append(effects)
         for effect in effects:
             match effect:
                 case Append(draft):
@@ -56,6 +59,8 @@ class Turns(RuleBasedStateMachine):
                 case WantAgent():
                     assert not self.wanted
                     self.wanted = True
+                case SendPrompt(_, True):
+                    self.at_agent += 1
                 case SendPrompt(prompt):
                     self.at_agent += 1
                     self.sent += [block["text"] for block in prompt if block["text"] != "\n\n"]
@@ -71,11 +76,42 @@ class Turns(RuleBasedStateMachine):
         words = f"{'/' if slash else ''}{self.next}"
         self.feed(Prompted(str(self.next), [text(words)], None))
 
+    @rule(slash=st.booleans())
+    def prompt_behind_what_is_asked(self, slash: bool) -> None:
+        """P9: it never begins a turn by itself."""
+        before, self.next = self.turn.n, self.next + 1
+        words = f"{'/' if slash else ''}{self.next}"
+        self.feed(Prompted(str(self.next), [text(words)], None, behind=True))
+        assert self.turn.n == before
+
+    @rule(how=st.sampled_from(["continue", "resend", "forced"]))
+    def ask_again(self, how: str) -> None:
+        """P9: only where no turn runs."""
+        before = self.turn
+        self.next += 1
+        self.feed(AskedAgain(how, 1, [text(str(self.next))]))
+        assert (self.turn.n == before.n + 1) == (before.phase == "idle")
+
+    @rule()
+    def defer(self) -> None:
+        """P8: the turn waits, and its agent ends."""
+        before = self.turn
+        effects = self.feed(Deferred())
+        assert bool(effects) == (before.phase == "running")
+        assert CloseAsks not in [type(effect) for effect in effects]
+
+    @precondition(lambda self: self.turn.phase == "idle")
+    @rule()
+    def free(self) -> None:
+        waits = bool(self.turn.queue)
+        self.feed(Freed())
+        assert (self.turn.phase != "idle") == waits
+
     @precondition(lambda self: self.wanted)
-    @rule(fine=st.booleans())
-    def the_agent_comes_or_does_not(self, fine: bool) -> None:
+    @rule(fine=st.booleans(), continues=st.booleans(), forgot=st.booleans())
+    def the_agent_comes_or_does_not(self, fine: bool, continues: bool, forgot: bool) -> None:
         self.wanted = False
-        self.feed(AgentReady() if fine else AgentLost("no start"))
+        self.feed(AgentReady(continues, forgot) if fine else AgentLost("no start"))
 
     @precondition(lambda self: self.at_agent)
     @rule(said=st.sampled_from([*sorted(STOP_REASONS), "end_turn", "odd"]))
@@ -157,6 +193,14 @@ class Turns(RuleBasedStateMachine):
         kept = iter(said)
         assert all(words in kept for words in self.sent), "in order"
 
+    @invariant()
+    def an_end_that_nobody_decided_closes_no_ask(self) -> None:
+        """P9"""
+        for effects in self.batches:
+            ends = [e.draft.update.get("reason") for e in effects if isinstance(e, Append)]
+            if {"agent_exited", "waiting", "interrupted"} & set(ends):
+                assert not any(isinstance(effect, CloseAsks) for effect in effects)
+
 
 TestTurns = Turns.TestCase
 TestTurns.settings = machines
@@ -180,5 +224,7 @@ def test_no_answer_of_an_agent_breaks_the_machine(given: list[Any]) -> None:
         idle = [update for update in updates if update.get("state") == "idle"]
         ends += len(idle)
         assert all(update["reason"] in REASONS for update in idle)
-        assert sum(isinstance(effect, CloseAsks) for effect in effects) == len(idle)
+        lost = isinstance(each, AgentLost) and each.reason != "cancelled"
+        closing = 0 if lost else len(idle)
+        assert sum(isinstance(effect, CloseAsks) for effect in effects) == closing
     assert prompts - ends == (turn.phase != "idle")

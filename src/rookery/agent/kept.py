@@ -11,12 +11,15 @@ from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.event import Event
 from openhands.sdk.io import LocalFileStore
 
+from rookery.agent import leaving
 from rookery.agent.settings.secrets import KNOWN
 
 
 class DiscreetStore(LocalFileStore):
     @override
     def write(self, path: str, contents: str | bytes) -> None:
+        if leaving.is_under_way():
+            return
         super().write(path, KNOWN.text(contents) if isinstance(contents, str) else contents)
 
 

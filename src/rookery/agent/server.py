@@ -47,7 +47,8 @@ class Server(Reception):
         if offers(self.client or {}, "auth", "terminal"):
             more = {"type": "terminal", "args": ["--setup"]}
             methods.append({"id": TERMINAL_SETUP, "name": "Set up a model here", **more})
-        return {"authMethods": methods, "_meta": {"steering": {"supported": True}}}
+        meta = {"steering": {"supported": True}, "rookery": {"continue": True}}
+        return {"authMethods": methods, "_meta": meta}
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
         try:

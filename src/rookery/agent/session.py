@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, CondensationRequest
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest
+from openhands.sdk.event.error_classification import AGENT_OUTCOME
 
 from rookery.agent import delegations, judgement, sdk, store, subagents, terminal
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 type Json = dict[str, Any]
 
+STOPPED = (
+    "Rookery was stopped while this ran, or just before. Whether it took effect is not known: look "
+    "before you do it again."
+)
+NOT_RUN = "This was not run: it waited for a permission, and the person went on with another thing."
 PATIENCE = 2.0
 """Seconds that a session which is closed waits for its own start."""
 
@@ -101,7 +107,7 @@ class Session(Voice, Seams):
     async def end(self) -> None:
         """End the turn, the shells and the connections; what was never used is not kept."""
         if self.turn is not None:
-            self.turn.cancel()
+            self.turn.leave()
             await self.turn.over.wait()
         if self.warming is not None:
             await asyncio.wait({self.warming}, timeout=PATIENCE)
@@ -276,6 +282,8 @@ class Session(Voice, Seams):
         """From now on nothing waits: after a crash what was begun is not asked for again."""
         with self.running.state as state:
             state.execution_status = Status.RUNNING
+        if self.record.granted:
+            self.keep(granted=())
 
     def repair(self, words: str = "") -> None:
         """Give every call without a result one, so that the history stays valid. Blocks."""
@@ -285,8 +293,17 @@ class Session(Voice, Seams):
         if words:
             conversation.reject_pending_actions(words)
             return
+        waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
         with conversation.state:
-            conversation._emit_orphaned_action_errors()
+            for action in self.pending():
+                conversation._on_event(
+                    AgentErrorEvent(
+                        error=NOT_RUN if waits else STOPPED,
+                        tool_name=action.tool_name,
+                        tool_call_id=action.tool_call_id,
+                        classification=AGENT_OUTCOME,
+                    )
+                )
 
     def drop_request(self) -> None:
         """Take back a wish to shorten that could not be met: it would fail every later step."""

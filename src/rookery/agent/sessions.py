@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from rookery import mcp, paths
-from rookery.agent import store
+from rookery.agent import leaving, store
 from rookery.agent.arguments import SETUP, Arguments
 from rookery.agent.choices import Choices, UnknownChoice, Wanted, wanted_of
 from rookery.agent.client import Client
@@ -30,6 +30,7 @@ from rookery.wire.params import (
 
 if TYPE_CHECKING:
     from rookery.agent.session import Session
+    from rookery.agent.turn import Parts, Turn
 
 type Json = dict[str, Any]
 
@@ -93,6 +94,8 @@ class Sessions:
             session.turn.cancel()
 
     async def end(self) -> None:
+        """With the process: the conversations stay as they stand."""
+        leaving.begin()
         async with asyncio.TaskGroup() as group:
             for session in self._open.values():
                 group.create_task(session.end())
@@ -253,7 +256,11 @@ class Sessions:
         from rookery.agent import commands
         from rookery.agent.turn import Turn
 
-        session, parts = self._known(params), parts_of(params.get("prompt"))
+        session, wish = self._known(params), _wish(params)
+        if wish.get("continue") is True:
+            await self._go_on(request, session, wish)
+            return
+        parts = parts_of(params.get("prompt"))
         while (turn := session.turn) is not None:
             if (said := commands.said_in(parts)) and not commands.skill_called(session, said):
                 turn.command(said)
@@ -264,7 +271,21 @@ class Sessions:
                 request.reply({"stopReason": turn.stop_reason})
                 return
             await turn.answered.wait()
-        turn = session.turn = Turn(session, judged=_is_judged(params))
+        turn = Turn(session, judged=_is_judged(wish), drops=wish.get("drop") is True)
+        await self._play(request, turn, parts)
+
+    async def _go_on(self, request: Incoming, session: "Session", wish: Json) -> None:
+        """Nothing new is said to the model: what was left open is asked again, and the run goes
+        on."""
+        from rookery.agent.turn import Turn
+
+        while (turn := session.turn) is not None:
+            await turn.answered.wait()
+        await self._play(request, Turn(session, judged=_is_judged(wish)), None)
+
+    async def _play(self, request: Incoming, turn: "Turn", parts: "Parts | None") -> None:
+        session = turn.session
+        session.turn = turn
         try:
             answer = await turn.play(parts)
         finally:
@@ -298,9 +319,13 @@ def _tell_commands(session: "Session") -> None:
     session.tell(commands.advertised(session.running))
 
 
-def _is_judged(params: Json) -> bool:
+def _wish(params: Json) -> Json:
+    """What a client that knows us says beside a prompt."""
+    return loose.mapping(loose.mapping(params, "_meta"), "rookery")
+
+
+def _is_judged(wish: Json) -> bool:
     """Unless the client wants no verdict."""
-    wish = loose.mapping(loose.mapping(params, "_meta"), "rookery")
     return wish.get("critic") is not False
 
 

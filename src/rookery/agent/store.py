@@ -60,11 +60,14 @@ class Record(NamedTuple):
     choices: Mapping[str, Any] = {}
     prompted: bool = False
     """A person has said something: only then is it worth keeping."""
+    granted: tuple[str, ...] = ()
+    """Actions that a person allowed, while others of the same step still wait: they are not asked
+    for twice."""
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
         """Missing fields are defaulted, and what is of another kind is as good as missing."""
-        roots, choices = value.get("roots"), value.get("choices")
+        roots, choices, granted = (value.get(key) for key in ("roots", "choices", "granted"))
         return cls(
             id,
             str(value.get("cwd") or "/"),
@@ -73,6 +76,7 @@ class Record(NamedTuple):
             str(value.get("updated") or ""),
             choices if isinstance(choices, dict) else {},
             value.get("prompted") is True,
+            tuple(str(name) for name in granted) if isinstance(granted, list) else (),
         )
 
     def told(self) -> Json:
@@ -112,6 +116,7 @@ class Store:
             "updated": record.updated,
             "choices": dict(record.choices),
             "prompted": record.prompted,
+            "granted": list(record.granted),
         }
         path = os.path.join(self.folder(record.id), RECORD)
         paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())

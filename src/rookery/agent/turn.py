@@ -39,6 +39,8 @@ WAITS = (
 KEPT_BACK = "\n\nYour prompt was not given to the model, which waits for that permission.\n"
 STUCK = "\n\nI stopped: I was repeating myself without getting on. Tell me how to go on.\n"
 CANCELLED = "The person cancelled the turn."
+DROPPED = "The person cancelled this action, which waited for their permission."
+CLOSED = "The session was closed."
 BUSY = "Wait until the turn has ended, or cancel it first."
 FEEDBACK = "[Stop hook feedback]"
 
@@ -52,9 +54,12 @@ class Waits(Exception):
 
 
 class Turn:
-    def __init__(self, session: "Session", *, judged: bool = True) -> None:
+    def __init__(self, session: "Session", *, judged: bool = True, drops: bool = False) -> None:
+        """`drops`: what still waits for a permission was given up by the person."""
         self.session = session
         self._judged = judged
+        self._drops = drops
+        self._left = False
         self.over = asyncio.Event()
         """It is at its end, but for the answer."""
         self.answered = asyncio.Event()
@@ -74,6 +79,11 @@ class Turn:
     def cancel(self) -> None:
         if not self._stopped.done():
             self._stopped.set_result(None)
+
+    def leave(self) -> None:
+        """The session is closed: nobody cancelled anything, and what waits goes on waiting."""
+        self._left = True
+        self.cancel()
 
     def steer(self, parts: Parts) -> bool:
         """Take a prompt into this turn, at its next step. False: the turn is about to end."""
@@ -95,11 +105,12 @@ class Turn:
 
     # --- the course of it ------------------------------------------------------------------------
 
-    async def play(self, parts: Parts) -> Json:
-        """The answer to the prompt. Raises RpcError where the model failed."""
+    async def play(self, parts: Parts | None) -> Json:
+        """The answer to the prompt; None: there is none, and the run goes on where it was left.
+        Raises RpcError where the model failed."""
         session = self.session
         try:
-            self.stop_reason = await self._play(parts)
+            self.stop_reason = await (self._continue() if parts is None else self._play(parts))
         except Stopped:
             self.stop_reason = "cancelled"
             await self._clean_up()
@@ -113,7 +124,7 @@ class Turn:
             self._ending = True
             self.over.set()
         if self.cancelled:
-            session.end_calls(CANCELLED)
+            session.end_calls(CLOSED if self._left else CANCELLED)
         session.tell_usage()
         verdict = await self._verdict()
         return {"stopReason": self.stop_reason} | verdict
@@ -137,6 +148,15 @@ class Turn:
             await self._first(asyncio.ensure_future(session.conform()))
             await self._thread(session.running.send_message, message_of(parts))
         self._sent = True
+        return await self._go_on()
+
+    async def _continue(self) -> str:
+        session, self._sent = self.session, True
+        await self._first(asyncio.ensure_future(session.settled()))
+        await self._thread(session.make_ready)
+        await self._resume()
+        if session.running.state.execution_status in (Status.FINISHED, Status.IDLE):
+            return "end_turn"  # nothing was left open
         return await self._go_on()
 
     async def _go_on(self) -> str:
@@ -216,7 +236,10 @@ class Turn:
         session = self.session
         if not session.pending():
             return
-        if session.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION:
+        waits = session.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        if waits and self._drops:
+            await self._thread(session.repair, DROPPED)
+        elif waits:
             await self._ask_all()
         else:
             await self._thread(session.repair)
@@ -228,6 +251,8 @@ class Turn:
 
     async def _clean_up(self) -> None:
         """A history in which every call has its result: the next prompt goes on from it."""
+        if self._left:
+            return
         if not self.session.unsettled:  # else its thread still holds it: the next turn does this
             await asyncio.to_thread(self.session.repair, CANCELLED)
 
@@ -314,9 +339,13 @@ class Turn:
 
     async def _ask_all(self) -> None:
         """One request per action that waits. Raises Stopped, Waits."""
-        for action in self.session.pending():
-            if asking.needs_permission(self.session, action):
+        pending = self.session.pending()
+        for action in pending:
+            granted = self.session.record.granted
+            if action.id not in granted and asking.needs_permission(self.session, action):
                 match await asking.ask(self.session, action, self._unless_stopped):
+                    case permission.Allowed() if len(pending) > 1:
+                        self.session.keep(granted=(*granted, action.id))
                     case permission.Rejected(reason):
                         await self._thread(asking.reject, self.session, action, reason)
                     case permission.Cancelled():

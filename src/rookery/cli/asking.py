@@ -29,6 +29,13 @@ class Asked(NamedTuple):
     agent: str
 
     @property
+    def waits(self) -> str:
+        """What it waits for, where that is not a person's answer, or not one alone."""
+        if name := loose.text(loose.mapping(self.ask, "given"), "name"):
+            return f"Answered: {clean_line(name)}. It waits for the agent."
+        return clean_line(loose.text(self.block, "note")) if self.block else ""
+
+    @property
     def options(self) -> list[Json]:
         found = loose.mappings(self.ask, "options")
         return [option for option in found if loose.text(option, "optionId")]
@@ -37,15 +44,20 @@ class Asked(NamedTuple):
 def open_asks(session: str) -> list[Asked]:
     """The asks of a session, in the order in which they came."""
     from rookery.client.fleet import head_of_session
+    from rookery.core.document import join
     from rookery.core.reduce import fold
     from rookery.log.reader import Reader
 
-    head_of_session(paths.home(), session)  # a worker that died asks nothing any more
+    head_of_session(paths.home(), session)  # where its worker died, that is said first
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         document = fold(*log.tail())
-    header = document.header
+        header, blocks = document.header, dict(document.blocks)
+        for ask in header["asks"].values():
+            if ask["block"] not in blocks:  # of an earlier turn, and kept since
+                n = int(ask["block"].partition(".")[0])
+                blocks |= join(fold(log.header_before(n), log.page(n)), document).blocks
     return [
-        Asked({**ask, "id": name}, document.blocks.get(ask["block"]), header["agent"])
+        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"])
         for name, ask in header["asks"].items()
     ]
 
@@ -58,6 +70,8 @@ def open_asks(session: str) -> list[Asked]:
 def asks(as_json: bool) -> int:
     """List what the agents of all sessions ask: what, who, since when, and how to answer.
 
+    Also of sessions that sleep: an answer wakes them.
+
     \b
     rookery asks
     rookery asks --json | jq -r 'select(.danger == "").session'
@@ -65,7 +79,7 @@ def asks(as_json: bool) -> int:
     screen = standard()
     from rookery.client.fleet import heads
 
-    waiting = [head for head in heads(paths.home()) if head["asks"] and head["awake"]]
+    waiting = [head for head in heads(paths.home()) if head["asks"]]
     found = [
         (head, place, asked)
         for head in waiting
@@ -96,6 +110,7 @@ def _as_json(head: Json, place: int, asked: Asked) -> Json:
     about: Json = {"session": head["id"], "title": head["title"], "agent": asked.agent}
     about |= {"number": place, "ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
     about |= {"danger": loose.text(ask, "danger"), "options": options}
+    about |= {"awake": head["awake"], "answered": "given" in ask}
     about["what"] = block["title"] if block else ""
     return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
 
@@ -125,6 +140,8 @@ def _write_card(screen: Screen, asked: Asked) -> None:
         screen.line(clean_line(loose.text(asked.ask, "message") or str(asked.ask["id"])))
     else:
         screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent)))
+    if asked.waits:
+        screen.line(screen.paint.faint(f"  {asked.waits}"))
 
 
 # ---------------------------------------------------------------- answer
@@ -136,7 +153,7 @@ def _write_card(screen: Screen, asked: Asked) -> None:
 @click.option("--ask", "number", type=int, default=1, show_default=True, help="Which of several.")
 @click.option("--reason", default="", metavar="TEXT", help="Why: told to the agent.")
 @click.option("--confirm", is_flag=True, help="Allow it although it cannot be undone.")
-@click.option("--defer", is_flag=True, help="Leave it open for later; the turn waits.")
+@click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent ends.")
 @click.option(
     "--always-allow", "always", is_flag=True, help="Allow it, now and from now on, by a rule."
 )
@@ -263,15 +280,24 @@ def _confirmed(screen: Screen, danger: str) -> bool:
 
 def _send(screen: Screen, session: str, command: Json) -> int:
     outcome = send(session, command).update
+    said = clean_line(loose.text(outcome, "name"))
+    if outcome.get("sessionUpdate") == "_ask" and outcome.get("state") == "answered":
+        screen.note(f"Answered: {said}. It is passed on when the agent asks the same again.")
+        return exits.DONE
+    if outcome.get("sessionUpdate") == "_ask" and outcome.get("dropped"):
+        screen.note("Dropped.")
+        return exits.DONE
     if outcome.get("sessionUpdate") == "_ask":
-        said = clean_line(loose.text(outcome, "name"))
         screen.note(f"Answered: {said}" if said else "Answered.")
         if rule := clean_line(loose.text(outcome, "rule")):
             screen.note(f"Rule {rule} allows this from now on: rookery policy list")
             screen.note(f"rookery policy remove {rule} takes it back.")
         return exits.DONE
     if loose.text(outcome, "detail") == "deferred":
-        screen.note("Left open: the turn waits for an answer.")
+        screen.note("Left open: the session may sleep. Your answer wakes it: rookery asks")
+        return exits.DONE
+    if loose.text(outcome, "detail") == "sent again":
+        screen.note("The prompt is sent again.")
         return exits.DONE
     screen.note("It was answered already.")
     return exits.FAILED

@@ -82,6 +82,7 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
     words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
     words += " (archived)" if head["archived"] else ""
     words += " (snoozed)" if is_snoozed(head, now) else ""
     words = "hung" if head.get("hung") else words

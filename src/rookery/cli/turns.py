@@ -210,7 +210,10 @@ class _Turn:
         name = loose.text(event.update, "id")
         ask = self.document.header["asks"].get(name)
         self._note_denial(event)
-        if ask is None or not self._n or ask.get("ruled"):
+        if ask is None or not self._n or ask.get("ruled") or ask.get("given"):
+            return
+        if ask.get("decide"):  # nobody but a person sends a prompt a second time
+            self.screen.note(f"Decide how it goes on: rookery answer {self.client.session}")
             return
         if self.policy.approve == "ask":
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
@@ -237,12 +240,15 @@ class _Turn:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
         seconds = self._seconds()
         words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
+        words["waiting"] = f"waits for your answer: rookery answer {self.client.session}"
         said = words.get(reason, reason.replace("_", " "))
         if self._poor and reason == "end_turn":
             said = "done, but the critic is not content"
         if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
             self.screen.note("The agent said nothing.")
         self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
+        if self.document.header["asks"] and reason != "waiting":
+            self.screen.note(f"What it asked is kept: rookery answer {self.client.session}")
 
     def _seconds(self) -> float:
         first, last = (self.client.log.page(n) for n in (self._n, self.document.header["turn"]))

@@ -6,7 +6,7 @@ import os
 from rookery import paths
 from rookery.client import choices, guard
 from rookery.client.create import write_head
-from rookery.core import commands, confirming, loose
+from rookery.core import commands, confirming, kept_asks, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event, Json
 from rookery.core.postmortem import post_mortem
@@ -36,9 +36,11 @@ def carry_out(directory: str, command: Json, by: str) -> None:
     writer = Writer.open(directory)
     try:
         drafts = post_mortem(writer.header)
-        if writer.knows(command["id"]) is None:
-            drafts.append(_outcome(directory, writer.header, command, by))
         if drafts:
+            _append(directory, writer, drafts)
+        drafts = []
+        if writer.knows(command["id"]) is None:
+            drafts = _outcome(directory, writer.header, command, by)
             _append(directory, writer, drafts)
     finally:
         writer.close()
@@ -47,17 +49,21 @@ def carry_out(directory: str, command: Json, by: str) -> None:
         choices.remember_confirm(home, drafts[-1].update[confirming.OPTION])
 
 
-def _outcome(directory: str, header: Json, command: Json, by: str) -> Draft:
+def _outcome(directory: str, header: Json, command: Json, by: str) -> list[Draft]:
+    """What it does; its own outcome is the last one."""
     refusal = commands.check(command, MOST) or _from_agent(directory, command)
     if refusal is None and command["do"] == "switch":
         refusal = _check_successor(directory, header, command)
     if refusal is not None:
         said = {"reason": refusal.reason, "message": refusal.message}
         rejected = {"sessionUpdate": "_rejected", "command": command["do"], **said}
-        return Draft(rejected, command["id"], by)
+        return [Draft(rejected, command["id"], by)]
+    asked = kept_asks.offline(header, command, by)
+    if asked is not None:
+        return asked
     update = commands.offline(command, header)
     assert update is not None
-    return Draft(update, command["id"], by)
+    return [*kept_asks.forgotten(header, update), Draft(update, command["id"], by)]
 
 
 def _from_agent(directory: str, command: Json) -> Refusal | None:

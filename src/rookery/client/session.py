@@ -225,7 +225,7 @@ class SessionClient:
         Raises Rejected, StartError, and Trouble: it waits in the worker until the disk takes it.
         """
         command = {"id": os.urandom(8).hex(), **command}
-        wake = commands.wakes(command) if wake is None else wake
+        wake = self._is_worth_a_worker(command) if wake is None else wake
         outcome, starts = self._reader.find(command["id"]), 0
         if command["do"] in ("prompt", "switch", "clear") and outcome is None:
             await self._end_stale()
@@ -240,7 +240,12 @@ class SessionClient:
                 finally:
                     await link.close()
             elif wake:
-                starts = await self._start(starts)
+                try:
+                    starts = await self._start(starts)
+                except StartError:
+                    if command["do"] != "answer":
+                        raise
+                    wake = False  # it is kept: the next worker passes it on (row P9)
             else:
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
@@ -267,6 +272,12 @@ class SessionClient:
                 case ("welcome", _):
                     return link
         return link
+
+    def _is_worth_a_worker(self, command: Json) -> bool:
+        """An answer is, where its ask is still open."""
+        if not commands.wakes(command) or command["do"] != "answer":
+            return commands.wakes(command)
+        return command.get("ask") in self._reader.header_before(self._reader.turns() + 1)["asks"]
 
     async def _end_stale(self) -> None:
         """A worker of another build that has nothing to do makes place for one of this build (row

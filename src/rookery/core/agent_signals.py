@@ -38,6 +38,10 @@ class Agent(NamedTuple):
     """What a person chose earlier and the agent has still to be told (row W10)."""
     steers: bool = False
     """It takes prompts in mid-turn (row T4)."""
+    continues: bool = False
+    """It goes on by itself where it was stopped (row P9)."""
+    forgot: bool = False
+    """Its conversation did not come back: it began anew."""
     wanted_again: bool = False
     """Wanted while ending: it is started once the old process is gone."""
     reset: str = ""

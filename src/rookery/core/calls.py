@@ -45,7 +45,8 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     key, tools = key_of(call), header["_tools"]
     status = loose.text(call, "status")
     known = tools.get(key)
-    again = kind_of(event.update) == "tool_call" and known and not in_turn(header, known[0])
+    told_anew = kind_of(event.update) == "tool_call" or event.update.get("again") is True
+    again = told_anew and known and not in_turn(header, known[0])
     changes: Json = {}
     if known is None or again:
         known = [block_id(header, event), status or "pending", event.at]

@@ -26,7 +26,7 @@ NAMES = (
     "delete",
 )
 
-WAKES = frozenset({"prompt", "queue", "start", "restart"})
+WAKES = frozenset({"prompt", "queue", "start", "restart", "answer"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200
@@ -92,7 +92,10 @@ def _is_slash(text: str) -> bool:
 
 
 def wakes(command: Json) -> bool:
-    """Whether a command is worth a worker where none is awake."""
+    """Whether a command is worth a worker where none is awake. To leave an ask for later, or to
+    give it up, is not."""
+    if command["do"] == "answer" and (command.get("defer") or command.get("cancel")):
+        return False
     return command["do"] in WAKES or offline(command) is None
 
 

@@ -27,12 +27,13 @@ ENDS = {
     "orphaned": "The agent fell silent and was restarted",
     "unresponsive": "The agent did not react to the cancel and was ended",
     "agent_exited": "The agent's process ended",
+    "waiting": "The turn waits for your answer",
     "interrupted": "The worker was ended in mid-turn; nothing that was shown is lost",
 }
 
 
 def end_block(after: Json, event: Event, reason: str) -> Block:
-    calm = reason in ("cancelled", "forced")
+    calm = reason in ("cancelled", "forced", "waiting")
     block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
     block["title"] = ENDS.get(reason, reason[:LONGEST_TITLE])
     error = after["error"] or {}

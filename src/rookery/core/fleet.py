@@ -5,6 +5,7 @@ from rookery.core import loose
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
 from rookery.core.header import EMPTY
+from rookery.core.kept_asks import unanswered
 
 ORDER = {"needs-you": 0, "failed": 1, "running": 2, "idle": 3, "asleep": 4}
 
@@ -37,7 +38,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "neverAsks": header["neverAsks"],
         "guard": loose.text(header["process"], "guard"),
         "process": header["process"]["state"],
-        "asks": len(header["asks"]),
+        "asks": unanswered(header),
         "news": header["news"],
         "queue": len(header["queue"]),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
@@ -75,7 +76,7 @@ def is_unread(head: Json, seen: int) -> bool:
 
 def state_of(head: Json, *, awake: bool) -> str:
     """One word for a list: needs-you, failed, running, idle or asleep."""
-    if head["asks"] and awake:
+    if head["asks"]:  # also asleep: an answer wakes it
         return "needs-you"
     if head["state"] != "idle":
         return "running" if awake else "failed"

@@ -10,14 +10,23 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import calls, clearing, confirming, loose, standing, switching, terminals
+from rookery.core import (
+    calls,
+    clearing,
+    confirming,
+    kept_asks,
+    loose,
+    standing,
+    switching,
+    terminals,
+)
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 4
+VERSION = 5
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 PLAN_KEPT = 1000
@@ -47,6 +56,7 @@ EMPTY: Json = {
     "agentSession": None,
     "capabilities": {},
     "info": {},
+    "continues": False,
     "commands": [],
     "options": [],
     "mode": "",
@@ -69,6 +79,8 @@ EMPTY: Json = {
     "_terminals": {},
     "_open": None,
     "_plan": None,
+    "_ran": False,
+    "_dropped": False,
 }
 
 
@@ -122,11 +134,11 @@ def _titled(header: Json, source: str, title: str) -> Json:
 
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
-    sent = set(loose.texts(event.update, "queued"))
-    changes: Json = {"_open": None}
+    sent, steered = set(loose.texts(event.update, "queued")), event.update.get("steered") is True
+    changes: Json = {"_open": None, "_ran": steered}
     changes |= {"archived": False} if header["archived"] else {}
     changes |= {"snoozed": 0} if header["snoozed"] else {}
-    if event.update.get("steered") is not True:
+    if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
         changes["_terminals"] = terminals.running(header["_terminals"])
@@ -141,9 +153,11 @@ def _turn(header: Json, event: Event) -> Json:
     update = event.update
     match update.get("state"):
         case "running":
-            fresh = header["state"] == "idle"
+            fresh, ran = header["state"] == "idle", update.get("ran") is True
             changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
-            return changes | ({"since": event.at} if fresh else {})
+            return (
+                changes | ({"since": event.at} if fresh else {}) | ({"_ran": True} if ran else {})
+            )
         case "quiet":
             return {"state": "quiet"}
         case "idle":
@@ -157,7 +171,7 @@ def _turn(header: Json, event: Event) -> Json:
                 "last": loose.text(update, "last") or header["last"],
                 "_open": None,
                 "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
-            }
+            } | kept_asks.turn_over(header, update)
     return {}
 
 
@@ -179,6 +193,8 @@ def _agent(header: Json, event: Event) -> Json:
         if field in update:
             process[field] = update[field]
     changes: Json = {"process": process, "_open": None}
+    if state in ("exited", "stopped", "parked"):
+        changes |= kept_asks.agent_gone(header)
     if state == "stopped" and header["process"]["state"] == "parked":
         del changes["process"]  # the worker stopped; the agent stays parked (row A6)
     elif state == "ready":
@@ -197,6 +213,7 @@ def _ready(update: Json) -> Json:
         "agentSession": {"name": name, "id": session} if session else None,
         "capabilities": loose.mapping(update, "capabilities"),
         "info": loose.mapping(update, "info"),
+        "continues": update.get("continues") is True,
     } | _offered(offers)
 
 
@@ -249,7 +266,7 @@ def _context(header: Json, event: Event) -> Json:
     state = event.update.get("state")
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
-        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq}
+        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq, "_dropped": False}
     if state == "cleared":
         changes |= clearing.after(header, event.update, event.seq)
     return changes
@@ -293,13 +310,20 @@ def _plan(header: Json, event: Event) -> Json:
 def _ask(header: Json, event: Event) -> Json:
     update = event.update
     name = loose.text(update, "id")
+    block = calls.block_id(header, event) + "?"
+    kept = kept_asks.after(header, event, block)
+    if kept is not None:
+        return kept
     if update.get("state") == "asked":
-        ask = {key: value for key, value in update.items() if key not in ("sessionUpdate", "state")}
-        ask |= {"block": calls.block_id(header, event) + "?", "at": event.at}
-        changes = {"asks": {**header["asks"], name: ask}, "news": event.seq, "_open": None}
+        ask = {key: value for key, value in update.items() if key not in kept_asks.NOT_ASKED}
+        before = header["asks"].get(name, {})  # the same that stood before is no news
+        ask |= {"block": block, "at": before.get("at", event.at)}
+        changes: Json = {"asks": {**header["asks"], name: ask}, "_open": None}
+        changes |= {} if before else {"news": event.seq}
         call = loose.mapping(update, "toolCall")
         return (calls.upsert(header, event, call) | changes) if call else changes
-    return {"asks": {key: ask for key, ask in header["asks"].items() if key != name}}
+    rest = {key: ask for key, ask in header["asks"].items() if key != name}
+    return {"asks": rest} | kept_asks.closing(header, update)
 
 
 def _terminal(header: Json, event: Event) -> Json:
@@ -311,7 +335,7 @@ def _terminal(header: Json, event: Event) -> Json:
             return {}
     call, *_ = header["_tools"].get(loose.text(event.update, "toolCallId"), [None])
     begun = terminals.started(known, name, calls.block_id(header, event), call)
-    return {"_terminals": begun, "_open": None}
+    return {"_terminals": begun, "_open": None, "_ran": True}
 
 
 def _ends_message(header: Json, event: Event) -> Json:

@@ -1,13 +1,12 @@
 """What is true of a session whose worker is gone: said once, by whoever takes the lock next (row
-W8)."""
+W8). What was asked stays asked (row P9)."""
 
-from rookery.core.asks import cancelled
 from rookery.core.events import Draft, Json
 
 
 def post_mortem(header: Json, detail: str = "") -> list[Draft]:
     """The events that end what a dead worker left open; none when it left nothing open."""
-    drafts = [cancelled(ask, "the worker was ended").draft for ask in header["asks"].values()]
+    drafts: list[Draft] = []
     if header["state"] != "idle":
         update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": header["turn"]}
         drafts.append(

@@ -48,6 +48,9 @@ class Profile(NamedTuple):
     plain: tuple[str, ...] = ()
     """Its tools that do nothing by themselves: what a sub-agent does is judged by itself (P11)."""
     never_asks: bool = False
+    resends: bool = True
+    """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
+    nothing of the turn has run (row P9)."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 

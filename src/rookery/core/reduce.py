@@ -10,7 +10,7 @@ event by event, page by page, live or after a restart.
 from collections.abc import Callable, Iterable
 
 from rookery.core import document as looks
-from rookery.core import loose, parts, terminals, tool_looks
+from rookery.core import kept_look, loose, parts, terminals, tool_looks
 from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
@@ -33,6 +33,7 @@ def reduce(document: Document, event: Event) -> list[Op]:
     changes = advance(before, event)
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
+    ops += kept_look.left(before, after)
     document.header = after
     document.apply(ops)
     told = looks.shown(changes)
@@ -60,7 +61,7 @@ def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
     if event.update.get("origin") == ORIGIN:
         block["title"] = prompt_title(after)
     elif event.update.get("origin"):
-        block["title"] = loose.text(event.update, "origin")[:LONGEST_TITLE]
+        block["title"] = kept_look.prompt_title(event.update)[:LONGEST_TITLE]
     return put(block)
 
 
@@ -147,6 +148,8 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     update, name = event.update, loose.text(event.update, "id")
+    if update.get("state") == "answered" or update.get("decide") is True:
+        return kept_look.of_ask(before, after, event)
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
         return change(ask["block"], **_outcome(update, event.by)) if ask else []

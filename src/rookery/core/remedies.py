@@ -16,6 +16,7 @@ def remedy_for(reason: str, error: Json, agent: str) -> str:
     return {
         "rate_limited": "Wait for the reset, or continue in another agent.",
         "agent_exited": "The next prompt starts it again; `rookery logs` shows what it said.",
+        "waiting": "Answer it whenever you like: that wakes the session, and it goes on.",
         "interrupted": "The next prompt wakes the session and goes on from here.",
         "unresponsive": "The next prompt starts it again.",
         "max_tokens": "Send a prompt to let it go on.",

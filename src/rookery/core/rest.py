@@ -7,6 +7,7 @@ Nothing is lost by it: the next prompt wakes the session again.
 from typing import NamedTuple
 
 from rookery.core.events import Json
+from rookery.core.kept_asks import live
 from rookery.core.policy import Policy
 
 REASONS = {"archive": "archived", "snooze": "snoozed"}
@@ -21,16 +22,17 @@ class Rest(NamedTuple):
 
 
 def is_idle(header: Json) -> bool:
-    """No turn, nothing queued, nothing asked, nothing judged."""
+    """No turn, nothing queued, nothing judged, and no agent waits for an answer. An ask that is
+    kept waits asleep as well as awake (row P8)."""
     judged = header["critic"]["state"] == ""
-    return header["state"] == "idle" and not header["queue"] and not header["asks"] and judged
+    return header["state"] == "idle" and not header["queue"] and not live(header) and judged
 
 
 def is_put_away(header: Json, now: int) -> bool:
     """Archived or snoozed, and no turn runs: what is queued waits in the log (row W4). `now`: in
     milliseconds of the epoch."""
     hidden = header["archived"] or header["snoozed"] > now
-    return bool(hidden and header["state"] == "idle" and not header["asks"])
+    return bool(hidden and header["state"] == "idle" and not live(header))
 
 
 def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:

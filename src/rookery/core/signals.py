@@ -16,6 +16,8 @@ class Prompted(NamedTuple):
     by: str | None
     origin: str = ""
     """Who sent it, where that was no person; it then has no command as its cause."""
+    behind: bool = False
+    """Something that is asked comes first: it is queued, also where no turn runs."""
 
 
 class SteerWanted(NamedTuple):
@@ -45,7 +47,10 @@ class QueueChanged(NamedTuple):
 
 
 class AgentReady(NamedTuple):
-    pass
+    continues: bool = False
+    """It goes on by itself with what it was doing, where it is told to (row P9)."""
+    forgot: bool = False
+    """The conversation did not come back."""
 
 
 class Answered(NamedTuple):
@@ -66,8 +71,26 @@ class AgentLost(NamedTuple):
     reason: str = "agent_exited"
 
 
+class AskedAgain(NamedTuple):
+    """What a turn had asked when its agent went is to be asked again (row P9)."""
+
+    how: str
+    """continue, resend or forced (core/kept_asks)."""
+    of: int
+    """The turn, and its prompt."""
+    prompt: list[Json]
+
+
+class Deferred(NamedTuple):
+    """A person answers later: the turn waits, and its agent need not (row P8)."""
+
+
+class Freed(NamedTuple):
+    """What the queue waited behind is gone."""
+
+
 class CancelWanted(NamedTuple):
-    id: str
+    id: str | None
     by: str | None
 
 
@@ -96,6 +119,9 @@ type Input = (
     | AgentReady
     | Answered
     | AgentLost
+    | AskedAgain
+    | Deferred
+    | Freed
     | CancelWanted
     | ForceWanted
     | Orphaned
@@ -119,6 +145,8 @@ class WantAgent(NamedTuple):
 
 class SendPrompt(NamedTuple):
     prompt: list[Json]
+    continues: bool = False
+    """The agent goes on where it was: nothing new is said to it."""
 
 
 class SendSteer(NamedTuple):
@@ -131,13 +159,34 @@ class SendSteer(NamedTuple):
 class SendCancel(NamedTuple):
     """`session/cancel`, and every open ask answered `cancelled` (acp-C1)."""
 
+    kept: bool = True
+    """Also what is kept from before: a person wants it."""
+
 
 class CloseAsks(NamedTuple):
     reason: str
+    kept: bool = True
+    """Also what is kept from before, and was not asked again."""
+
+
+class LetDecide(NamedTuple):
+    """A person decides what becomes of the asks that are kept."""
 
 
 class EndAgent(NamedTuple):
     reason: str
 
 
-type Effect = Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | EndAgent
+type Effect = (
+    Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | LetDecide | EndAgent
+)
+
+
+def rejected(command: str, reason: str, message: str, cause: str | None, by: str | None) -> Draft:
+    update = {
+        "sessionUpdate": "_rejected",
+        "command": command,
+        "reason": reason,
+        "message": message,
+    }
+    return Draft(update, cause, by)

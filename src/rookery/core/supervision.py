@@ -132,7 +132,7 @@ def _step(
 def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     match agent.phase:
         case "ready":
-            return agent, [Tell(AgentReady())]
+            return agent, [_ready(agent)]
         case "absent":
             starting = _state("starting", wish, argv=wish.argv)
             spawning = Agent(phase="spawning", born=now, past=agent.past)
@@ -192,6 +192,9 @@ def _initialized(
         steers=loose.flag(
             loose.mapping(loose.mapping(given.result, "_meta"), "steering"), "supported"
         ),
+        continues=loose.flag(
+            loose.mapping(loose.mapping(given.result, "_meta"), "rookery"), "continue"
+        ),
     )
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
@@ -232,7 +235,7 @@ def _opened(
         said = loose.text(given.error, "message") or "no reason given"
         why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
         kept = agent._replace(phase="ready", until=None, session=agent.clearing.session)
-        return kept._replace(clearing=None), [why, Tell(AgentReady())]
+        return kept._replace(clearing=None), [why, _ready(agent)]
     if given.error is not None:
         return _not_opened(agent, given.error, now, wish, policy)
     session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
@@ -249,6 +252,8 @@ def _opened(
         capabilities=agent.capabilities,
         **offers,
     )
+    if agent.continues:
+        update["continues"] = True
     if agent.method == "session/load":
         update["replayed"] = given.replayed
     clearing = agent.clearing
@@ -260,6 +265,7 @@ def _opened(
     settings = opening.settings(session, offers, wish)
     past = restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
+    opened = opened._replace(forgot=bool(agent.reset))
     applying, effects = _apply(opened, now, policy)
     texts = [opening.unoffered(offers, wish)]
     texts += opening.unavailable(offers, wish, fresh=fresh and clearing is None)
@@ -300,7 +306,7 @@ def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
 
 def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect]]:
     if not agent.settings:
-        return agent._replace(phase="ready", until=None), [Tell(AgentReady())]
+        return agent._replace(phase="ready", until=None), [_ready(agent)]
     first = agent.settings[0]
     applying = agent._replace(phase="applying", until=now + policy.start_timeout)
     return applying, [Call(first.method, first.params)]
@@ -357,6 +363,10 @@ def _exited(
         agent = _unrestored(agent, why, wish)
         effects.append(Tell(AgentLost(why)))
     return Agent(past=agent.past), effects
+
+
+def _ready(agent: Agent) -> Tell:
+    return Tell(AgentReady(agent.continues, agent.forgot))
 
 
 def _state(state: str, wish: Wish, **fields: object) -> Json:

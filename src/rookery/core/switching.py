@@ -14,6 +14,7 @@ OF_THE_AGENT = (
     "agentSession",
     "capabilities",
     "info",
+    "continues",
     "commands",
     "options",
     "mode",
@@ -28,6 +29,7 @@ OF_THE_AGENT = (
     "_tools",
     "_plan",
     "_open",
+    "_dropped",
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
 

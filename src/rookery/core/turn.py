@@ -2,32 +2,37 @@
 (rows T1-T3).
 
     idle ──Prompted──► waiting ──AgentReady──► running ──Answered──► idle
-                          │                      │ └──CancelWanted──► cancelling ──Answered──► idle
-                          └──AgentLost, CancelWanted──► idle     └──AgentLost──► idle
+         ──AskedAgain──►  │                      │ └──CancelWanted──► cancelling ──Answered──► idle
+                          └──AgentLost, CancelWanted──► idle     └──AgentLost, Deferred──► idle
 
 A prompt that comes while busy is queued; the queue drains after `end_turn` and is held after any
-other end.
+other end. An end that nobody decided on closes no ask: it is kept (core/kept_asks).
 `step` is the only function that moves a Turn; it neither waits nor reads a clock.
 """
 
 from typing import NamedTuple
 
-from rookery.core import clearing, limits, loose
+from rookery.core import clearing, kept_asks, limits, loose
 from rookery.core import queue as queues
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
 from rookery.core.queue import Queued
+from rookery.core.reasons import KEEPING, REASONS, STOP_REASONS
 from rookery.core.signals import (
     AgentLost,
     AgentReady,
     Answered,
     Append,
+    AskedAgain,
     CancelWanted,
     CloseAsks,
+    Deferred,
     Effect,
     EndAgent,
     ForceWanted,
+    Freed,
     Input,
+    LetDecide,
     Orphaned,
     Prompted,
     QueueChanged,
@@ -38,10 +43,12 @@ from rookery.core.signals import (
     SteerWanted,
     Tick,
     WantAgent,
+    rejected,
 )
 
 __all__ = [
     "REASONS",
+    "STOP_REASONS",
     "AgentLost",
     "AgentReady",
     "Answered",
@@ -69,24 +76,6 @@ __all__ = [
     "step",
 ]
 
-REASONS = frozenset(
-    [
-        "end_turn",
-        "max_tokens",
-        "max_turn_requests",
-        "refusal",
-        "cancelled",
-        "failed",
-        "forced",
-        "rate_limited",
-        "orphaned",
-        "unresponsive",
-        "agent_exited",
-        "interrupted",
-    ]
-)
-STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"])
-
 
 class Turn(NamedTuple):
     phase: str = "idle"
@@ -106,6 +95,8 @@ class Turn(NamedTuple):
     """How often in a row a prompt that met a rate limit was sent again by itself (row T11)."""
     clears: bool = False
     """It only clears the conversation: what waits goes on waiting (row S4)."""
+    again: str = ""
+    """It brings back what an earlier turn had asked: how (row P9)."""
 
 
 def deadline(turn: Turn) -> float | None:
@@ -123,8 +114,15 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, li
         case Orphaned() if turn.phase == "running":
             until = now + policy.cancel_grace
             given_up = turn._replace(phase="cancelling", cancel_by=until, because=given.why)
-            return given_up, [SendCancel()]
-        case Orphaned():
+            return given_up, [SendCancel(kept=False)]
+        case AskedAgain() if turn.phase == "idle":
+            return _ask_again(turn, given)
+        case Deferred() if turn.phase == "running":
+            ended, effects = _end(turn, "waiting", policy, detail="deferred")
+            return ended, [*effects, EndAgent("deferred")]
+        case Freed() if turn.phase == "idle":
+            return _drain(turn, policy)
+        case Orphaned() | AskedAgain() | Deferred() | Freed():
             return turn, []
         case Prompted():
             return _prompted(turn, given, policy)
@@ -143,7 +141,7 @@ def _of_agent(
 ) -> tuple[Turn, list[Effect]]:
     match given:
         case AgentReady() if turn.phase == "waiting" and turn.owes is None:
-            return turn._replace(phase="running"), [SendPrompt(list(turn.prompt))]
+            return _run(turn, given, policy)
         case AgentReady():
             return turn, []
         case Answered() if given.turn not in (None, turn.n) or turn.phase in ("idle", "waiting"):
@@ -156,8 +154,8 @@ def _of_agent(
             return _settled(turn)._replace(owes=None), []
         case AgentLost():
             reason = given.reason if given.error is None else _reason_of(given.error)
-            lost = _settled(turn)._replace(owes=None)
-            return _end(lost, reason, policy, error=given.error, detail=given.detail)
+            lost, keep = _settled(turn)._replace(owes=None), given.reason != "cancelled"
+            return _end(lost, reason, policy, error=given.error, detail=given.detail, keep=keep)
 
 
 def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
@@ -170,8 +168,24 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
     return turn, []
 
 
+def _ask_again(turn: Turn, given: AskedAgain) -> tuple[Turn, list[Effect]]:
+    more: Json = {"origin": kept_asks.ORIGIN, "how": given.how, "of": given.of}
+    shown = [] if given.how == kept_asks.CONTINUE else given.prompt
+    begun, effects = _begin(turn, shown, more=more)
+    return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
+
+
+def _run(turn: Turn, given: AgentReady, policy: Policy) -> tuple[Turn, list[Effect]]:
+    how = kept_asks.way(turn.again, continues=given.continues, forgot=given.forgot)
+    if how == kept_asks.DECIDE:
+        ended, effects = _end(turn, "waiting", policy, extra={"decide": True})
+        return ended, [*effects, LetDecide()]
+    prompt = SendPrompt(list(turn.prompt), how == kept_asks.CONTINUE)
+    return turn._replace(phase="running"), [prompt]
+
+
 def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[Effect]]:
-    if turn.phase == "idle":
+    if turn.phase == "idle" and not given.behind:
         cause = None if given.origin else given.id
         return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
     return _enqueue(turn, Queued(given.id, given.prompt), given.by, policy)
@@ -182,7 +196,7 @@ def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[
         message = f"The queue is full ({policy.queue_most} prompts): remove one, or wait."
         return turn, [Append(rejected("prompt", "queue_full", message, item.id, by))]
     update: Json = {"sessionUpdate": "_queue", "op": "add", "id": item.id, "prompt": item.prompt}
-    queued = turn._replace(queue=(*turn.queue, item))
+    queued = turn._replace(queue=(*turn.queue, item), held=turn.held or turn.phase == "idle")
     return queued, [Append(Draft(update, item.id, by), full=True)]
 
 
@@ -259,15 +273,16 @@ def _begin(
     by: str | None = None,
     queued: tuple[str, ...] = (),
     origin: str = "",
+    more: Json | None = None,
 ) -> tuple[Turn, list[Effect]]:
     n = turn.n + 1
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
     update |= {"queued": list(queued)} if queued else {}
-    update |= {"origin": origin} if origin else {}
+    update |= more or ({"origin": origin} if origin else {})
     resumed = turn.resumed + 1 if origin == limits.ORIGIN else 0
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
-    begun = begun._replace(resumed=resumed, clears=origin == clearing.ORIGIN)
+    begun = begun._replace(resumed=resumed, clears=origin == clearing.ORIGIN, again="")
     effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
     return begun, effects if turn.owes is not None else [*effects, WantAgent()]
 
@@ -298,18 +313,19 @@ def _reason_of(error: Json) -> str:
 def _cancel(
     turn: Turn, given: CancelWanted, now: float, policy: Policy
 ) -> tuple[Turn, list[Effect]]:
-    done = Append(Draft({"sessionUpdate": "_done", "command": "cancel"}, given.id, given.by))
+    told = Draft({"sessionUpdate": "_done", "command": "cancel"}, given.id, given.by)
+    done: list[Effect] = [] if given.id is None else [Append(told)]
     match turn.phase:
         case "waiting":
             ended, effects = _end(turn, "cancelled", policy)
-            return ended, [done, *effects]
+            return ended, [*done, *effects]
         case "running":
             cancelling = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
-            return cancelling, [done, SendCancel()]
+            return cancelling, [*done, SendCancel()]
         case "cancelling":
             ended, effects = _escalate(turn, policy, "a second cancel")
-            return ended, [done, *effects]
-    return turn, [done]
+            return ended, [*done, *effects]
+    return turn, done
 
 
 def _escalate(turn: Turn, policy: Policy, why: str) -> tuple[Turn, list[Effect]]:
@@ -342,20 +358,23 @@ def _end(
     detail: str = "",
     extra: Json | None = None,
     hold: bool = False,
+    keep: bool = False,
 ) -> tuple[Turn, list[Effect]]:
+    """`keep`: what is asked stays asked."""
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
     update |= {"error": error} if error is not None else {}
     update |= {"detail": detail} if detail else {}
     update |= extra or {}
-    effects: list[Effect] = [CloseAsks(reason)]
-    if reason in ("agent_exited", "interrupted", "unresponsive", "orphaned"):
+    closing = CloseAsks(reason, kept=reason != "orphaned")
+    effects: list[Effect] = [] if keep or reason == "waiting" else [closing]
+    if reason in (*KEEPING, "unresponsive", "orphaned"):
         turn = _settled(turn)
     if reason == "rate_limited":
         limit = limits.limit_of(error or {}, turn.prompt, turn.resumed)
         effects.append(Append(Draft(limit)))
     effects.append(Append(Draft(update), full=True))
     held = (hold or turn.clears or reason != "end_turn") and bool(turn.queue)
-    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held)
+    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held, again="")
     if not ended.held and ended.queue:
         drained, more = _drain(ended, policy)
         return drained, [*effects, *more]
@@ -374,13 +393,3 @@ def _drain(turn: Turn, policy: Policy) -> tuple[Turn, list[Effect]]:
     names = tuple(item.id for item in batch)
     rest = turn._replace(queue=queues.without(turn.queue, *names))
     return _begin(rest, queues.joined(batch), queued=names)
-
-
-def rejected(command: str, reason: str, message: str, cause: str | None, by: str | None) -> Draft:
-    update = {
-        "sessionUpdate": "_rejected",
-        "command": command,
-        "reason": reason,
-        "message": message,
-    }
-    return Draft(update, cause, by)

@@ -150,6 +150,14 @@ class Writer:
             rows = self._connection.execute(find, (text_to_store(cause),)).fetchall()
         return int(rows[0][0]) if rows else None
 
+    def prompt_of(self, turn: int) -> Json | None:
+        """The `_prompt` that began a turn."""
+        with failures(self.path):
+            first = headers.first_seq(self._connection, turn)
+            find = "SELECT body FROM event WHERE seq = ? AND kind = '_prompt'"
+            rows = self._connection.execute(find, (first,)).fetchall() if first else []
+        return update_of(rows[0][0]) if rows else None
+
     def append(self, drafts: Sequence[Draft], *, full: bool = False) -> list[Event]:
         """Commit the drafts as events, all or none; raises Full, StoreError or Repeated.
 

@@ -94,9 +94,13 @@ class Asking:
                     self._app.send({**command, "action": "decline"})
                     self.answered(block)
             case "defer":
+                if command := self._question(block):
+                    self._app.send({**command, "defer": True})
                 self._app.composer.focus()
                 back = label(self._app, "ask.next")
-                self._app.notify(f"It stays open, and the turn waits. {back} comes back to it.")
+                self._app.notify(
+                    f"It stays open, and the agent rests until you answer. {back} comes back to it."
+                )
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""
@@ -152,7 +156,7 @@ class Asking:
         self._app.push_screen(FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
-        """The beginning of the command that answers a form: the header knows its nonce."""
+        """The beginning of the command that answers an ask: the header knows its nonce."""
         for name, ask in self._app.window.header["asks"].items():
             if ask.get("block") == block["id"]:
                 return {"do": "answer", "ask": name, "nonce": loose.text(ask, "nonce")}

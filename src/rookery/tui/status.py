@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from rookery.core import confined, loose
 from rookery.core.events import Json
+from rookery.core.kept_asks import unanswered
 from rookery.tui.clock import now
 from rookery.tui.keynames import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
@@ -81,7 +82,7 @@ def _state(header: Json, look: Look, at: int) -> Line:
     process = loose.text(header["process"], "state")
     word, style = "ready", look.soft
     sign = "●"
-    if header["asks"]:
+    if unanswered(header):
         sign, word, style = "▲", "needs you", look.needs
     elif header["state"] == "quiet":
         sign, word, style = "▲", f"quiet · {duration(elapsed // 1)}", look.needs
@@ -90,7 +91,7 @@ def _state(header: Json, look: Look, at: int) -> Line:
         sign, word, style = "◐", f"{doing} · {_whole(elapsed)}", look.accent
     elif header["reason"] == "rate_limited":
         sign, word, style = "▲", "rate limit", look.needs
-    elif header["reason"] not in ("", "end_turn", "cancelled", "forced"):
+    elif header["reason"] not in ("", "end_turn", "cancelled", "forced", "waiting"):
         told = clean_line(header["reason"]).replace("_", " ")
         sign, word, style = "✗", ENDS.get(header["reason"], told), look.failed
     elif process == "parked":

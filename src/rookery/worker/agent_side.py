@@ -8,10 +8,21 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, critic, danger, ingest, judgement, loose, profiles, supervision
+from rookery.core import (
+    content,
+    critic,
+    danger,
+    ingest,
+    judgement,
+    kept_asks,
+    loose,
+    profiles,
+    supervision,
+)
 from rookery.core import turn as turns
 from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
+from rookery.core.signals import LetDecide
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks, judgements
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
@@ -19,7 +30,9 @@ from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
 from rookery.worker.judge import Judge
+from rookery.worker.kept_asks import KeptAsks
 from rookery.worker.privileges import Privileges
+from rookery.worker.prompt_meta import prompt_meta
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
@@ -29,8 +42,6 @@ STEERING = "_session/steering"
 WORKS = ("terminal/create", "fs/write_text_file")
 """What changes something, in the eyes of the critic."""
 
-UNJUDGED: Json = {"rookery": {"critic": False}}
-"""Goes with a prompt where nobody wants a verdict: an agent's own critic need not be asked."""
 CALLS_KEPT = 500
 """Tool calls of a turn whose words are at hand when their permission is asked."""
 
@@ -56,6 +67,7 @@ class AgentSide:
         self.look: Callable[[], object] = bool
         """At config.toml, whether it changed; `configure` follows where it did."""
         self._asks = asks.Asks()
+        self.kept = KeptAsks(engine, self._asks, self.profile)
         self._calls: dict[str, Json] = {}
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
@@ -157,16 +169,18 @@ class AgentSide:
     def perform(self, effect: Effect) -> None:
         session = self._engine.agent.session
         match effect:
-            case turns.SendPrompt(prompt):
-                self._send_prompt(prompt)
+            case turns.SendPrompt(prompt, continues):
+                self._send_prompt(prompt, continues=continues)
             case turns.SendSteer(name, prompt):
                 self._send_steer(name, prompt)
-            case turns.SendCancel():
-                self._close_asks("the turn was cancelled")
+            case turns.SendCancel(kept):
+                self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self._terminals.kill_all()
                 self.link.notify("session/cancel", {"sessionId": session})
-            case turns.CloseAsks(reason):
-                self._close_asks(reason)
+            case turns.CloseAsks(reason, kept):
+                self._close_asks(reason, kept=kept)
+            case LetDecide():
+                self.kept.want(person=False)
             case asks.Reply(name, result):
                 self._asks.reply(name, result)
             case supervision.Spawn():
@@ -180,18 +194,19 @@ class AgentSide:
             case supervision.Leave(left):
                 self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
-    def _send_prompt(self, prompt: list[Json]) -> None:
+    def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
+        self.kept.forget_calls()
         try:
-            blocks = self._for_agent(prompt)
+            blocks = [] if continues else self._for_agent(prompt)
         except content.Untaken as untaken:
             error = {"code": INVALID_PARAMS, "message": str(untaken)}
             self._engine.feed_turn(turns.Answered(None, error))
             return
-        params: Json = {"sessionId": self._engine.agent.session, "prompt": blocks}
-        if not critic.in_force(self._config.critic, self._engine.header["critic"]).enabled:
-            params["_meta"] = UNJUDGED
-        n = self._engine.turn.n
+        agent, n = self._engine.agent, self._engine.turn.n
+        can, policy = agent.continues, self._config.critic
+        meta = prompt_meta(self._engine.header, policy, continues=continues, can_continue=can)
+        params: Json = {"sessionId": agent.session, "prompt": blocks, **meta}
 
         def answered(result: object, error: Json | None) -> None:
             self._engine.feed_turn(turns.Answered(result, error, n))
@@ -251,11 +266,13 @@ class AgentSide:
         self._engine.feed_agent(supervision.Spawned(process.pid))
 
     def _exited(self, status: int, stderr: list[str]) -> None:
-        self._close_asks("the agent ended")
         self._asks.forget()
         self._terminals.release_all()
         self._records.note(agentPid=0)
+        by_itself = self._engine.agent.phase != "ending"
         self._engine.feed_agent(supervision.Exited(status, stderr))
+        if by_itself:
+            self.kept.agent_died()
         self._settle()
 
     def _handshake_answered(self, result: object, error: Json | None) -> None:
@@ -281,6 +298,7 @@ class AgentSide:
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                 self._privileges.hear(update.get("content"), update.get("rawOutput"))
                 known = self._remember(update)
+                self.kept.announced(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()
             self._engine.said(update)
@@ -298,6 +316,7 @@ class AgentSide:
     def _requested(self, incoming: Incoming) -> None:
         if incoming.method in WORKS:
             self._acted()
+            self.kept.mark_work(incoming.method)
         if incoming.method.startswith("terminal/") and self.profile().terminals:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:
@@ -313,20 +332,27 @@ class AgentSide:
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:
+        if self._engine.agent.phase == "ending":  # what it had asked is kept, and nothing more
+            incoming.fail(INTERNAL_ERROR, "the agent is being ended")
+            return
         given = loose.mapping(incoming.params, "toolCall")
         call = self.judge.look_at(self._remember(given)) if given else None
         guarded = call is not None and self._config.policy.confirm_destructive
         asked = self._asks.take(incoming, call.danger if call and guarded else "")
         if asked is None:
             return
-        name, update = asked
+        update, old = self.kept.stands_again(asked[1])
+        name = update["id"]
         incoming.cancelled = lambda: self._withdrawn(name)
         if call is None:
             self._engine.append(Draft(update))
+            self.kept.pass_on(update, old)
             return
         answer = self.judge.answer(update, call)
-        if answer is None:
-            self._engine.append(Draft(self.judge.note(update, call)))
+        if answer is None or self.kept.overrides(old, answer):
+            update = self.judge.note(update, call)
+            self._engine.append(Draft(update))
+            self.kept.pass_on(update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)
@@ -334,17 +360,19 @@ class AgentSide:
 
     def _withdrawn(self, name: str) -> None:
         self._engine.perform_due()  # it may have come in the same breath as the ask
+        if self._engine.agent.phase == "ending" or name not in self._asks.names():
+            return  # it takes nothing back that is kept
         if name in self._engine.header["asks"]:
             outcome = {"outcome": "cancelled"}
             update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
             self._engine.append(Draft(update))
         self._asks.withdraw(name)
 
-    def _close_asks(self, reason: str) -> None:
+    def _close_asks(self, reason: str, *, kept: bool) -> None:
         """Before anything else that is due: an ask ends before its turn does."""
         journal = self._engine.journal
         journal.commit()
-        closing = asks.closings(self._engine.header, reason)
+        closing = asks.closings(self._engine.header, reason, kept=kept)
         for _, draft, _ in closing:
             journal.add(draft, now(), full=True)
         self._engine.do_next(asks.Reply(name, reply) for name, _, reply in closing)

@@ -3,7 +3,7 @@
 import os
 from typing import NamedTuple
 
-from rookery.core import asks
+from rookery.core import asks, kept_asks
 from rookery.core.events import Draft, Json
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
@@ -57,12 +57,22 @@ class Asks:
         if incoming is not None:
             incoming.fail(REQUEST_CANCELLED, "Request cancelled")
 
+    def names(self) -> list[str]:
+        return list(self._open)
+
+    def rename(self, name: str, known: str) -> None:
+        """It is one that stood before."""
+        self._open[known] = self._open.pop(name)
+
     def forget(self) -> None:
         """The agent is gone: there is nobody to answer."""
         self._open.clear()
 
 
-def closings(header: Json, reason: str) -> list[tuple[str, Draft, Json]]:
-    """For each open ask: its id, the event that closes it, and what the agent is told."""
-    ended = [(name, asks.cancelled(ask, reason)) for name, ask in header["asks"].items()]
-    return [(name, answer.draft, answer.reply) for name, answer in ended]
+def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:
+    """For each open ask: its id, the event that closes it, and what the agent is told. `kept`: also
+    those of an agent that is gone."""
+    live, away = kept_asks.live(header), kept_asks.away(header) if kept else {}
+    ended = [(name, asks.cancelled(ask, reason)) for name, ask in live.items()]
+    found = [(name, answer.draft, answer.reply) for name, answer in ended]
+    return found + [(name, kept_asks.unasked(ask, reason), {}) for name, ask in away.items()]

@@ -7,9 +7,10 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, confirming, loose, options, rest, supervision
+from rookery.core import commands, confirming, kept_asks, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
+from rookery.core.signals import Deferred
 from rookery.core.standing import CHOICES
 from rookery.log.errors import LogError
 from rookery.worker import asks
@@ -43,6 +44,7 @@ class Desk:
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
         self.memory = Memory(engine, side, settle, stop, self._asked)
+        side.kept.answer = self._give
 
     def execute(self, command: Json, sender: Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
@@ -65,6 +67,7 @@ class Desk:
             case "queue":
                 self._queue(command, by)
             case "cancel":
+                self._side.kept.give_up("cancelled", by)
                 self._engine.feed_turn(turns.CancelWanted(name, by))
             case "force_end":
                 self._engine.feed_turn(turns.ForceWanted(name, by))
@@ -78,6 +81,7 @@ class Desk:
             case "start":
                 self._starting.append((name, by))
                 self._asked.add(name)
+                self._side.kept.want()
                 self._engine.feed_agent(supervision.Wanted())
             case "restart":
                 self._restart(name, by)
@@ -107,11 +111,12 @@ class Desk:
         name, prompt = command["id"], self._kept(command, by)
         if prompt is None:
             return
-        if command.get("steer") is True:
+        behind = self._side.kept.stands_first()
+        if command.get("steer") is True and not behind:
             able = self._engine.agent.steers
             self._engine.feed_turn(turns.SteerWanted(name, prompt, by, able))
         else:
-            self._engine.feed_turn(turns.Prompted(name, prompt, by))
+            self._engine.feed_turn(turns.Prompted(name, prompt, by, behind=behind))
 
     def _kept(self, command: Json, by: str) -> list[Json] | None:
         """The prompt, with the attachments that a client laid beside the log as blobs of it; None:
@@ -162,6 +167,11 @@ class Desk:
         item, prompt = loose.text(command, "item"), self._kept(command, by)
         if prompt is None:
             return
+        if command["op"] == "send" and self._side.kept.stands_first():
+            session = self._engine.header["id"]
+            words = f"Decide about the open question first: rookery answer {session}"
+            self._reject(command, ask_rules.Refusal("asked_first", words), by)
+            return
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
         self._engine.feed_turn(given)
 
@@ -174,20 +184,29 @@ class Desk:
             return
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
+            if not ask.get("away"):
+                self._engine.feed_turn(Deferred())
             return
+        if ask.get("away"):  # the agent does not hear it now (row P9)
+            refusal = self._side.kept.take_answer(ask, command, by)
+        else:
+            refusal = self._give(ask, command, by)
+        if refusal is not None:
+            self._reject(command, refusal, by)
+
+    def _give(self, ask: Json, command: Json, by: str | None) -> ask_rules.Refusal | None:
+        """An answer for the agent that asks; why not."""
         always = command.get("always") is True
         if always:
             command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, ask_rules.Refusal):
-            self._reject(command, answer, by)
-            return
+            return answer
         notice = None
         if always:
             rule = self._side.judge.allow_always(ask)
             if isinstance(rule, ask_rules.Refusal):
-                self._reject(command, rule, by)
-                return
+                return rule
             answer, notice = confirming.with_rule(answer, rule)
         self._engine.append(answer.draft, full=True)
         if notice is not None:
@@ -196,7 +215,9 @@ class Desk:
         said = loose.text(command, "reason").strip()
         if said and not self._side.profile().takes_reasons:
             prompt: list[Json] = [{"type": "text", "text": said}]
-            self._engine.feed_turn(turns.Prompted(command["id"] + ".reason", prompt, by))
+            cause = f"{command['id'] or ask['nonce']}.reason"
+            self._engine.feed_turn(turns.Prompted(cause, prompt, by))
+        return None
 
     # --- options ---------------------------------------------------------------------------------
 
@@ -263,7 +284,9 @@ class Desk:
     # --- the agent's process ----------------------------------------------------------------------
 
     def _restart(self, cause: str, by: str) -> None:
-        self._engine.feed_turn(turns.AgentLost("restarted", reason="interrupted"))
+        end = kept_asks.stopped(self._engine.header)
+        self._engine.feed_turn(turns.AgentLost("restarted", reason=end))
+        self._side.kept.want()
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "restart"}
         update["name"] = self._engine.header["agent"]
         self._engine.append(Draft(update, cause, by))

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import asks_clock, critic, limits, loose, supervision, watchdogs
+from rookery.core import asks_clock, critic, kept_asks, limits, loose, supervision, watchdogs
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
@@ -139,7 +139,9 @@ class Engine:
 
     def _in_flight(self) -> bool:
         tools = self.header["_tools"].values()
-        return bool(self.header["asks"]) or self._calls() or any(t[1] in OPEN for t in tools)
+        return (
+            bool(kept_asks.live(self.header)) or self._calls() or any(t[1] in OPEN for t in tools)
+        )
 
     def set_clock(self) -> None:
         """For the earliest of what is due by time."""
@@ -161,7 +163,7 @@ class Engine:
             self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
 
     def _sync_asks(self) -> None:
-        names, limit = self.header["asks"], self.policy.ask_timeout
+        names, limit = kept_asks.live(self.header), self.policy.ask_timeout
         self._asks = asks_clock.synced(self._asks, names, now(), limit, attached=self._attached())
 
     def _close_late_asks(self) -> None:
@@ -178,7 +180,7 @@ class Engine:
     def resumes_at(self) -> float | None:
         """When a prompt that met a rate limit is sent again (row T11); milliseconds of the
         epoch."""
-        if self._effects or self.turn.phase != "idle":
+        if self._effects or self.turn.phase != "idle" or kept_asks.away(self.header):
             return None
         return limits.resume_at(self.header, self.policy)
 

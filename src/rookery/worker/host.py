@@ -15,7 +15,7 @@ from rookery import paths
 from rookery.build import build
 from rookery.client.turnover import turn_over
 from rookery.config import Config
-from rookery.core import critic, rest, supervision
+from rookery.core import critic, kept_asks, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
 from rookery.core.events import Draft, Event, Json, kind_of
@@ -112,7 +112,7 @@ class Host:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
         self._look_around()
-        self._engine.set_clock()  # for what a worker before this one waited for
+        self._settle()  # for what a worker before this one waited for, and had asked
         try:
             await self._stopped.wait()
         finally:
@@ -132,7 +132,8 @@ class Host:
             self._settle()
 
     def _begin_stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
-        self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason="interrupted"))
+        end = kept_asks.stopped(self._journal.header)
+        self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason=end))
         self._critic.feed(critic.Stopped())
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
@@ -186,7 +187,7 @@ class Host:
     def _settle(self) -> None:
         """Perform what is due and commit it, command after command; then set the clock."""
         while self._engine.perform_due() and not self._stopped.is_set():
-            if not self._desk.memory.conclude():
+            if not self._side.kept.look() and not self._desk.memory.conclude():
                 if not self._commands:
                     break
                 self._desk.execute(*self._commands.popleft())

@@ -63,6 +63,7 @@ class Memory:
             return refusal
         self._asked.add(command["id"])
         self._cancel()
+        self._side.kept.give_up("another agent took over", None)
         heir = Draft(switching.switched(engine.header, command), command["id"], by)
         lost = turns.AgentLost(f"{command['agent']} takes over", reason="cancelled")
         engine.feed_turn(lost)
@@ -80,6 +81,8 @@ class Memory:
         engine, header = self._engine, self._engine.header
         if engine.turn.phase != "idle":
             return Refusal("busy", "A turn is running: cancel it first, then clear.")
+        if engine.agent.phase in ("absent", "ready"):
+            self._side.kept.give_up("the conversation was cleared", None)
         if engine.agent.phase == "absent":
             engine.append(clearing.cleared("later", name, by), full=True)
             return None

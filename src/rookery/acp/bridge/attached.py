@@ -19,7 +19,7 @@ from rookery.acp.bridge.sharing import Sharing
 from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
-from rookery.core import loose
+from rookery.core import kept_asks, loose
 from rookery.core.events import Event, Json, kind_of
 from rookery.log.errors import LogError
 from rookery.wire.jsonrpc import (
@@ -140,7 +140,7 @@ class Attached:
         if self.header["news"] == event.seq:
             mark(self.client.directory, event.seq)
         if not live:
-            self._prompts.settle(event, self.header["agent"])
+            self._settle_prompts(event)
         elif self._screens_due is None and kind_of(event.update) == "_terminal":
             loop = asyncio.get_running_loop()
             self._screens_due = loop.call_later(SCREENS_EVERY, self._tell_screens)
@@ -209,12 +209,20 @@ class Attached:
     def _settle(self, event: Event) -> None:
         """After a turn that did not end well the queue is held for a person's key. An editor has
         none: its prompts go on, but for those that it took back."""
-        self._prompts.settle(event, self.header["agent"])
+        self._settle_prompts(event)
         update = event.update
         if kind_of(update) == "_turn" and update.get("reason", "end_turn") != "end_turn":
             for name, prompt in self._prompts.waiting():
                 if not prompt.cancelled:
                     self._dispatch({"do": "queue", "op": "send", "item": name})
+
+    def _settle_prompts(self, event: Event) -> None:
+        """A turn that ended with something asked is not over for the editor: it goes on where that
+        is asked again."""
+        kept = bool(kept_asks.away(self.header))
+        self._prompts.settle(event, self.header["agent"], kept=kept)
+        if not kept and self.header["state"] == "idle":
+            self._prompts.release(self.header["agent"])
 
     # --- cancelling ------------------------------------------------------------------------------
 
@@ -263,9 +271,10 @@ class Attached:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _attempt(self, command: Json) -> Event | None:
-        """Where nobody waits to hear why it failed: the session's log says how it went."""
+        """Where nobody waits to hear why it failed: the session's log says how it went. What waits
+        in the queue is a worker's to change."""
         with suppress(*UNSENT):
-            event = await self.client.send(command, wake=False)
+            event = await self.client.send(command, wake=command["do"] == "queue")
             await self.reached(event.seq)
             return event
         return None
@@ -280,8 +289,10 @@ class Attached:
     # --- asks and files --------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
-        if ask.get("ruled"):  # it is answered in the same breath (row P5)
+        if ask.get("ruled") or ask.get("given"):  # it is answered already (rows P5, P9)
             return
+        if ask.get("decide"):  # another question about the same
+            self.questions.closed(ask["id"])
         if self.questions.takes(ask):
             call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
             self.questions.ask(ask, call)
@@ -303,7 +314,7 @@ class Attached:
 
     async def _answer(self, command: Json) -> None:
         try:
-            await self.client.send(command, wake=False)
+            await self.client.send(command)
         except Rejected as refusal:
             ask = self.header["asks"].get(command["ask"])
             if ask is not None and refusal.reason == "invalid_form":

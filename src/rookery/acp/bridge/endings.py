@@ -25,6 +25,8 @@ def answer(request: Incoming, update: Json, agent: str, *, cancelled: bool) -> N
     reason = loose.text(update, "reason")
     if reason in STOP_REASONS:
         request.reply({"stopReason": reason})
+    elif reason == "waiting" and not cancelled:  # its dialog stays open: the answer goes on with it
+        request.reply({"stopReason": "end_turn", "_meta": {"rookery": {"reason": reason}}})
     elif cancelled:  # whatever became of it: to its client it is a cancelled turn (acp-X1)
         request.reply({"stopReason": "cancelled"})
     else:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rookery.acp.bridge import endings
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
+from rookery.core.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.standing import ORIGIN
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
@@ -20,6 +21,8 @@ class Prompt:
         self.removed = False
         self.end: Json | None = None
         """How its turn ended, while the critic's last word on that is awaited."""
+        self.kept: Json | None = None
+        """How its turn ended, while what it had asked is kept (row P9)."""
 
     @property
     def waits(self) -> bool:
@@ -68,12 +71,13 @@ class Prompts:
             prompt.cancelled = True
         return bool(fresh)
 
-    def settle(self, event: Event, agent: str) -> None:
-        """Answer what an event ends."""
+    def settle(self, event: Event, agent: str, *, kept: bool = False) -> None:
+        """Answer what an event ends. `kept`: what the turn had asked will be asked again."""
         update = event.update
         match kind_of(update):
             case "_prompt":
                 self._refined(update)
+                self._brought_back(update)
                 for name in _names(event):
                     if name in self._open:
                         self._open[name].turn = loose.integer(update, "turn")
@@ -87,6 +91,9 @@ class Prompts:
                 if prompt is not None:
                     prompt.removed = True
                     self._answer_removed()
+            case "_turn" if update.get("state") == "idle" and kept and _goes_on(update):
+                for prompt in self._of(loose.integer(update, "turn")):
+                    prompt.kept = update
             case "_turn" if update.get("state") == "idle":
                 for prompt in self._take(loose.integer(update, "turn")):
                     endings.answer(prompt.request, update, agent, cancelled=prompt.cancelled)
@@ -102,6 +109,20 @@ class Prompts:
             for prompt in self._open.values():
                 if prompt.end is not None:
                     prompt.turn, prompt.end = loose.integer(update, "turn"), None
+
+    def _brought_back(self, update: Json) -> None:
+        """The turn that asks again is theirs whose turn had asked."""
+        if loose.text(update, "origin") == ASKED_AGAIN:
+            for prompt in self._open.values():
+                if prompt.kept is not None:
+                    prompt.turn, prompt.kept = loose.integer(update, "turn"), None
+
+    def release(self, agent: str) -> None:
+        """Nothing is kept any more: what waited for that is over as it ended."""
+        for name, prompt in list(self._open.items()):
+            if prompt.kept is not None:
+                del self._open[name]
+                endings.answer(prompt.request, prompt.kept, agent, cancelled=prompt.cancelled)
 
     def _judged(self, update: Json, agent: str) -> None:
         """No refinement follows: the turn is over for its editor, too."""
@@ -136,6 +157,11 @@ class Prompts:
         for prompt in self._open.values():
             prompt.request.reply({"stopReason": "cancelled"})
         self._open.clear()
+
+
+def _goes_on(update: Json) -> bool:
+    """A turn that somebody stopped, or put off, is over for its editor."""
+    return loose.text(update, "reason") in ("agent_exited", "interrupted")
 
 
 def _names(event: Event) -> list[str]:

@@ -73,7 +73,10 @@ class Sharing:
             case "_terminal":
                 return self.screens.take(event) + self._ended_screens(update)
             case "_turn" if update.get("state") == "idle":
-                return self._idle(before, update)
+                words = (
+                    "The turn waits for your answer" if update.get("reason") == "waiting" else ""
+                )
+                return self._idle(before, update) + self._aside(event, words)
             case "_critic":
                 return self._aside(event, verdict_block(self.header, event)["title"])
             case "_context":

@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from rookery import paths
-from rookery.agent import keeper
+from rookery.agent import keeper, leaving
 from rookery.client import confinement, warmth
 from rookery.processes import landlock, tree
 from rookery.processes.lineage import MARK, become_subreaper
@@ -151,6 +151,7 @@ def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
         said = connection.recv(2)
     except OSError:
         said = b""
+    leaving.begin()
     for _ in range(PASSES):
         left = tree.descendants(os.getpid())
         tree.kill(left)

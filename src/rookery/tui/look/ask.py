@@ -26,6 +26,8 @@ def rendered(block: Block, view: View) -> list[Line]:
         if str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`"):
             continue  # the line above says it
         lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
+    if note := clean_line(str(block.get("note") or "")):
+        lines += wrap([(note, look.soft)], inner.prose)
     if danger:
         lines += wrap(
             [(f"This cannot be undone: it {danger}.", look.failed + look.bold)], inner.prose

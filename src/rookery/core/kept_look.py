@@ -1,0 +1,79 @@
+"""How an ask looks that outlives its agent: what is kept says so, and what stands again says
+where."""
+
+from rookery.core import kept_asks, loose, parts
+from rookery.core.calls import block_id
+from rookery.core.document import Op, change, make_block, put
+from rookery.core.events import Event, Json
+
+LONGEST_TITLE = 500
+AWAY = "The agent is not running. Your answer is kept, and wakes the session."
+FURTHER_DOWN = "Stands again further down"
+
+
+def left(before: Json, after: Json) -> list[Op]:
+    """Asks that are away since this event, and those that now stand elsewhere: the person sees one
+    ask, not two."""
+    if before["asks"] is after["asks"]:
+        return []
+    ops: list[Op] = []
+    for name, ask in after["asks"].items():
+        known = before["asks"].get(name)
+        if known is not None and known["block"] != ask["block"]:
+            ops += change(known["block"], status="moved", text=FURTHER_DOWN, note="", actions=[])
+        elif known is not None and ask.get("away") and not known.get("away"):
+            ops += change(ask["block"], note=AWAY)
+    return ops
+
+
+def of_ask(before: Json, after: Json, event: Event) -> list[Op]:
+    if event.update.get("state") == "answered":
+        return _answered(before, event)
+    return _undecided(before, after, event)
+
+
+def _answered(before: Json, event: Event) -> list[Op]:
+    """An answer that waits for the agent."""
+    ask = before["asks"].get(loose.text(event.update, "id"))
+    if ask is None:
+        return []
+    said = loose.text(event.update, "name")[:LONGEST_TITLE]
+    by = f" · {event.by[:100]}" if event.by else ""
+    text = f"Answered: {said}{by} · waits for the agent"
+    return change(ask["block"], status="kept", text=text, note="", actions=[])
+
+
+def _undecided(before: Json, after: Json, event: Event) -> list[Op]:
+    """An ask that cannot be asked again in silence: what it was about, why, and two ways on."""
+    update, name = event.update, loose.text(event.update, "id")
+    ask = before["asks"].get(name)
+    if ask is None:
+        return []
+    command: Json = {"do": "answer", "ask": name, "nonce": loose.text(update, "nonce")}
+    actions = [
+        {
+            "label": way["name"],
+            "kind": way["kind"],
+            "command": {**command, "option": way["optionId"]},
+        }
+        for way in kept_asks.OPTIONS
+    ]
+    block = make_block(block_id(after, event) + "?", "ask", status="asked", actions=actions)
+    block |= {"title": loose.text(update, "message")[:LONGEST_TITLE], "kind": "other"}
+    why, given = loose.text(update, "why"), loose.mapping(ask, "given")
+    if given:
+        why += f" Your answer {loose.text(given, 'name')!r} is kept, and is passed on if it does."
+    block["note"] = why[:LONGEST_TITLE]
+    call = loose.mapping(ask, "toolCall")
+    block["parts"] = parts.from_tool_content(loose.sequence(call, "content"))
+    return put(block)
+
+
+def prompt_title(update: Json) -> str:
+    """Of a prompt that no person sent."""
+    origin = loose.text(update, "origin")
+    if origin != kept_asks.ORIGIN:
+        return origin
+    if loose.text(update, "how") == kept_asks.CONTINUE:
+        return "the open question is asked again, from Rookery"
+    return "sent again for the open question, from Rookery"

@@ -1,0 +1,13 @@
+"""How a turn can end: exactly one of these reasons each."""
+
+STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"])
+"""What an agent answers a prompt with."""
+
+KEEPING = frozenset(["agent_exited", "interrupted", "waiting"])
+"""Nobody decided anything: what is asked stays asked."""
+
+REASONS = (
+    STOP_REASONS
+    | KEEPING
+    | frozenset(["failed", "forced", "rate_limited", "orphaned", "unresponsive"])
+)

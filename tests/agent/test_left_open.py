@@ -1,0 +1,193 @@
+"""I9.9 (row P9) in the agent: what is open when it ends stays open, and the model is never told of
+a cancel that nobody made."""
+
+import json
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, Json
+from tests.agent.conftest import ARGV, surroundings
+from tests.agent.driving import (
+    ALLOW,
+    REJECT,
+    answer_all,
+    permission,
+    run,
+    status,
+    stop_reason,
+    words,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+type Start = Callable[[], Awaitable[Agent]]
+
+ENDS = ["hang up", "close", "TERM", "KILL"]
+CONTINUE: Json = {"rookery": {"continue": True}}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start(agent_home: Path) -> AsyncIterator[Start]:
+    started: list[Agent] = []
+
+    async def make() -> Agent:
+        agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+        started.append(agent)
+        hello = await agent.call("initialize", protocolVersion=1, clientCapabilities={})
+        assert hello["_meta"]["rookery"] == {"continue": True}
+        return agent
+
+    yield make
+    for agent in started:
+        await agent.kill()
+
+
+async def end(agent: Agent, session: str, how: str) -> None:
+    match how:
+        case "hang up":
+            await agent.close()
+        case "close":
+            await agent.call("session/close", sessionId=session)
+            await agent.close()
+        case _:
+            agent.process.send_signal(signal.Signals[f"SIG{how}"])
+            await agent.process.wait()
+
+
+async def go_on(agent: Agent, session: str) -> int:
+    return agent.ask("session/prompt", sessionId=session, prompt=[], _meta=CONTINUE)
+
+
+async def resume(agent: Agent, session: str, cwd: Path) -> None:
+    await agent.call("session/resume", sessionId=session, cwd=str(cwd), mcpServers=[])
+
+
+def told(model: ScriptedModel, since: int) -> str:
+    """All that the model was told since."""
+    return json.dumps([asked.body["messages"] for asked in list(model.asked)[since:]]).lower()
+
+
+def results(model: ScriptedModel) -> list[Any]:
+    return [m["content"] for m in model.asked[-1].body["messages"] if m["role"] == "tool"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_cancel(
+    start: Start, model: ScriptedModel, tmp_path: Path, how: str
+) -> None:
+    """P9: the same call; allowed, it runs, and the run goes on without a new message."""
+    first = await start()
+    session = await first.new(str(tmp_path))
+    first.prompt(session, [run("touch done"), {"text": "all well"}])
+    before = (await permission(first))["params"]
+    await end(first, session, how)
+    since = len(model.asked)
+    second = await start()
+    await resume(second, session, tmp_path)
+    going = await go_on(second, session)
+    again = await permission(second)
+    for key in ("rawInput", "kind", "title"):
+        assert again["params"]["toolCall"][key] == before["toolCall"][key]
+    assert len(model.asked) == since, "it is asked before anything else"
+    second.send(id=again["id"], result=ALLOW)
+    assert stop_reason(await second.answer(going)) == "end_turn"
+    assert (tmp_path / "done").exists()
+    assert words(second.news(session)) == "all well"
+    assert "cancel" not in told(model, since)
+    assert "reject" not in told(model, since)
+    assert [m["role"] for m in model.asked[-1].body["messages"]].count("user") == 1
+
+
+@pytest.mark.parametrize("how", ["hang up", "KILL"])
+async def test_I9_9_a_command_that_ran_is_told_as_stopped(
+    start: Start, model: ScriptedModel, tmp_path: Path, how: str
+) -> None:
+    """P9: words that say what happened, not that somebody cancelled it."""
+    first = await start()
+    answer_all(first, ALLOW)
+    session = await first.new(str(tmp_path))
+    first.prompt(session, [run("sleep 600"), {"text": "ok"}])
+    await status(first, "in_progress")
+    await end(first, session, how)
+    since = len(model.asked)
+    second = await start()
+    await resume(second, session, tmp_path)
+    assert stop_reason(await second.turn(session, "what now?")) == "end_turn"
+    assert "Rookery was stopped while this ran" in str(results(model)[0])
+    assert "cancel" not in told(model, since)
+
+
+async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
+    start: Start, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """P9: two calls in one step; the first was allowed when the agent was killed."""
+    first = await start()
+    session = await first.new(str(tmp_path))
+    both = [run("touch one")["call"], run("touch two")["call"]]
+    first.prompt(session, [{"calls": both}, {"text": "both"}])
+    one = await permission(first)
+    first.send(id=one["id"], result=ALLOW)
+    two = await permission(first)
+    await end(first, session, "KILL")
+    since = len(model.asked)
+    second = await start()
+    await resume(second, session, tmp_path)
+    going = await go_on(second, session)
+    again = await permission(second)
+    assert again["params"]["toolCall"]["rawInput"] == two["params"]["toolCall"]["rawInput"]
+    second.send(id=again["id"], result=REJECT)
+    assert stop_reason(await second.answer(going)) == "end_turn"
+    assert (tmp_path / "one").exists()
+    assert not (tmp_path / "two").exists()
+    assert second.requests().count("session/request_permission") == 1
+    assert "cancel" not in told(model, since)
+
+
+async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
+    start: Start, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """P9: only then; and the prompt that says so is not held up by a question."""
+    first = await start()
+    session = await first.new(str(tmp_path))
+    first.prompt(session, [run("touch done"), {"text": "ok"}])
+    await permission(first)
+    await end(first, session, "hang up")
+    second = await start()
+    await resume(second, session, tmp_path)
+    drop = {"rookery": {"drop": True}}
+    blocks = [{"type": "text", "text": "something else"}]
+    going = second.ask("session/prompt", sessionId=session, prompt=blocks, _meta=drop)
+    assert stop_reason(await second.answer(going)) == "end_turn"
+    assert second.requests() == []
+    assert not (tmp_path / "done").exists()
+    assert "The person cancelled this action" in str(results(model)[0])
+
+
+async def test_I9_9_a_real_cancel_still_says_so(
+    start: Start, model: ScriptedModel, tmp_path: Path
+) -> None:
+    agent = await start()
+    session = await agent.new(str(tmp_path))
+    running = agent.prompt(session, [run("touch done"), {"text": "ok"}])
+    await permission(agent)
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(running)) == "cancelled"
+    assert stop_reason(await agent.turn(session, "what now?")) == "end_turn"
+    assert "The person cancelled the turn" in str(results(model)[0])
+
+
+async def test_I9_9_to_go_on_with_nothing_open_is_over_at_once(
+    start: Start, model: ScriptedModel, tmp_path: Path
+) -> None:
+    agent = await start()
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "hello")
+    since = len(model.asked)
+    assert stop_reason(await agent.answer(await go_on(agent, session))) == "end_turn"
+    assert len(model.asked) == since
