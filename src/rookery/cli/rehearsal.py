@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery import paths
-from rookery.core import danger, loose, rules
-from rookery.core.calls import key_of
+from rookery.core import call_input, danger, loose, rules
 from rookery.core.events import Event, Json, kind_of
+from rookery.core.turn_calls import TurnCalls
 from rookery.log.reader import Reader
 
 BATCH = 1000
@@ -70,7 +70,7 @@ class _Play:
     def __init__(self, session: str, known: tuple[rules.Rule, ...]) -> None:
         self._session = session
         self._rules = known
-        self._calls: dict[str, Json] = {}
+        self._calls = TurnCalls()
         self._open: dict[str, tuple[int, Json]] = {}
         self._found: list[Rehearsed] = []
         self._agent, self._turn = "", 0
@@ -92,19 +92,16 @@ class _Play:
                 self._agent = loose.text(update, "to") or self._agent
             case "_prompt" if update.get("steered") is not True:
                 self._turn += 1
+                self._calls.clear()
             case "tool_call" | "tool_call_update":
-                self._remember(update)
+                self._calls.remember(update)
             case "_ask":
                 self._ask(event)
-
-    def _remember(self, call: Json) -> Json:
-        known = self._calls.get(key_of(call), {}) | danger.gist(call)
-        self._calls[key_of(call)] = known
-        return known
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, loose.text(event.update, "id")
         if update.get("state") != "asked":
+            self._calls.answered(name, update)
             if name in self._open:
                 place, ask = self._open.pop(name)
                 said = _said(ask, loose.mapping(update, "outcome"))
@@ -113,14 +110,29 @@ class _Play:
         given = loose.mapping(update, "toolCall")
         if not given:
             return
-        call = rules.call_of(
-            self._agent, self._remember(given), self._roots, os.path.expanduser("~")
-        )
-        what = next((each.whole for each in call.commands if each.whole), "")
-        what = what or ", ".join(call.paths[:3]) or loose.text(given, "title")
-        verdict = rules.decide(self._rules, call)
+        about = self._calls.stands_for(given)
+        self._calls.asked(update, about)
+        home = os.path.expanduser("~")
+        calls = [
+            rules.call_of(self._agent, danger.gist(each), self._roots, home)
+            for call in about
+            for each in call_input.judged(call)
+        ]
+        lines = [each.whole for call in calls for each in call.commands if each.whole]
+        shown = dict.fromkeys(lines or [path for call in calls for path in call.paths[:3]])
+        what = ", ".join(shown) or loose.text(given, "title")
+        verdict = _together([rules.decide(self._rules, call) for call in calls])
         self._open[name] = (len(self._found), update)
         self._found.append(Rehearsed(self._session, event.seq, self._turn, what, "", "", verdict))
+
+
+def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
+    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    for do in ("deny", "ask", ""):
+        if found := [verdict for verdict in verdicts if verdict.do == do]:
+            return found[0]
+    named = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
+    return verdicts[0]._replace(rules=tuple(named)) if verdicts else rules.Verdict("")
 
 
 def _said(ask: Json, outcome: Json) -> str:

@@ -8,17 +8,17 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
+from rookery.core import content, critic, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
-from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
+from rookery.core.turn_calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
-from rookery.worker.judge import Judge
+from rookery.worker.judge import Judge, worst
 from rookery.worker.records import Records
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
@@ -30,8 +30,6 @@ WORKS = ("terminal/create", "fs/write_text_file")
 
 UNJUDGED: Json = {"rookery": {"critic": False}}
 """Goes with a prompt where nobody wants a verdict: an agent's own critic need not be asked."""
-CALLS_KEPT = 500
-"""Tool calls of a turn whose words are at hand when their permission is asked."""
 
 
 class AgentSide:
@@ -55,7 +53,7 @@ class AgentSide:
         self.look: Callable[[], object] = bool
         """At config.toml, whether it changed; `configure` follows where it did."""
         self._asks = asks.Asks()
-        self._calls: dict[str, Json] = {}
+        self._calls = TurnCalls()
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
@@ -152,6 +150,7 @@ class AgentSide:
             case turns.CloseAsks(reason):
                 self._close_asks(reason)
             case asks.Reply(name, result):
+                self._calls.answered(name, result)
                 self._asks.reply(name, result)
             case supervision.Spawn():
                 self._spawn()
@@ -262,20 +261,10 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                known = self._remember(update)
+                known = self._calls.remember(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()
             self._engine.said(update)
-
-    def _remember(self, call: Json) -> Json:
-        """What is known of a tool call: each update states only what changed. Not its content:
-        that of a turn's calls would soon be more than all else that a worker holds."""
-        key = key_of(call)
-        known = self._calls.pop(key, {}) | danger.gist(call)
-        self._calls[key] = known
-        if len(self._calls) > CALLS_KEPT:
-            del self._calls[next(iter(self._calls))]
-        return known
 
     def _requested(self, incoming: Incoming) -> None:
         if incoming.method in WORKS:
@@ -292,20 +281,24 @@ class AgentSide:
         self._settle()
 
     def _ask(self, incoming: Incoming) -> None:
-        given = loose.mapping(incoming.params, "toolCall")
-        call = self.judge.look_at(self._remember(given)) if given else None
-        guarded = call is not None and self._config.policy.confirm_destructive
-        asked = self._asks.take(incoming, call.danger if call and guarded else "")
+        given, about = loose.mapping(incoming.params, "toolCall"), list[Json]()
+        if incoming.method == "session/request_permission":
+            about = self._calls.stands_for(given)
+        calls = self.judge.look_at_all(about)
+        guarded = self._config.policy.confirm_destructive
+        asked = self._asks.take(incoming, worst(calls) if guarded else "")
         if asked is None:
             return
         name, update = asked
         incoming.cancelled = lambda: self._withdrawn(name)
-        if call is None:
+        if not calls:
             self._engine.append(Draft(update))
             return
-        answer = self.judge.answer(update, call)
+        self._calls.asked(update, about)
+        update |= {"does": self.judge.told(about, given)}
+        answer = self.judge.answer(update, calls)
         if answer is None:
-            self._engine.append(Draft(self.judge.note(update, call)))
+            self._engine.append(Draft(self.judge.note(update, calls)))
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)
