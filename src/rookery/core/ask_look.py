@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rookery.core import captions, hidden_text, loose, parts, plain
 from rookery.core.calls import key_of
 from rookery.core.captions import Clean
-from rookery.core.document import Block
+from rookery.core.document import Block, make_block
 from rookery.core.events import Json
 
 ONE_LINE = 200
@@ -42,6 +42,14 @@ def fields(ask: Json, header: Json) -> Json:
     title = loose.text(call, "title")
     called = title[:500] if items and not _same(title, items) else ""
     return {"does": told, "text": "".join(texts), "called": called} if told else {}
+
+
+def block_of(ask: Json, header: Json) -> Block:
+    """An open ask alone, for whoever shows no transcript."""
+    call = loose.mapping(ask, "toolCall")
+    title, kind = loose.text(call, "title"), loose.text(call, "kind", "other")
+    block = make_block("", "ask", status="asked", title=title, kind=kind)
+    return block | fields(ask, header)
 
 
 def diffs(call: Json) -> list[Json]:
@@ -172,12 +180,15 @@ def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
     return f"{who} wants to {words}" if words else captions.question(block, agent, clean)
 
 
-def pieces(block: Block, agent: str, clean: Clean, cwd: str = "") -> list[Piece]:
-    """All that the question does not say, in the order in which it is read."""
+def pieces(
+    block: Block, agent: str, clean: Clean, cwd: str = "", *, short: bool = True
+) -> list[Piece]:
+    """All that the question does not say, in the order in which it is read. `short`: where a short
+    command is said by it, and not once more."""
     groups = _groups(items(block))
     found: list[Piece] = []
     for number, group in enumerate(groups, 1):
-        words, rest = _wants(group, clean, cwd)
+        words, rest = _wants(group, clean, cwd, short=short)
         if len(groups) > 1:
             found.append(Piece("words", f"{number}. {words or 'something that it does not name'}"))
         for item in group:
@@ -185,10 +196,22 @@ def pieces(block: Block, agent: str, clean: Clean, cwd: str = "") -> list[Piece]
                 found.append(_piece(item))
             if item.note:
                 found.append(Piece("note", item.note))
-    if called := clean(str(block.get("called") or "")):
+    if called := " ".join(str(block.get("called") or "").split()):
         who = clean(agent) or "the agent"
-        found.append(Piece("note", f"{who} calls it: {_cut(called)}"))
+        found.append(Piece("note", f"{who} calls it: {clean(_cut(called))}"))
     return found
+
+
+def headline(block: Block, clean: Clean, cwd: str = "") -> str:
+    """The same as a title; "" where only the agent's own says something."""
+    groups = _groups(items(block))
+    if len(groups) > 1:
+        return f"{len(groups)} things"
+    if not groups:
+        return ""
+    words, rest = _wants(groups[0], clean, cwd)
+    first = groups[0][0]
+    return clean(first.text) if first.what == "command" and first not in rest else words
 
 
 def as_text(block: Block) -> str:
@@ -227,11 +250,15 @@ def _groups(found: Iterable[Item]) -> list[list[Item]]:
     return list(groups.values())
 
 
-def _wants(group: list[Item], clean: Clean, cwd: str) -> tuple[str, list[Item]]:
+def _wants(
+    group: list[Item], clean: Clean, cwd: str, *, short: bool = True
+) -> tuple[str, list[Item]]:
     """A call in a few words, and which of its items those do not say."""
     first = next((item for item in group if item.what in _FIRST), group[0])
     rest = [item for item in group if item is not first]
     match first.what:
+        case "command" if not short:
+            return "run this", group
         case "command" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
             return f"run: {_line(first.text)}", rest
         case "command" if first.lines == 1:
