@@ -5,6 +5,7 @@ and shown all the same."""
 from collections.abc import Iterable, Iterator
 
 from rookery.core import loose
+from rookery.core.danger import TEXT_KEYS
 from rookery.core.events import Json
 
 _LINE = frozenset(
@@ -104,17 +105,19 @@ def _known(raw: Json) -> list[str]:
 
 def _odd(raw: Json) -> Iterator[str]:
     """Lines under names that rules do not know."""
-    words = next((_list(value) for key, value in raw.items() if _plain(key) in _WORDS), [])
-    program = next((value for key, value in raw.items() if _plain(key) in _PROGRAM), None)
-    if isinstance(program, str) and program.strip():
-        yield from _known({"command": [program, *words]})
-    elif words and not _known(raw):
-        yield from _known({"command": words})
+    apart = [key for key in raw if _plain(key) in _WORDS and not (key == "args" and _known(raw))]
+    programs = [value for key, value in raw.items() if _plain(key) in _PROGRAM]
+    if programs and isinstance(programs[0], str) and programs[0].strip():
+        words = [word for key in apart for word in _list(raw[key])]
+        yield from _known({"command": [programs[0], *words]})
+    else:
+        for key in apart:
+            yield from _known({"command": raw[key]})
     for key, value in raw.items():
         name = _plain(key)
-        if name in _WORDS and isinstance(value, str) and value.strip():
-            yield value
-        elif name in _LINE and (name not in _SHELL or _has_several_words(value)):
+        if key in TEXT_KEYS:
+            continue
+        if name in _LINE and (name not in _SHELL or _has_several_words(value)):
             yield from _known({"command": value})
         elif name in _LINES:
             yield from _several(value)
