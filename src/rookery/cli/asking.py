@@ -27,6 +27,7 @@ class Asked(NamedTuple):
     ask: Json
     block: Block | None
     agent: str
+    cwd: str
 
     @property
     def waits(self) -> str:
@@ -57,7 +58,7 @@ def open_asks(session: str) -> list[Asked]:
                 n = int(ask["block"].partition(".")[0])
                 blocks |= join(fold(log.header_before(n), log.page(n)), document).blocks
     return [
-        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"])
+        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"], header["cwd"])
         for name, ask in header["asks"].items()
     ]
 
@@ -111,8 +112,22 @@ def _as_json(head: Json, place: int, asked: Asked) -> Json:
     about |= {"number": place, "ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
     about |= {"danger": loose.text(ask, "danger"), "options": options}
     about |= {"awake": head["awake"], "answered": "given" in ask}
-    about["what"] = block["title"] if block else ""
+    if block:
+        about |= _about(block)
     return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
+
+
+def _about(block: Block) -> Json:
+    """What will run, whole; `called`: what the agent calls it, where that is something else."""
+    from rookery.core import ask_look
+
+    items = [
+        {"what": item.what, "call": item.call, "text": item.text}
+        | ({"old": item.part["old"], "new": item.part["new"]} if item.part else {})
+        for item in ask_look.items(block)
+    ]
+    what = items[0]["text"] if items else block["title"]
+    return {"what": what, "called": block.get("called", ""), "does": items}
 
 
 def _write(screen: Screen, head: Json, place: int, asked: Asked) -> None:
@@ -139,7 +154,7 @@ def _write_card(screen: Screen, asked: Asked) -> None:
     if asked.block is None:  # its turn is not the last one
         screen.line(clean_line(loose.text(asked.ask, "message") or str(asked.ask["id"])))
     else:
-        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent)))
+        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent, asked.cwd)))
     if asked.waits:
         screen.line(screen.paint.faint(f"  {asked.waits}"))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery import paths, places
-from rookery.core import danger, loose, reach, rules
-from rookery.core.calls import key_of
+from rookery.core import call_input, danger, loose, reach, rules
 from rookery.core.events import Event, Json, kind_of
+from rookery.core.turn_calls import TurnCalls
 from rookery.log.reader import Reader
 
 BATCH = 1000
@@ -71,7 +71,7 @@ class _Play:
     def __init__(self, session: str, known: tuple[rules.Rule, ...]) -> None:
         self._session = session
         self._rules = known
-        self._calls: dict[str, Json] = {}
+        self._calls = TurnCalls()
         self._open: dict[str, tuple[int, Json]] = {}
         self._found: list[Rehearsed] = []
         self._agent, self._turn = "", 0
@@ -94,40 +94,56 @@ class _Play:
                 self._agent = loose.text(update, "to") or self._agent
             case "_prompt" if update.get("steered") is not True:
                 self._turn += 1
+                self._calls.clear()
             case "tool_call" | "tool_call_update":
-                self._remember(update)
+                self._calls.remember(update)
             case "_ask":
                 self._ask(event)
             case "_judged":
                 said = loose.text(update, "verdict")
-                self._found.append(self._rehearsed(event, said, event.by or ""))
-
-    def _remember(self, call: Json) -> Json:
-        known = self._calls.get(key_of(call), {}) | danger.gist(call)
-        self._calls[key_of(call)] = known
-        return known
+                about = [self._calls.told(loose.mapping(update, "toolCall"))]
+                self._found.append(self._rehearsed(event, about, said, event.by or ""))
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, loose.text(event.update, "id")
         if update.get("state") != "asked":
+            self._calls.answered(name, update)
             if name in self._open:
                 place, ask = self._open.pop(name)
                 said = _said(ask, loose.mapping(update, "outcome"))
                 self._found[place] = self._found[place]._replace(said=said, by=event.by or "")
             return
-        if loose.mapping(update, "toolCall"):
+        given = loose.mapping(update, "toolCall")
+        if given:
+            about = self._calls.stands_for(given)
+            self._calls.asked(update, about)
             self._open[name] = (len(self._found), update)
-            self._found.append(self._rehearsed(event, "", ""))
+            self._found.append(self._rehearsed(event, about, "", ""))
 
-    def _rehearsed(self, event: Event, said: str, by: str) -> Rehearsed:
-        given = loose.mapping(event.update, "toolCall")
-        known, home = self._remember(given), os.path.expanduser("~")
-        call = rules.call_of(self._agent, known, self._roots, home, self._lay.free)
-        call = reach.reached(call, self._lay)
-        what = next((each.whole for each in call.commands if each.whole), "")
-        what = what or ", ".join(call.paths[:3]) or loose.text(given, "title")
-        verdict = rules.decide(self._rules, call)
+    def _rehearsed(self, event: Event, about: list[Json], said: str, by: str) -> Rehearsed:
+        """What the rules say to the calls that an event is about."""
+        home = os.path.expanduser("~")
+        calls = [
+            rules.call_of(self._agent, danger.gist(each), self._roots, home, self._lay.free)
+            for call in about
+            for each in call_input.judged(call)
+        ]
+        calls = [reach.reached(call, self._lay) for call in calls]
+        lines = [each.whole for call in calls for each in call.commands if each.whole]
+        shown = dict.fromkeys(lines or [path for call in calls for path in call.paths[:3]])
+        title = loose.text(loose.mapping(event.update, "toolCall"), "title")
+        verdict = _together([rules.decide(self._rules, call) for call in calls])
+        what = ", ".join(shown) or title
         return Rehearsed(self._session, event.seq, self._turn, what, said, by, verdict)
+
+
+def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
+    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    for do in ("deny", "ask", ""):
+        if found := [verdict for verdict in verdicts if verdict.do == do]:
+            return found[0]
+    named = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
+    return verdicts[0]._replace(rules=tuple(named)) if verdicts else rules.Verdict("")
 
 
 def _said(ask: Json, outcome: Json) -> str:

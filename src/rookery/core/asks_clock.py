@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core import loose
+from rookery.core.ask_look import brief
 from rookery.core.asks import CANCELLED, Answer, closed
 from rookery.core.events import Draft, Json
 
@@ -53,8 +54,7 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     name = loose.text(reject, "name") or "cancelled"
     outcome = {"outcome": "cancelled"} if "action" in reply else reply["outcome"]
     update = closed(loose.text(ask, "id"), outcome, name=name)
-    about = loose.text(loose.mapping(ask, "toolCall"), "title") or loose.text(ask, "message")
-    text = f"Nobody answered within {limit:g} s: {about[:200] or 'an ask'} {said}."
+    text = f"Nobody answered within {limit:g} s: {brief(ask) or 'an ask'} {said}."
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)
 

@@ -42,6 +42,9 @@ QUIET = ("read", "search", "fetch", "think")
 EXITS = ("exitCode", "exit_code", "exit")
 """What agents call the code that a command ended with."""
 
+_COMMANDS = ("command", "cmd", "script", "code", "commandLine", "argv", "args")
+"""What agents call the line that is run."""
+
 _PID = re.compile(r":\d+$")
 
 
@@ -93,7 +96,8 @@ def _without_verb(said: str) -> str:
 
 def _command(block: Block) -> str:
     given = loose.mapping(block, "input").get("value")
-    words = given.get("command") if isinstance(given, dict) else None
+    found = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
+    words = next((each for each in found if each), None)
     if isinstance(words, list):
         return " ".join(word for word in words if isinstance(word, str))
     return words if isinstance(words, str) else ""

@@ -5,6 +5,7 @@ Where it has none, the worker answers its asks: first by the rules (row P5), the
 that wants its actions judged (`core.judgement`; our own does) is judged by the mode that is shown.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core import loose, options
@@ -163,6 +164,17 @@ def rule_on(
     if confirm == ALL and not (guard and call.danger):
         return Ruling(True, "confirm:all", "allowed (confirm all)")
     return None
+
+
+def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
+    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    given = [ruling for ruling in rulings if ruling is not None]
+    denied = next((ruling for ruling in given if not ruling.allow), None)
+    if denied is not None or len(given) < len(rulings) or not given:
+        return denied
+    names = dict.fromkeys(ruling.by for ruling in given)
+    words = dict.fromkeys(ruling.words for ruling in given)
+    return given[0]._replace(by=", ".join(names), words=", ".join(words))
 
 
 def ruled(ask: Json, ruling: Ruling) -> Answer:

@@ -5,7 +5,7 @@ an agent that wants its actions judged (`_rookery/judge`), and for our own agent
 judges.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rookery.core import confirming, loose, rules
@@ -70,6 +70,16 @@ def judge(
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
     return Judgement("ask", f"confirm:{confirm}", "the mode wants you asked")
+
+
+def strictest(found: Iterable[Judgement]) -> Judgement:
+    """Of several readings of one action: denied where one is, allowed only where all are."""
+    judged = list(found)
+    for outcome in ("deny", "ask", "allow"):
+        for each in judged:
+            if each.outcome == outcome:
+                return each
+    return UNREACHED
 
 
 # --- on the wire -------------------------------------------------------------------------------

@@ -2,12 +2,16 @@
 
 import re
 
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROLS = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ud800-\udfff"
+    "\U000e0000-\U000e007f"
+)
 
 RISKY = re.compile(f"[{_CONTROLS}]")
-"""Controls of both sets, line separators, marks that reverse letters, lone surrogates."""
+"""Controls of both sets, line separators, marks that reverse letters or have no width, tags, lone
+surrogates."""
 
-UNSEEN = re.compile(f"[{_CONTROLS}\u061c\u200e\u200f\u2060-\u206f\ufeff]")
+UNSEEN = re.compile(f"[{_CONTROLS}\u061c\u200e\u200f\ufeff]")
 """Those, and all marks without a column: for who has to know in which cell a letter stands."""
 
 

@@ -9,8 +9,8 @@ event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
+from rookery.core import ask_look, kept_look, loose, parts, terminals, tool_looks
 from rookery.core import document as looks
-from rookery.core import kept_look, loose, parts, terminals, tool_looks
 from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
@@ -170,6 +170,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:
         block["parts"] = parts.from_tool_content(loose.sequence(call, "content"))
+        block |= ask_look.fields(update, after)
     return [*ops, *put(block)]
 
 

@@ -133,8 +133,11 @@ def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bo
 
 
 def _tools(call: Json) -> tuple[str, ...]:
-    names = [loose.text(call, "name"), loose.text(call, "title")]
-    return tuple(dict.fromkeys(name[: danger.LONGEST_PATH] for name in names if name))
+    """The tool's name, "" where it has none, then its title: a title can say anything, so that
+    nothing is allowed by it."""
+    name, title = loose.text(call, "name"), loose.text(call, "title")
+    names = [name, *([title] if title not in ("", name) else [])]
+    return tuple(each[: danger.LONGEST_PATH] for each in names)
 
 
 def lines_of(call: Json) -> list[str]:
@@ -221,7 +224,7 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
     every = (command.plain, *command.suspects, command.whole)
     if rule.command and not globs.any_matches(rule.command, every):
         return False  # by none of its readings: which one counts is asked below
-    if rule.tool and not _any(rule.tool, call.tools[:1] if strict else call.tools):
+    if rule.tool and not _any(rule.tool, filter(None, call.tools[: 1 if strict else None])):
         return False
     if rule.command and not any(
         _matches_command(each, call, command, strict) for each in rule.command
@@ -292,7 +295,7 @@ def narrow(call: Call, name: str) -> Rule | Unruly:
         return base._replace(exact=lines)
     if not lines and call.paths:
         return base._replace(path=tuple(globs.escaped(path) for path in call.paths[:20]))
-    if not lines and call.tools and call.kind != "execute":
+    if not lines and any(call.tools[:1]) and call.kind != "execute":
         return base._replace(tool=(globs.escaped(call.tools[0]),))
     return Unruly("Nothing in this call says what exactly would be allowed.")
 

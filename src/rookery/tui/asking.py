@@ -87,6 +87,10 @@ class Asking:
                 self._reject(block)
             case "fill":
                 self._fill(block)
+            case "open" if any(part.get("type") == "form" for part in block["parts"]):
+                self._fill(block)
+            case "open":
+                self._show_whole(block)
             case "all" | "risky":
                 self._go_on(block, what)
             case "decline":
@@ -101,6 +105,12 @@ class Asking:
                 self._app.notify(
                     f"It stays open, and the agent rests until you answer. {back} comes back to it."
                 )
+
+    def _show_whole(self, block: Block) -> None:
+        from rookery.tui.ask_window import AskScreen
+
+        header = self._app.window.header
+        self._app.push_screen(AskScreen(block, str(header["agent"]), str(header["cwd"])))
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""

@@ -79,7 +79,7 @@ QUEUE: list[BindingType] = [
 TRANSCRIPT: list[BindingType] = [
     quiet("block.up", "move(-1)", "up"),
     quiet("block.down", "move(1)", "down"),
-    key("block.open", "unfold", "open", "open or fold the block"),
+    key("block.open", "unfold", "open", "open or fold the block; of an ask: show all of it"),
     key("block.copy", "want('copy')", "copy", "copy the block"),
     key("block.edit", "want('edit')", "editor", "open it in your editor"),
     quiet("block.show", "want('show')", "open the image"),
@@ -116,6 +116,14 @@ KEYS: list[BindingType] = [
     quiet("keys.down", "scroll(1)", "down", first=True),
     quiet("keys.pageup", "turn(-1)", "a page up", first=True),
     quiet("keys.pagedown", "turn(1)", "a page down", first=True),
+]
+WHOLE: list[BindingType] = [
+    quiet("whole.up", "scroll(-1)", "up"),
+    quiet("whole.down", "scroll(1)", "down"),
+    key("whole.pageup", "turn(-1)", "a page up"),
+    key("whole.pagedown", "turn(1)", "a page down"),
+    quiet("whole.start", "first", "to the beginning"),
+    key("whole.end", "last", "to the end"),
 ]
 SEARCH: list[BindingType] = [
     key("search.take", "take", "take"),
@@ -173,6 +181,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the list of sessions", FLEET),
     ("In every window", WINDOW),
     ("In this window", KEYS),
+    ("In an ask, opened", WHOLE),
     ("In earlier prompts", SEARCH),
     ("In the settings", SETTINGS),
     ("In the list of models", MODELS),

@@ -8,28 +8,18 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import (
-    content,
-    critic,
-    danger,
-    ingest,
-    judgement,
-    kept_asks,
-    loose,
-    profiles,
-    supervision,
-)
+from rookery.core import content, critic, ingest, judgement, kept_asks, loose, profiles, supervision
 from rookery.core import turn as turns
-from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
 from rookery.core.signals import LetDecide
+from rookery.core.turn_calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks, judgements
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files, Refused
-from rookery.worker.judge import Judge
+from rookery.worker.judge import Judge, worst
 from rookery.worker.kept_asks import KeptAsks
 from rookery.worker.privileges import Privileges
 from rookery.worker.prompt_meta import prompt_meta
@@ -41,9 +31,6 @@ from rookery.worker.terminals import Terminals
 STEERING = "_session/steering"
 WORKS = ("terminal/create", "fs/write_text_file")
 """What changes something, in the eyes of the critic."""
-
-CALLS_KEPT = 500
-"""Tool calls of a turn whose words are at hand when their permission is asked."""
 
 
 class AgentSide:
@@ -68,7 +55,7 @@ class AgentSide:
         """At config.toml, whether it changed; `configure` follows where it did."""
         self._asks = asks.Asks()
         self.kept = KeptAsks(engine, self._asks, self.profile)
-        self._calls: dict[str, Json] = {}
+        self._calls = TurnCalls()
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
@@ -182,6 +169,7 @@ class AgentSide:
             case LetDecide():
                 self.kept.want(person=False)
             case asks.Reply(name, result):
+                self._calls.answered(name, result)
                 self._asks.reply(name, result)
             case supervision.Spawn():
                 self._spawn()
@@ -297,21 +285,11 @@ class AgentSide:
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                 self._privileges.hear(update.get("content"), update.get("rawOutput"))
-                known = self._remember(update)
+                known = self._calls.remember(update)
                 self.kept.announced(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()
             self._engine.said(update)
-
-    def _remember(self, call: Json) -> Json:
-        """What is known of a tool call: each update states only what changed. Not its content:
-        that of a turn's calls would soon be more than all else that a worker holds."""
-        key = key_of(call)
-        known = self._calls.pop(key, {}) | danger.gist(call)
-        self._calls[key] = known
-        if len(self._calls) > CALLS_KEPT:
-            del self._calls[next(iter(self._calls))]
-        return known
 
     def _requested(self, incoming: Incoming) -> None:
         if incoming.method in WORKS:
@@ -322,7 +300,7 @@ class AgentSide:
         elif incoming.method.startswith("fs/") and self.profile().files:
             self._file(incoming)
         elif incoming.method == judgement.METHOD:
-            judgements.take(incoming, self.judge, self._engine, self._remember)
+            judgements.take(incoming, self.judge, self._engine, self._calls)
         else:
             self._ask(incoming)
 
@@ -335,22 +313,26 @@ class AgentSide:
         if self._engine.agent.phase == "ending":  # what it had asked is kept, and nothing more
             incoming.fail(INTERNAL_ERROR, "the agent is being ended")
             return
-        given = loose.mapping(incoming.params, "toolCall")
-        call = self.judge.look_at(self._remember(given)) if given else None
-        guarded = call is not None and self._config.policy.confirm_destructive
-        asked = self._asks.take(incoming, call.danger if call and guarded else "")
+        given, about = loose.mapping(incoming.params, "toolCall"), list[Json]()
+        if incoming.method == "session/request_permission":
+            about = self._calls.stands_for(given)
+        calls = self.judge.look_at_all(about)
+        guarded = self._config.policy.confirm_destructive
+        asked = self._asks.take(incoming, worst(calls) if guarded else "")
         if asked is None:
             return
         update, old = self.kept.stands_again(asked[1])
         name = update["id"]
         incoming.cancelled = lambda: self._withdrawn(name)
-        if call is None:
+        if not calls:
             self._engine.append(Draft(update))
             self.kept.pass_on(update, old)
             return
-        answer = self.judge.answer(update, call)
+        self._calls.asked(update, about)
+        update |= {"does": self.judge.told(about, given)}
+        answer = self.judge.answer(update, calls)
         if answer is None or self.kept.overrides(old, answer):
-            update = self.judge.note(update, call)
+            update = self.judge.note(update, calls)
             self._engine.append(Draft(update))
             self.kept.pass_on(update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath

@@ -1,12 +1,13 @@
 """What is answered without a person: the rules as they stand in the file now, then how much this
 session is to ask (rows P5, P6, P11)."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rookery import places
 from rookery.client import rulebook
 from rookery.config import Config, ConfigError
-from rookery.core import confirming, judgement, loose, rules
+from rookery.core import ask_details, call_input, confirming, danger, judgement, loose, rules
 from rookery.core.asks import Answer, Refusal
 from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
@@ -21,6 +22,22 @@ LONGEST = 300
 
 LEFT_KEPT = 500
 """Calls of which is known that a person is to be asked."""
+
+
+LOST = "stands for more calls than can be judged"
+
+
+def worst(calls: Iterable[rules.Call]) -> str:
+    """Why one of them cannot be undone; "": they all can."""
+    return next((call.danger for call in calls if call.danger), "")
+
+
+def _narrow(calls: Sequence[rules.Call]) -> rules.Rule | rules.Unruly:
+    if danger := worst(calls):
+        return rules.Unruly(f"This {danger}: it can be allowed once, not for good.")
+    if len(calls) != 1:
+        return rules.Unruly(f"This stands for {len(calls)} calls: a rule is made of one.")
+    return rules.narrow(calls[0], "new")
 
 
 class Judge:
@@ -38,7 +55,7 @@ class Judge:
         self._config = config
         self._home = home
         self._profile = profile
-        self._calls: dict[str, rules.Call] = {}
+        self._calls: dict[str, Sequence[rules.Call]] = {}
         """Of the open asks: what a rule would be made of."""
         self._left: dict[str, None] = {}
         self._lay = places.lay(home, environment)
@@ -48,27 +65,50 @@ class Judge:
         header = self._engine.header
         return places.look_at(header["agent"], known, [header["cwd"], *header["roots"]], self._lay)
 
-    def note(self, ask: Json, call: rules.Call) -> Json:
+    def look_at_all(self, about: Iterable[Json]) -> list[rules.Call]:
+        """The calls that an ask stands for; one that cannot be read by rules as it is, as several
+        (row P11)."""
+        found = []
+        for call in about:
+            seen = [self.look_at(danger.gist(each)) for each in call_input.judged(call)]
+            if call.get("lost") is True:
+                seen = [each._replace(cut=True, danger=LOST) for each in seen]
+            found += seen
+        return found
+
+    def told(self, about: Sequence[Json], given: Json) -> list[Json]:
+        """What those calls do, for whoever is asked (row P12). The changes in the ask's own call
+        are in the log with that."""
+        header = self._engine.header
+        found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
+        own = key_of(given) if isinstance(given.get("content"), list) else None
+        return [item for item in found if item["what"] != "diff" or item["call"] != own]
+
+    def note(self, ask: Json, calls: Sequence[rules.Call]) -> Json:
         """The ask, with what "always allow this" would allow."""
         name = loose.text(ask, "id")
         self._calls = {
             key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
         }
-        self._calls[name] = call
-        rule = rules.narrow(call, "new")
+        self._calls[name] = calls
+        rule = _narrow(calls)
         if isinstance(rule, rules.Rule) and confirming.allowing(ask):
             return ask | {"always": rules.described(rule)[:LONGEST]}
         return ask
 
-    def judge(self, key: str, call: rules.Call, risk: str) -> judgement.Judgement:
-        """What is done with a call that its agent wants judged before it runs."""
-        found = judgement.judge(
-            self._config().rules,
-            call,
-            confirming.judged_by(self._engine.header),
-            guard=self._engine.policy.confirm_destructive,
-            risk=risk,
-            profile=self._profile(),
+    def judge(self, key: str, calls: Sequence[rules.Call], risk: str) -> judgement.Judgement:
+        """What is done with a call that its agent wants judged before it runs. `calls`: the ways
+        in which it can be read, of which the strictest counts."""
+        found = judgement.strictest(
+            judgement.judge(
+                self._config().rules,
+                call,
+                confirming.judged_by(self._engine.header),
+                guard=self._engine.policy.confirm_destructive,
+                risk=risk,
+                profile=self._profile(),
+            )
+            for call in calls
         )
         self._left.pop(key, None)
         if found.outcome == "ask":
@@ -77,24 +117,28 @@ class Judge:
                 del self._left[next(iter(self._left))]
         return found
 
-    def answer(self, ask: Json, call: rules.Call) -> Answer | None:
+    def answer(self, ask: Json, calls: Sequence[rules.Call]) -> Answer | None:
         """None: it waits for a person."""
-        verdict = rules.decide(self._config().rules, call)
+        known = self._config().rules
         left = key_of(loose.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = confirming.level(self._engine.header, self._profile())
         level = confirming.EVERY if left else level
         guard = self._engine.policy.confirm_destructive
-        ruling = confirming.rule_on(call, verdict, level, guard=guard)
+        rulings = [
+            confirming.rule_on(call, rules.decide(known, call), level, guard=guard)
+            for call in calls
+        ]
+        ruling = confirming.together(rulings)
         return None if ruling is None else confirming.ruled(ask, ruling)
 
     def allow_always(self, ask: Json) -> rules.Rule | Refusal:
         """A rule in the file that allows what this ask is about (row P5)."""
-        call = self._calls.get(loose.text(ask, "id"))
-        if call is None:
+        calls = self._calls.get(loose.text(ask, "id"))
+        if not calls:
             return Refusal("no_rule", "Nothing in this ask says what exactly would be allowed.")
-        narrow = rules.narrow(call, "new")
+        call, narrow = calls[0], _narrow(calls)
         if isinstance(narrow, rules.Unruly):
-            return Refusal("always_disabled" if call.danger else "no_rule", narrow.why)
+            return Refusal("always_disabled" if worst(calls) else "no_rule", narrow.why)
         wanted = f"{call.agent}-{call.kind}"[: rules.LONGEST_NAME - 6]
         try:
             return rulebook.add(

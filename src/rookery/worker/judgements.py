@@ -1,20 +1,16 @@
 """`_rookery/judge`: an agent asks about actions before it runs them, and is answered at once (row
 P11)."""
 
-from collections.abc import Callable
-
 from rookery.core import judgement
 from rookery.core.calls import key_of
-from rookery.core.events import Json
+from rookery.core.turn_calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker.engine import Engine
 from rookery.worker.judge import Judge
 
-type Remember = Callable[[Json], Json]
 
-
-def take(incoming: Incoming, judge: Judge, engine: Engine, remember: Remember) -> None:
-    """`remember`: what is known of a call, with what this request says of it."""
+def take(incoming: Incoming, judge: Judge, engine: Engine, known: TurnCalls) -> None:
+    """`known`: the calls of this turn, as far as they were told."""
     wanted = judgement.wanted_in(incoming.params)
     if wanted is None:
         words = f"calls must be 1 to {judgement.MOST} objects with a toolCall"
@@ -22,7 +18,8 @@ def take(incoming: Incoming, judge: Judge, engine: Engine, remember: Remember) -
         return
     found: list[judgement.Judgement] = []
     for call, risk in wanted:
-        judged = judge.judge(key_of(call), judge.look_at(remember(call)), risk)
+        calls = judge.look_at_all([known.told(call)])
+        judged = judge.judge(key_of(call), calls, risk)
         found.append(judged)
         if judged.by_rule and judged.outcome != "ask":
             engine.append(judgement.noted(call, judged))

@@ -295,7 +295,7 @@ class Attached:
             self.questions.closed(ask["id"])
         if self.questions.takes(ask):
             call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
-            self.questions.ask(ask, call)
+            self.questions.ask(ask, call, self.header)
             return
         mine = self._prompts.running()
         words = loose.text(ask, "message")

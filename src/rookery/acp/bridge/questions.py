@@ -3,9 +3,10 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 
 from collections.abc import Callable
 
-from rookery.core import kept_asks, loose
+from rookery.acp.bridge import ask_content
+from rookery.core import loose
 from rookery.core.events import Json
-from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer
+from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
 from rookery.wire.params import offers
 
 OPTION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
@@ -28,15 +29,22 @@ class Questions:
         """Whether this editor can show it."""
         return ask.get("kind") == "permission" or self._forms
 
-    def ask(self, ask: Json, call: Json) -> None:
+    def ask(self, ask: Json, call: Json, header: Json) -> None:
         """Open the dialog. `call`: the tool call that it is about, as the editor knows it."""
         if ask["id"] in self._open or not self.takes(ask):
             return
         if ask.get("kind") == "permission":
-            params = {"toolCall": _warned(call, ask), "options": _options(ask)}
-            self._request("session/request_permission", ask, params, _permission)
+            shown = ask_content.told(call, ask, header)
+            try:
+                self._permit(ask, shown)
+            except TooLarge:
+                self._permit(ask, ask_content.small(shown, self._session))
         else:
             self._form(ask, loose.text(ask, "message"))
+
+    def _permit(self, ask: Json, call: Json) -> None:
+        params = {"toolCall": call, "options": _options(ask)}
+        self._request("session/request_permission", ask, params, _permission)
 
     def ask_again(self, ask: Json, problem: str) -> None:
         """A form that was filled in wrongly."""
@@ -70,17 +78,6 @@ class Questions:
 
         request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
         self._open[ask["id"]] = request
-
-
-def _warned(call: Json, ask: Json) -> Json:
-    """What cannot be undone is said in the dialog, so that its answer is the confirmation."""
-    danger = loose.text(ask, "danger")
-    if ask.get("decide"):
-        title = loose.text(call, "title") or loose.text(ask, "message")
-        return {**call, "title": f"{title} — {kept_asks.RAN}"}
-    if not danger:
-        return call
-    return {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
 
 
 def _options(ask: Json) -> list[Json]:

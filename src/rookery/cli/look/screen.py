@@ -139,7 +139,7 @@ def _width(stream: TextIO) -> int:
 
 def _has_signs(out: TextIO) -> bool:
     try:
-        "✓▸○◆■∴▌─…−".encode(out.encoding or "ascii")
+        "✓▸○◆■∴▌│─…−".encode(out.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

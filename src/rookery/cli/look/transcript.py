@@ -247,7 +247,8 @@ class Transcript:
             if self._asks and name not in self._written and not block.get("ruled"):
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
-                self._once(block, words.of_ask(block, self.paint, document.header["agent"]))
+                header = document.header
+                self._once(block, words.of_ask(block, self.paint, header["agent"], header["cwd"]))
             return
         if name + "!" in self._written:
             return
@@ -257,7 +258,7 @@ class Transcript:
             self._last = "tool"  # it belongs to the lines above
             self._lines("tool", [outcome])
             return
-        asked = words.question(block, document.header["agent"])
+        asked = words.question(block, document.header["agent"], document.header["cwd"])
         self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
 
 

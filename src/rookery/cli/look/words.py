@@ -5,7 +5,7 @@ from typing import Any
 from rookery.cli.look import lines
 from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import clean, clean_line
-from rookery.core import captions
+from rookery.core import ask_look, captions
 from rookery.core.document import Block
 from rookery.core.plain import count
 
@@ -76,19 +76,36 @@ def of_raw(block: Block, paint: Paint) -> str:
 # ---------------------------------------------------------------- asks
 
 
-def of_ask(block: Block, paint: Paint, agent: str) -> list[str]:
-    """What will happen, in full, in the tool's own words; then the agent's options in its order."""
+def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
+    """What will run, whole; what the agent says to it; then the agent's options in its order."""
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
-    found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent))}"]
+    found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent, cwd))}"]
+    for piece in ask_look.pieces(block, agent, clean_line, cwd):
+        found += _piece(piece, paint)
     for part in block["parts"]:
-        found += [f"    {line}" for line in lines.of_part(part, paint, full=True)]
+        if ask_look.says_more(part, block):
+            found += [f"    {line}" for line in lines.of_part(part, paint, full=True)]
     if danger:
         found.append(f"  {paint.in_('failed', f'cannot be undone: this {danger}')}")
     found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
     if danger:  # the whole card has its edge
         found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
     return found
+
+
+def _piece(piece: ask_look.Piece, paint: Paint) -> list[str]:
+    """What runs has an edge of its own: a line of it cannot pass for one of ours."""
+    match piece.look:
+        case "words":
+            return [f"  {clean(piece.text)}"]
+        case "note":
+            return [f"    {paint.in_('warn', piece.text)}"]
+        case "diff":
+            body = lines.of_diff(piece.part or {}, paint, full=True)
+            return [f"    {line}" for line in [clean_line(piece.text), *body]]
+    edge = paint.faint(paint.sign("edge"))
+    return [f"    {edge} {line}".rstrip() for line in clean(piece.text).split("\n")]
 
 
 def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
@@ -99,8 +116,8 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
     return label + (f" {paint.sign('dot')} asks you again" if action.get("danger") else "")
 
 
-def question(block: Block, agent: str) -> str:
-    return captions.question(block, agent, clean_line)
+def question(block: Block, agent: str, cwd: str = "") -> str:
+    return ask_look.question(block, agent, clean_line, cwd)
 
 
 def of_outcome(block: Block, paint: Paint) -> str:

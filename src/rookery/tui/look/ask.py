@@ -5,9 +5,9 @@ from typing import Any
 
 from rich.style import Style
 
-from rookery.core import captions
+from rookery.core import ask_look, captions
 from rookery.core.document import Block
-from rookery.tui.look import part
+from rookery.tui.look import ask_body, part
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line, prefixed, trimmed, width_of_line, wrap
 from rookery.tui.look.view import View
@@ -20,12 +20,13 @@ def rendered(block: Block, view: View) -> list[Line]:
     danger = clean_line(str(block.get("danger") or ""))
     edge = look.failed if danger else look.needs
     inner = view.narrower(2)
-    lines = wrap([("▲ ", edge), (question(block, view.agent), look.heading)], inner.prose)
-    whole = inner._replace(opened=True)
+    lines = wrap([("▲ ", edge), (question(block, view), look.heading)], inner.prose)
+    body = ask_body.on_card(block, inner.narrower(2))
     for each in block["parts"]:
-        if str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`"):
-            continue  # the line above says it
-        lines += prefixed(part.rendered(each, whole.narrower(2)), [("  ", look.plain)])
+        same = str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`")
+        if not same and ask_look.says_more(each, block):  # else a line above says it
+            body += part.rendered(each, inner.narrower(2)._replace(opened=True))
+    lines += prefixed(body, [("  ", look.plain)])
     if note := clean_line(str(block.get("note") or "")):
         lines += wrap([(note, look.soft)], inner.prose)
     if danger:
@@ -85,8 +86,8 @@ def _others(block: Block, view: View) -> list[Line]:
     return [trimmed(line, view.width) for line in lines]
 
 
-def question(block: Block, agent: str) -> str:
-    words = captions.question(block, agent, clean_line)
+def question(block: Block, view: View) -> str:
+    words = ask_look.question(block, view.agent, clean_line, view.cwd)
     return words[:1].upper() + words[1:]
 
 
@@ -94,7 +95,7 @@ def _closed(block: Block, view: View) -> list[Line]:
     """How it ended, and through what: `Allow once · cli`."""
     look = view.look
     said = captions.outcome(block, clean_line)
-    asked = question(block, view.agent)
+    asked = question(block, view)
     runs: Line = [("  ↳ ", look.faint)]
     if block["parent"] is None:
         runs = [("▲ ", look.faint)]

@@ -1,6 +1,6 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
-from rookery.core import loose
+from rookery.core import ask_look, loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
@@ -60,6 +60,8 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
 
 def text_of(block: Block, terminals: list[Block]) -> str:
     """A block as a person copies it, or opens it in an editor: all of it, as it came."""
+    if block.get("does") and block["status"] == "asked":
+        return ask_look.as_text(block)
     found = [block["text"]] if block["text"] else []
     for each in block["parts"]:
         match each:

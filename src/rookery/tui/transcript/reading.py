@@ -189,7 +189,7 @@ class Transcript(Scroll):
 
     def _toggle(self, item: Item) -> None:
         if item.block["role"] == "ask" and item.block["status"] == "asked":
-            self.action_want("fill")
+            self.action_want("open")
         elif item.members or can_open(item.block, item.terminals):
             self.following = self.following and item is self._items[-1]
             self.window.toggle(item.name, to=not self.is_open(item))

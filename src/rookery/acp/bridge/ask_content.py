@@ -1,0 +1,93 @@
+"""What an editor's dialog says of an ask: what will run, whole, before what the agent calls it.
+
+Editors read Markdown, and so could hide a part of a command in it: what is not ours stands between
+ticks or fences.
+"""
+
+import os
+import re
+
+from rookery.core import ask_look, captions, kept_asks, loose
+from rookery.core.calls import key_of
+from rookery.core.events import Json
+from rookery.core.plain import clean
+
+_MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
+
+
+def told(call: Json, ask: Json, header: Json) -> Json:
+    """The call of a permission request. Where its title says all of it, as the agent told it."""
+    block = ask_look.block_of(ask, header)
+    added = _added(block, ask, header)
+    if added:
+        call = {**call, "content": [*added, *loose.sequence(call, "content")]}
+    title = ask_look.headline(block, _ticked, header["cwd"])
+    if title and (added or _MARKUP.search(loose.text(call, "title") or "*")):
+        call = {**call, "title": title}
+    if ask.get("decide"):
+        said = loose.text(call, "title") or loose.text(ask, "message")
+        return {**call, "title": f"{said} — {kept_asks.RAN}"}
+    danger = loose.text(ask, "danger")
+    if danger:  # said here, so that the answer is the confirmation
+        call = {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
+    return call
+
+
+def small(call: Json, session: str) -> Json:
+    """Where the whole is more than a message may hold."""
+    text = {"type": "text", "text": f"Too large to be shown here: rookery answer {session}"}
+    kept: Json = {key: value for key, value in call.items() if key in ("toolCallId", "kind")}
+    listed = [{"type": "content", "content": text}]
+    return {**kept, "title": loose.text(call, "title")[:1000], "content": listed}
+
+
+def _added(block: Json, ask: Json, header: Json) -> list[Json]:
+    """What goes before the agent's own content, where that does not say it."""
+    given = loose.mapping(ask, "toolCall")
+    own = [] if not isinstance(given.get("content"), list) else list(_own(block, given))
+    pieces = ask_look.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
+    found: list[Json] = []
+    words = [piece for piece in pieces if piece.look != "diff" and piece.text not in own]
+    if words:
+        text = {"type": "text", "text": "\n\n".join(map(_markdown, words))}
+        found.append({"type": "content", "content": text})
+    for piece in pieces:
+        part = piece.part
+        if part is not None and part not in own:
+            path = os.path.join(header["cwd"], loose.text(part, "path"))
+            sides = {"oldText": part.get("old"), "newText": part.get("new")}
+            found.append({"type": "diff", "path": path, **sides})
+    return found
+
+
+def _own(block: Json, given: Json) -> list[object]:
+    """What the agent's content says itself: its changes, and a text that is the command."""
+    found: list[object] = [
+        item.part for item in ask_look.items(block) if item.call == key_of(given) and item.part
+    ]
+    for part in loose.mappings(given, "content"):
+        text = loose.text(loose.mapping(part, "content"), "text").strip()
+        if text.startswith("```") and text.count("```") == 2:
+            found.append(captions.unfenced(text).strip("\n"))
+    return found
+
+
+def _markdown(piece: ask_look.Piece) -> str:
+    if piece.look in ("words", "note"):
+        return piece.text
+    fence = "```"
+    while fence in piece.text:
+        fence += "`"
+    return f"{fence}{'sh' if piece.look == 'code' else ''}\n{piece.text}\n{fence}"
+
+
+def _ticked(text: str) -> str:
+    """On one line, as code where an editor could read something else."""
+    line = " ".join(clean(text).split())
+    if not _MARKUP.search(line):
+        return line
+    ticks = "`"
+    while ticks in line:
+        ticks += "`"
+    pad = " " if len(ticks) > 1 else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"

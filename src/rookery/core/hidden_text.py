@@ -1,0 +1,91 @@
+"""What can be hidden in a text from whoever reads it: letters without a width, letters that turn
+others around, letters that only look like a blank, blanks by the hundred. An ask shows what will
+run, so its text goes through here first, once, for every face."""
+
+import re
+from typing import NamedTuple
+
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What no font shows: zero-width letters, directions, tags, selectors, fillers."""
+
+_STACKED = re.compile(
+    "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
+    "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+)"
+)
+"""Accents upon accents, which cover the lines above."""
+
+_ODD = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000"
+    "\ud800-\udfff]"
+)
+"""Controls, and what looks like a blank or a line's end and is none for a shell."""
+
+_BLANKS = re.compile("[ \t]{5,}")
+_EMPTY = re.compile("\n(?:[ \t]*\n){4,}")
+
+WIDEST_GAP = 16
+WIDEST_INDENT = 40
+"""Columns of blanks that stay as they are, within a line and at its beginning."""
+
+
+class Shown(NamedTuple):
+    text: str
+    removed: int = 0
+    """Letters that nobody could have seen."""
+
+
+def shown(text: str) -> Shown:
+    """The whole text with its lines, so that everything in it can be seen."""
+    if text.isascii() and text.isprintable() and "     " not in text:
+        return Shown(text)
+    bare, unseen = _UNSEEN.subn("", text.replace("\r\n", "\n"))
+    stacked = sum(len(found.group(2)) for found in _STACKED.finditer(bare))
+    bare = _STACKED.sub(r"\1", bare) if stacked else bare
+    bare = _ODD.sub(_sign, bare)
+    bare = _EMPTY.sub(_empty_lines, bare)
+    return Shown(_BLANKS.sub(_gap, bare), unseen + stacked)
+
+
+def visible(text: str) -> str:
+    """A file's text with a sign for each letter that nobody could see: in a change, one that comes
+    or goes is the change. What joins the parts of an emoji stays."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _UNSEEN.sub(_unless_joining, text.replace("\r\n", "\n"))
+    return _ODD.sub(_sign, text)
+
+
+def _unless_joining(found: re.Match[str]) -> str:
+    return found.group() if found.group() in "\u200c\u200d\ufe0f" else _sign(found)
+
+
+def told(removed: int) -> str:
+    """In words what `shown` took out; "" where that is nothing."""
+    if not removed:
+        return ""
+    return f"{removed:,} invisible character{'' if removed == 1 else 's'} removed"
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<{code:02X}>"
+
+
+def _empty_lines(found: re.Match[str]) -> str:
+    return f"\n⟨{found.group().count(chr(10)) - 1:,} empty lines⟩\n"
+
+
+def _gap(found: re.Match[str]) -> str:
+    begins = found.start() == 0 or found.string[found.start() - 1] == "\n"
+    wide = len(found.group().expandtabs(8))
+    if wide <= (WIDEST_INDENT if begins else WIDEST_GAP):
+        return found.group()
+    return f"⟨{wide:,} blanks⟩"

@@ -1,0 +1,143 @@
+"""The tool calls of a turn, and for which of them an ask stands.
+
+Some agents ask about a call by a request that says nothing but a title, under an id of its own or
+one for all (OpenHands). Such an ask stands for every call that was announced and not answered yet:
+it is judged and shown by them, never by its title.
+"""
+
+from typing import Any, NamedTuple
+
+from rookery.core import call_input, danger, loose
+from rookery.core.calls import ENDED, key_of
+from rookery.core.events import Json
+
+KEPT = 500
+"""Calls of a turn whose words are at hand when their permission is asked."""
+WHOLE = 100
+"""Calls that have not ended, of which all is kept that an ask would show; of others the gist."""
+LARGEST = 4_000_000
+"""Characters of one call that are kept whole."""
+
+LOST: Json = {"toolCallId": "", "title": "more calls than are kept", "lost": True}
+"""Stands for the calls of a turn that announces no end of them: nobody can say what they do."""
+
+_TOLD = ("title", "kind", "name", "_meta", "rawInput", "locations", "content")
+
+
+class _Subject(NamedTuple):
+    """What an ask stands for, and which of its options allow it."""
+
+    calls: tuple[str, ...]
+    allowing: frozenset[str]
+
+
+class TurnCalls:
+    def __init__(self) -> None:
+        self._known: dict[str, Json] = {}
+        """Of each call what says how dangerous it is: each update states only what changed."""
+        self._open: dict[str, Json] = {}
+        self._asked: dict[str, _Subject] = {}
+        """By the ask: open ones, and those that were allowed."""
+        self._lost = False
+
+    def clear(self) -> None:
+        """A new turn."""
+        self._known.clear()
+        self._open.clear()
+        self._asked.clear()
+        self._lost = False
+
+    def remember(self, call: Json) -> Json:
+        """What is known of a call; it came with this update of it."""
+        key = key_of(call)
+        known = self._known.pop(key, {}) | danger.gist(call)
+        self._known[key] = known
+        if len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+        if loose.text(call, "status") in ENDED:
+            self._open.pop(key, None)
+        else:
+            self._keep(key, call)
+        return known
+
+    def _keep(self, key: str, call: Json) -> None:
+        told = {name: call[name] for name in _TOLD if call.get(name) is not None}
+        if isinstance(told.get("content"), list):  # what it said so far is no part of what it does
+            told["content"] = [part for part in loose.mappings(call, "content") if _is_diff(part)]
+        if _length(told) > LARGEST:
+            told = danger.gist(call)
+        self._open[key] = self._open.pop(key, {"toolCallId": key}) | told
+        if len(self._open) > WHOLE:
+            older = list(self._open)[-WHOLE - 1]
+            self._open[older] = {"toolCallId": older} | danger.gist(self._open[older])
+        if len(self._open) > KEPT:
+            del self._open[next(iter(self._open))]
+            self._lost = True
+
+    def stands_for(self, given: Json) -> list[Json]:
+        """The calls that an ask about this one is about, each as far as it is known."""
+        if not given:
+            return self._unanswered("")
+        fresh = key_of(given) not in self._known
+        key, own = key_of(given), self.told(given)
+        if _says_what(own, fresh=fresh):
+            return [own]
+        others = self._unanswered(key)
+        return [own, *others] if not others or call_input.lines(own) else others
+
+    def told(self, given: Json) -> Json:
+        """All that is known of a call, with what is said of it now: it has not ended."""
+        self.remember({**given, "status": None})
+        return self._open[key_of(given)]
+
+    def _unanswered(self, key: str) -> list[Json]:
+        """The calls that have not ended and that no ask stands for; where there is none such, all
+        that have not ended: what was refused may be asked again."""
+        found = {
+            name: call
+            for name, call in self._open.items()
+            if name != key and (_says_what(call) or call_input.lines(call))
+        }
+        busy = {name for subject in self._asked.values() for name in subject.calls}
+        free = [call for name, call in found.items() if name not in busy]
+        return [*(free or found.values()), *([LOST] if self._lost else [])]
+
+    def asked(self, ask: Json, calls: list[Json]) -> None:
+        """These wait for the answer to that ask."""
+        allowing = frozenset(
+            loose.text(option, "optionId")
+            for option in loose.mappings(ask, "options")
+            if loose.text(option, "kind").startswith("allow")
+        )
+        self._asked[loose.text(ask, "id")] = _Subject(tuple(map(key_of, calls)), allowing)
+
+    def answered(self, ask: str, result: Any) -> None:
+        """What was not allowed is as if it had not been asked."""
+        subject = self._asked.get(ask)
+        outcome = loose.mapping(result, "outcome")
+        if subject and loose.text(outcome, "optionId") not in subject.allowing:
+            del self._asked[ask]
+
+
+def _says_what(call: Json, *, fresh: bool = False) -> bool:
+    """Whether a call tells by more than its title what it does. `fresh`: nothing was announced
+    under its id, so that any odd input may be about something else."""
+    raw = call.get("rawInput")
+    if danger.paths_of(call, (), ""):
+        return True
+    if not raw:
+        return False
+    return not fresh or bool(call_input.lines(call))
+
+
+def _is_diff(part: Json) -> bool:
+    return loose.text(part, "type") == "diff"
+
+
+def _length(value: object, levels: int = 4) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict | list) and levels:
+        inner = value.values() if isinstance(value, dict) else value
+        return sum(_length(each, levels - 1) for each in inner) + len(value)
+    return 0

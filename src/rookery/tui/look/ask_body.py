@@ -1,0 +1,164 @@
+"""What an ask is about, as lines: on its card the beginning and the end of what is long, in its
+own window all of it."""
+
+from typing import Any
+
+from rich.style import Style
+
+from rookery.core import ask_look
+from rookery.core.ask_look import Piece
+from rookery.core.document import Block
+from rookery.tui.look import diff
+from rookery.tui.look.palette import Look
+from rookery.tui.look.plain import clean, clean_line, count
+from rookery.tui.look.runs import Line, broken, prefixed, wrap
+from rookery.tui.look.view import View
+
+HEAD, TAIL = 24, 8
+"""Lines of one thing that its card shows."""
+CARD = 60
+"""Lines of them all."""
+LARGEST = 40_000
+"""Characters of a change that is compared for a card: more takes a moment, which its window has."""
+LONGEST = 1000
+"""Characters of a line of a change that are in colour."""
+
+_EDGE = "│ "
+
+
+# --- on the card ---------------------------------------------------------------------------------
+
+
+def on_card(block: Block, view: View) -> list[Line]:
+    """Below the question. Where something is left out it says so, and how to see it."""
+    found: list[Line] = []
+    for piece in ask_look.pieces(block, view.agent, clean_line, view.cwd):
+        found += _on_card(piece, view)
+    return _ends(found, CARD - TAIL, TAIL, view)
+
+
+def _on_card(piece: Piece, view: View) -> list[Line]:
+    look = view.look
+    match piece.look:
+        case "words":
+            return wrap([(clean_line(piece.text), look.ink)], view.prose)
+        case "note":
+            return wrap([(clean_line(piece.text), look.needs)], view.prose)
+        case "diff":
+            return [[(clean_line(piece.text), look.heading)], *_change(piece.part or {}, view)]
+    width = max(1, view.width - len(_EDGE))
+    text = piece.text.strip("\n")
+    lines = text.split("\n")
+    style = look.soft if piece.look == "input" else look.ink
+    if len(lines) > HEAD + TAIL:
+        head = _code("\n".join(lines[:HEAD]), width, style)
+        tail = _code("\n".join(lines[-TAIL:]), width, style)
+        more = [_more(len(lines) - HEAD - TAIL, "line", view)]
+        body = [*head[:HEAD], *more, *tail[-TAIL:]]
+    elif len(text) > (HEAD + TAIL) * width:
+        head = _code(text[: HEAD * width], width, style)[:HEAD]
+        tail = _code(text[-TAIL * width :], width, style)[-TAIL:]
+        body = [*head, _more(len(text) - (HEAD + TAIL) * width, "character", view), *tail]
+    else:
+        rows = _code(text, width, style)
+        body = _ends(rows, HEAD, TAIL, view)
+    return prefixed(body, [(_EDGE, look.faint)])
+
+
+def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
+    """The first and the last of too many lines."""
+    if len(lines) <= head + tail:
+        return lines
+    return [*lines[:head], _more(len(lines) - head - tail, "line", view), *lines[-tail:]]
+
+
+def _more(number: int, noun: str, view: View) -> Line:
+    key = view.key("block.open")
+    words = f"… {count(max(1, number), f'more {noun}')} · {key} shows all of it"
+    return [(words, view.look.needs)]
+
+
+def _change(part: dict[str, Any], view: View) -> list[Line]:
+    old, new = str(part.get("old") or ""), str(part.get("new") or "")
+    if len(old) + len(new) > LARGEST:
+        more = old.count("\n") + new.count("\n") - HEAD
+        return [*_beginning(old, new, view), _more(more, "line", view)]
+    rows = diff.rows_of(part)
+    longest = max((len(row.text) for row in rows), default=0)
+    split = view.split and longest <= view.width // 2 - 12
+    if longest > LONGEST:
+        lines = whole_change(part, view.width, view.look)
+        return _ends(lines, HEAD, TAIL, view)
+    most = HEAD + TAIL
+    lines = diff.rendered(part, view.width, view.look, split=split, most=most)
+    return [*lines[:-1], _more(len(rows) - most, "line", view)] if len(rows) > most else lines
+
+
+def _beginning(old: str, new: str, view: View) -> list[Line]:
+    """Of a large change its first lines, not compared."""
+    sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
+    rows = [diff.Row(sign, None, None, clean(text)) for sign, text in sides]
+    return [line for row in rows[:HEAD] for line in _row(row, 0, view.width, view.look)][:HEAD]
+
+
+def _first(text: str) -> list[str]:
+    return text[: HEAD * LONGEST].split("\n")[: HEAD // 2] if text else []
+
+
+# --- in the window -------------------------------------------------------------------------------
+
+
+def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
+    """All of it, line under line. It may take a while: not on the screen's own thread."""
+    found: list[Line] = []
+    for piece in ask_look.pieces(block, agent, clean_line, cwd):
+        match piece.look:
+            case "words":
+                found += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
+            case "note":
+                found += wrap([(clean_line(piece.text), look.needs)], width)
+            case "diff":
+                found += [[], [(clean_line(piece.text), look.heading)]]
+                found += whole_change(piece.part or {}, width, look)
+            case _:
+                style = look.soft if piece.look == "input" else look.ink
+                rows = _code(piece.text.strip("\n"), max(1, width - len(_EDGE)), style)
+                found += prefixed(rows, [(_EDGE, look.faint)])
+    return found
+
+
+def whole_change(part: dict[str, Any], width: int, look: Look) -> list[Line]:
+    rows = diff.rows_of(part)
+    wide = len(str(max((row.old or row.new or 0 for row in rows), default=0)))
+    return [line for row in rows for line in _row(row, wide, width, look)]
+
+
+def _row(row: diff.Row, wide: int, width: int, look: Look) -> list[Line]:
+    if row.sign == "…":
+        return [[("⋯".rjust(wide), look.faint)]]
+    ground = {"+": look.added, "-": look.removed}.get(row.sign, look.plain)
+    ink = {"+": look.done, "-": look.failed}.get(row.sign, look.faint)
+    number = row.new if row.new is not None else row.old
+    lead = f"{number or '':>{wide}} " if wide else ""
+    room = max(1, width - len(lead) - 2)
+    pieces = broken(row.text, room) or [""]
+    found: list[Line] = []
+    for at, piece in enumerate(pieces):
+        first = at == 0
+        found.append(
+            [
+                (lead if first else " " * len(lead), look.faint),
+                (f"{row.sign if first else ' '} ", ink),
+                (piece, look.ink + ground),
+            ]
+        )
+    return found
+
+
+def _code(text: str, width: int, style: Style) -> list[Line]:
+    """Broken where a terminal breaks it: its blanks mean something."""
+    return [
+        [(piece, style)]
+        for line in clean(text).split("\n")
+        for piece in (broken(line, width) if line else [""])
+    ]

@@ -1,0 +1,151 @@
+"""I9.6, P12: what a call does, from what is judged, whatever its agent calls it."""
+
+from typing import Any
+
+import pytest
+
+from rookery.core import ask_details, ask_look, call_input, danger, rules
+from rookery.core.header import EMPTY
+from tests.spoofs import EVIL, SPOOFS, Spoof
+
+type Json = dict[str, Any]
+
+
+def call(**fields: Any) -> Json:
+    return {"toolCallId": "t", "kind": "execute", "title": "Look around", **fields}
+
+
+def does(**fields: Any) -> list[tuple[str, str]]:
+    found = ask_details.of([call(**fields)], "/w", [], "/home/me")
+    return [(item["what"], item.get("text", item.get("path"))) for item in found]
+
+
+@pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
+def test_no_title_hides_what_runs(spoof: Spoof) -> None:
+    items = ask_details.of([call(title=spoof.title, rawInput=spoof.given)], "/w", [], "/home/me")
+    assert spoof.seen in items[0]["text"]
+    if "invisible" in spoof.note:
+        assert spoof.note.split()[0] == str(items[0]["removed"])
+
+
+@pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
+def test_what_is_shown_is_judged(spoof: Spoof) -> None:
+    """P11: each line that is shown is one that rules read; here the last of them is denied."""
+    lines = [
+        command.whole
+        for each in call_input.judged(call(title=spoof.title, rawInput=spoof.given))
+        for command in rules.call_of("a", danger.gist(each), ["/w"], "/home/me").commands
+    ]
+    plain = [line.encode("ascii", "ignore").decode() for line in lines]
+    assert any(EVIL in line for line in plain)
+
+
+@pytest.mark.parametrize(
+    ("raw", "lines"),
+    [
+        ({"command": ["bash", "-lc", "make all"]}, ["make all"]),
+        ({"argv": ["git", "commit", "-m", "a b"]}, ["git commit -m 'a b'"]),
+        ({"program": "/bin/rm", "args": ["-r", "x"]}, ["/bin/rm -r x"]),
+        ({"commands": ["cd x", "make"]}, ["cd x", "make"]),
+        ({"commands": ["make", "all"]}, ["make all"]),
+        ({"arguments": {"cmd": "ls", "args": ["-l"]}}, ["ls -l"]),
+        (["rm", "-r", "x"], ["rm -r x"]),
+        ("rm -r x", ["rm -r x"]),
+        ({"command": "ls", "shell": "/bin/zsh", "run": True}, ["ls"]),
+        ({"command": "ls", "argv": ["rm", "x"]}, ["ls", "rm x"]),
+        ({"Command": "ls"}, ["ls"]),
+    ],
+)
+def test_lines_by_any_name(raw: Any, lines: list[str]) -> None:
+    assert call_input.lines(call(rawInput=raw)) == lines
+
+
+def test_what_goes_with_a_command_is_shown_too() -> None:
+    raw = {"command": "python3 -", "stdin": "import os\nos.abort()", "cwd": "/etc", "timeout": 9}
+    assert does(rawInput=raw) == [
+        ("command", "python3 -"),
+        ("input", "stdin:\n  import os\n  os.abort()\ncwd: /etc"),
+    ]
+    assert does(rawInput={"command": "ls", "cwd": "/w", "description": "List"}) == [
+        ("command", "ls")
+    ]
+
+
+def test_an_edit_is_its_path_and_its_change_whole() -> None:
+    new = "".join(f"line {n}\n" for n in range(5000))
+    change = {"type": "diff", "path": "/w/a.py", "oldText": None, "newText": new}
+    raw = {"file_path": "/w/a.py", "content": new}
+    [path, diff] = ask_details.of(
+        [call(kind="edit", rawInput=raw, content=[change])], "/w", [], "/home/me"
+    )
+    assert (path["what"], path["text"]) == ("path", "/w/a.py")
+    assert diff["new"] == new
+
+
+def test_an_input_that_its_change_does_not_show_is_shown() -> None:
+    """A harmless diff over another text."""
+    change = {"type": "diff", "path": "/w/a.py", "oldText": "a", "newText": "b"}
+    raw = {"path": "/w/a.py", "command": "create", "file_text": "evil()"}
+    assert does(kind="edit", rawInput=raw, content=[change]) == [
+        ("path", "/w/a.py"),
+        ("input", "file_text: evil()"),
+        ("diff", "/w/a.py"),
+    ]
+
+
+def test_a_tool_that_nobody_knows_is_shown_with_all_its_arguments() -> None:
+    raw = {"repo": "x", "labels": ["a"], "body": "one\ntwo"}
+    shown = does(kind="other", name="mcp__github__open", rawInput=raw)
+    assert shown == [
+        ("tool", "mcp__github__open"),
+        ("input", 'repo: x\nlabels: ["a"]\nbody:\n  one\n  two'),
+    ]
+
+
+def test_a_title_alone_stands_for_a_command_only_where_nothing_else_is_told() -> None:
+    assert does(title="`make`") == [("command", "make")]
+    assert does(kind="other", title="make") == []
+
+
+# --- the block -----------------------------------------------------------------------------------
+
+
+def block(ask: Json) -> Json:
+    return ask_look.block_of(ask, {**EMPTY, "agent": "a", "cwd": "/w"})
+
+
+def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:
+    shown = block({"toolCall": call(title="Tests", rawInput={"command": EVIL})})
+    assert ask_look.question(shown, "a", str) == f"a wants to run: {EVIL}"
+    assert [piece.text for piece in ask_look.pieces(shown, "a", str)] == ["a calls it: Tests"]
+
+
+@pytest.mark.parametrize(
+    ("title", "raw"),
+    [
+        ("make all", {"command": "make all"}),
+        ("`make all`", {"command": "make all"}),
+        ("run make all", {"command": "make all"}),
+        ("make al…", {"command": "make all"}),
+    ],
+)
+def test_a_title_that_says_the_same_is_not_said_twice(title: str, raw: Json) -> None:
+    shown = block({"toolCall": call(title=title, rawInput=raw)})
+    assert ask_look.pieces(shown, "a", str) == []
+
+
+def test_what_is_long_stands_below_the_question_and_is_whole() -> None:
+    line = "x" * 30_000
+    shown = block({"toolCall": call(rawInput={"command": line})})
+    assert ask_look.question(shown, "a", str) == "a wants to run this (30,000 characters)"
+    assert ask_look.pieces(shown, "a", str)[0].text == line
+    closed = {**shown, "status": "answered", "text": "Allow"}
+    assert ask_look.question(closed, "a", str).startswith("a wants to run: xxx")
+
+
+def test_many_calls_are_told_apart_and_all_are_there() -> None:
+    calls = [call(rawInput={"command": f"echo {n}"}) | {"toolCallId": f"{n}"} for n in range(80)]
+    shown = block({"toolCall": {}, "does": ask_details.of(calls, "/w", [], "")})
+    text = "\n".join(piece.text for piece in ask_look.pieces(shown, "a", str))
+    assert all(f"echo {n}" in text for n in range(80))
+    assert "wants to do 50 things" in ask_look.question(shown, "a", str)
