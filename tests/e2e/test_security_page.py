@@ -42,12 +42,16 @@ async def test_a_tmux_that_ran_before(aviary: Aviary) -> None:
     unconfine(aviary, "landlock")
     await house.lock()
     server = str(aviary.root / "tmux")
-    subprocess.run(["tmux", "-S", server, "-f", "/dev/null", "new-session", "-d"], check=True)
+    await asyncio.to_thread(tmux, server, "-f", "/dev/null", "new-session", "-d")
     try:
         assert await let_in(house, aviary.hatch(), "tmux", server) == "typed"
         assert await answered(house.other)
     finally:
-        subprocess.run(["tmux", "-S", server, "kill-server"], check=True)
+        await asyncio.to_thread(tmux, server, "kill-server")
+
+
+def tmux(server: str, *words: str) -> None:
+    subprocess.run(["tmux", "-S", server, *words], check=True)
 
 
 async def test_a_shells_start_file(aviary: Aviary) -> None:
