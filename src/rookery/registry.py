@@ -263,12 +263,17 @@ COLD_VERBS = frozenset(
 )
 
 
+def is_own(argv: Sequence[str]) -> bool:
+    """Whether the command starts Rookery's own agent."""
+    return tuple(argv[1:]) == AGENTS[OWN].argv[1:]
+
+
 def is_cold(argv: Sequence[str]) -> bool:
     """Whether the command may have to fetch its program first, or loads a library for seconds (many
     on a busy machine): it is then given longer to start."""
     if not argv:
         return False
-    if tuple(argv[1:]) == AGENTS[OWN].argv[1:]:
+    if is_own(argv):
         return True
     program = os.path.basename(argv[0])
     return program in COLD or (program, *argv[1:2]) in COLD_VERBS

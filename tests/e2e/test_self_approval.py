@@ -5,106 +5,30 @@ was started cold, one forked from the warm process; with Landlock and by descent
 import asyncio
 import json
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rookery import paths
 from rookery.agent.scripted.server import ScriptedModel, serving
 from rookery.client import warmth
 from rookery.core.events import kind_of
-from rookery.processes import landlock, tree
-from tests.agent.conftest import SCRIPT, write_settings
-from tests.agent.driving import run
+from rookery.processes import cgroups, roots, tree
+from tests.acp.driving import Agent
+from tests.agent.conftest import ARGV, SCRIPT, surroundings, write_settings
+from tests.agent.driving import allow_all, run
 from tests.conftest import end_all
-from tests.worker.aviary import PATIENCE, Aviary, Bird, Steps
+from tests.e2e.house import CALM, GUARDS, House, unconfine, until
+from tests.worker.aviary import Aviary
 
-type Json = dict[str, Any]
-
-BURGLAR = Path(__file__).with_name("burglar.py")
-CALM: Steps = [{"ask": "Go on?", "allowed": [{"text": "went"}], "rejected": [{"text": "stayed"}]}]
 TRIES = 25
-LONG = 6 * PATIENCE
-
-GUARDS = [
-    pytest.param(
-        "landlock",
-        marks=pytest.mark.skipif(not landlock.available(), reason="this kernel has no scopes"),
-    ),
-    "lineage",
-]
 
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ScriptedModel]:
     with serving(SCRIPT) as model:
         yield model
-
-
-def unconfine(aviary: Aviary, guard: str, *agents: str) -> None:
-    """The setting that turns the kernel's part off."""
-    path = Path(aviary.home, "config.toml")
-    text = path.read_text() if path.exists() else ""
-    for agent in agents if guard == "lineage" else ():
-        text += f"[agents.{agent}]\nconfined = false\n"
-    path.write_text(text)
-
-
-class House:
-    """A session whose agent is at an ask, and one that sleeps: what a burglar would like."""
-
-    def __init__(self, aviary: Aviary) -> None:
-        self.aviary = aviary
-        self.out = aviary.root / "tries"
-        self.other = aviary.hatch()
-        self.asleep = aviary.hatch()
-
-    async def lock(self) -> None:
-        begun = await self.other.prompt(CALM)
-        await self.other.ask(begun)
-        self.config = self._config()
-
-    def argv(self, own: Bird) -> list[str]:
-        others = [own.id, self.other.id, self.asleep.id]
-        return [sys.executable, "-P", str(BURGLAR), str(self.out), own.home, *others]
-
-    def _config(self) -> bytes:
-        return Path(self.aviary.home, "config.toml").read_bytes()
-
-    async def tries(self) -> dict[str, str]:
-        """What the burglar says that came of each, when it is done."""
-        await asyncio.to_thread(until, lambda: "done" in self._told(), "the burglar is not done")
-        return {name: came for name, came in self._told().items() if name != "done"}
-
-    def _told(self) -> dict[str, str]:
-        text = self.out.read_text() if self.out.exists() else ""
-        lines = [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
-        return {line["try"]: line["came"] for line in lines}
-
-    def check(self, own: Bird, *, asked: int = 0) -> None:
-        """Nothing was answered, nothing loosened. `asked`: what the test itself answered."""
-        for bird in (own, self.other):
-            closed = [
-                event
-                for event in bird.events()
-                if kind_of(event.update) == "_ask" and event.update["state"] != "asked"
-            ]
-            assert [event.by.partition(":")[0] for event in closed] == ["test"] * (
-                asked if bird is own else 0
-            )
-            assert len(bird.header()["asks"]) == 1
-        for bird in (own, self.other, self.asleep):
-            header = bird.header()
-            assert (header["_confirm"][0], header["confirm"]) == ("every", "every")
-            assert "mode" not in header["wanted"]
-            assert header["agent"] in ("player", "rookery")
-        assert self._config() == self.config
-        sessions = os.listdir(paths.sessions(self.aviary.home))
-        assert sorted(sessions) == sorted(bird.id for bird in self.aviary.birds)
 
 
 def refused(tries: dict[str, str]) -> None:
@@ -115,8 +39,8 @@ def refused(tries: dict[str, str]) -> None:
 
 
 def _is_no(came: str) -> bool:
-    signs = ("_rejected from_the_agent", "_rejected wrong_socket", "PermissionError", "from_the")
-    signs += ("An agent cannot", "A session that an agent makes", "not waited for", "nothing")
+    signs = ("_rejected from_the_agent", "_rejected wrong_socket", "PermissionError")
+    signs += ("An agent cannot", "A session that an agent makes", "not waited for")
     return any(sign in came for sign in signs)
 
 
@@ -124,7 +48,7 @@ def _is_no(came: str) -> bool:
 async def test_I9_1_P10_an_agent_of_a_worker_cannot_approve_itself(
     aviary: Aviary, guard: str
 ) -> None:
-    """A program of another vendor's, as a worker starts it; and what it starts in a terminal."""
+    """A program of another vendor's, as a worker starts it."""
     unconfine(aviary, guard, "player")
     house = House(aviary)
     await house.lock()
@@ -133,6 +57,23 @@ async def test_I9_1_P10_an_agent_of_a_worker_cannot_approve_itself(
     await own.ask(begun)
     assert own.header()["process"]["guard"] == guard
     refused(await house.tries())
+    house.check(own)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, guard: str) -> None:
+    """Which the worker starts for it."""
+    unconfine(aviary, guard, "player")
+    house = House(aviary)
+    await house.lock()
+    own = aviary.hatch()
+    tries = ["path socket", "control socket", "double fork", "gone at once", "sibling"]
+    words = " ".join(f"'{word}'" for word in [*house.argv(own), *tries])
+    begun = await own.prompt([{"command": f"setsid -f {words} >/dev/null 2>&1"}, *CALM])
+    await own.ask(begun)
+    assert any(kind_of(event.update) == "_terminal" for event in own.events())
+    came = await house.tries()
+    assert set(came) == set(tries)
     house.check(own)
 
 
@@ -163,7 +104,7 @@ async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
     await own.ask(answered)
     assert own.header()["process"]["guard"] == guard
     refused(await house.tries())
-    house.check(own, asked=1)
+    house.check(own, answered=1)
     if warm:
         await asyncio.to_thread(end_all, home)
 
@@ -174,15 +115,93 @@ def warm_up(home: str) -> None:
     until(lambda: os.path.exists(path), "no warm process came up")
 
 
-def until(true: Callable[[], bool], what: str) -> None:
-    """Files tell nobody when they are written: looked for, with an end."""
-    deadline = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-
-
 def forks(home: str) -> list[int]:
     locks = Path(home, "run").glob("warm-*.lock")
     pids = {int(lock.read_text()) for lock in locks}
     return [row.pid for row in tree.table() if row.parent in pids]
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_I9_1_P10_nor_can_an_agent_that_an_editor_started(
+    aviary: Aviary, model: ScriptedModel, guard: str
+) -> None:
+    """No worker is above it: it has a keeper, which also ends what it leaves behind."""
+    home = Path(aviary.home)
+    (home / "person").mkdir()
+    write_settings(home, model)
+    unconfine(aviary, guard, "player", "rookery")
+    house = House(aviary)
+    await house.lock()
+    agent = await Agent.start(ARGV, environment=surroundings(home))
+    try:
+        allow_all(agent)
+        session = await agent.begin(str(aviary.work))
+        recorded = os.listdir(roots.directory(aviary.home))
+        keeper = agent.process.pid
+        [below] = [row for row in tree.table() if row.parent == keeper]
+        assert f"{below.pid}-{below.start}" in recorded
+        tries = ["path socket", "control socket", "double fork", "cleared environment", "rule"]
+        line = " ".join(house.argv(house.other))
+        words = " ".join(f"'{name}'" for name in tries)
+        await agent.turn(session, [run(f"{line} {words} >/dev/null 2>&1"), {"text": "Done."}])
+        came = await house.tries()
+        assert set(came) == set(tries)
+        left = aviary.root / "left"
+        command = f"setsid -f sh -c 'echo $$ > {left}; exec sleep 1000' >/dev/null 2>&1"
+        await agent.turn(session, [run(command), {"text": "Done."}])
+        await asyncio.to_thread(until, lambda: left.exists() and left.read_text(), "no job")
+        job = tree.process(int(left.read_text()))
+        assert job is not None
+        os.kill(below.pid, signal.SIGKILL)
+        assert not await asyncio.to_thread(tree.wait_gone, [job], 60.0)
+        assert await agent.process.wait() == 128 + signal.SIGKILL
+    finally:
+        await agent.kill()
+    house.check(house.other)
+    assert f"{below.pid}-{below.start}" not in os.listdir(roots.directory(aviary.home))
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_I9_1_P10_an_orphan_of_a_dead_agent_is_still_known(
+    aviary: Aviary, guard: str
+) -> None:
+    """It left its parents and outlives the agent by the grace that a worker gives."""
+    unconfine(aviary, guard, "player")
+    house = House(aviary)
+    await house.lock()
+    own = aviary.hatch()
+    begun = await own.prompt([{"spawn": [*house.argv(own), "after the agent's end"]}, *CALM])
+    await own.ask(begun)
+    agent = own.agent
+    waiting = Path(f"{house.out}.waits")
+    await asyncio.to_thread(until, waiting.exists, "it does not wait")
+    os.kill(agent.pid, signal.SIGKILL)
+    orphan = tree.process(int(waiting.read_text()))
+    if orphan is not None:
+        assert not await asyncio.to_thread(tree.wait_gone, [orphan], 60.0)
+    assert len(house.other.header()["asks"]) == 1
+    assert house.other.header()["confirm"] == "every"
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_I9_1_P10_nor_one_whose_worker_and_warden_it_killed(
+    aviary: Aviary, guard: str
+) -> None:
+    """By its control group, where descent tells nothing any more; the kernel does not let a
+    confined one kill them."""
+    if guard == "lineage" and not grouped():
+        pytest.skip("no control group can be made here")
+    unconfine(aviary, guard, "player")
+    house = House(aviary)
+    await house.lock()
+    own = aviary.hatch()
+    begun = await own.prompt([{"spawn": house.accomplice(own, "orphan")}, {"until": "cancel"}])
+    assert begun
+    [came] = (await house.tries()).values()
+    assert "_rejected" in came
+    assert tree.alive(*own.worker[:2]) == (guard == "landlock")
+    assert len(house.other.header()["asks"]) == 1
+
+
+def grouped() -> bool:
+    return bool(cgroups._parents())

@@ -266,7 +266,7 @@ class SessionClient:
                         return link
                     if control.peer != link.peer:  # somebody stands between us and the worker
                         await control.close()
-                        return link
+                        raise Refused("Another process than the worker listens at its socket.")
                     await link.close()
                     return control
                 case ("welcome", _):

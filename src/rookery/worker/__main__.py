@@ -10,7 +10,10 @@ from rookery.worker import warden
 
 
 def host(home: str, session: str, ready: int) -> int:
-    from rookery.worker.session import main  # in the worker alone: the warden stays small
+    from rookery.worker import group  # in the worker alone: the warden stays small
+
+    group.begin(home)
+    from rookery.worker.session import main
 
     return main(home, session, ready)
 

@@ -67,7 +67,8 @@ class AgentLink:
         log = os.path.join(self._directory, paths.AGENT_LOG)
         process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
         environment = programs.beside(argv, self._surroundings.environment)
-        if self._surroundings.fence is not None and self._surroundings.fence.confined:
+        fence = self._surroundings.fence
+        if fence is not None and fence.confined and registry.is_own(argv):
             environment = {**environment, DEMANDED: "1"}
         process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
         self._process, self._noise = process, 0

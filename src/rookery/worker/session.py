@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from contextlib import suppress
 
 from rookery import config, paths
@@ -17,10 +16,9 @@ from rookery.core.postmortem import post_mortem
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
-from rookery.processes import cgroups, roots
 from rookery.processes import tree as processes
 from rookery.processes.lineage import MARK
-from rookery.worker import surroundings, warden
+from rookery.worker import group, surroundings, warden
 from rookery.worker.host import Host
 from rookery.worker.settings_watch import Source
 
@@ -107,16 +105,6 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
         writer.append(drafts, full=True)
 
 
-def _group(home: str) -> None:
-    """What tells an agent's orphans when this worker and its warden are dead; and what earlier ones
-    left. Nobody waits for it."""
-    tag, mark = roots.home_tag(home), os.environ.get(MARK, "")
-    roots.clean(home)
-    if tag and mark:
-        cgroups.sweep(tag)
-        cgroups.enter(tag, mark)
-
-
 async def _awake(
     directory: str, writer: Writer, source: Source, settings: config.Config, ready: int
 ) -> None:
@@ -132,9 +120,8 @@ async def _awake(
     except (OSError, paths.PathError) as error:
         _refuse(ready, type(error).__name__, f"The worker cannot listen: {error}")
         return
+    group.wait()
     _say(ready, {"ready": path, "pid": os.getpid()})
-    home = os.path.dirname(os.path.dirname(directory))
-    threading.Thread(target=_group, args=(home,), name="group", daemon=True).start()
     try:
         await host.run()
     finally:

@@ -1,0 +1,273 @@
+"""I9-1, row P10, from the other side: a person is never refused; what an older client is told; what
+is shown of it; what sudo's failure says."""
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.client import guard
+from rookery.client.session import Refused
+from rookery.core.events import Event, kind_of
+from rookery.processes import ancestry, landlock, roots, tree
+from tests.worker.aviary import Aviary, Bird, Steps, is_idle
+
+type Json = dict[str, Any]
+
+CALM: Steps = [{"ask": "Go on?", "allowed": [{"text": "went"}], "rejected": [{"text": "stayed"}]}]
+ROOKERY = [sys.executable, "-P", "-m", "rookery"]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc and namespaces")
+scoped = pytest.mark.skipif(not landlock.available(), reason="this kernel has no scopes")
+
+
+async def said(argv: list[str], **environment: str) -> str:
+    done = await asyncio.to_thread(
+        subprocess.run,
+        argv,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    return f"{done.returncode} {done.stdout}{done.stderr}"
+
+
+def ways(session: str, home: str) -> dict[str, list[str]]:
+    """How a person comes to run `rookery answer`."""
+    answer = shlex.join([*ROOKERY, "answer", session, "1"])
+    found = {
+        "nested shells": ["sh", "-c", f"sh -c {shlex.quote(f'{answer}; true')}; true"],
+        "cron": ["env", "-i", f"ROOKERY_HOME={home}", *["setsid", "-w", "sh", "-c", answer]],
+    }
+    if os.geteuid() == 0 and shutil.which("unshare"):
+        hidden = f"mount -t tmpfs none /proc && {answer}"
+        found["no /proc"] = ["unshare", "--mount", "sh", "-c", hidden]
+        found["a container"] = ["unshare", "--fork", "--pid", "--mount-proc", "sh", "-c", answer]
+    return found
+
+
+@linux
+async def test_I9_1_P10_a_person_is_not_refused(aviary: Aviary) -> None:
+    """Nested shells, a cron job, a container with and without /proc; tmux is below."""
+    bird = aviary.hatch()
+    found = ways(bird.id, aviary.home)
+    begun = await bird.prompt(CALM * len(found))
+    for way in found.values():
+        ask = await bird.ask(begun)
+        told = await said(way)
+        assert told.startswith("0 "), told
+        begun = await bird.until(lambda event, ask=ask: _closes(event, ask), begun.seq)
+    await bird.until(is_idle, begun.seq)
+
+
+def _closes(event: Event, ask: Json) -> bool:
+    update = event.update
+    return kind_of(update) == "_ask" and update["state"] != "asked" and update["id"] == ask["id"]
+
+
+@linux
+async def test_I9_1_P10_nor_in_tmux_nor_behind_a_link(aviary: Aviary) -> None:
+    """Settings and a session that sleeps: there the client judges itself."""
+    bird = aviary.hatch()
+    link = aviary.root / "link"
+    link.symlink_to(aviary.home)
+    server, out = str(aviary.root / "tmux"), aviary.root / "out"
+    lines = [
+        shlex.join([*ROOKERY, "set", bird.id, "confirm", "risky"]),
+        shlex.join([*ROOKERY, "policy", "add", "allow", "--command", "git status"]),
+    ]
+    line = f"export ROOKERY_HOME={link}; ({' && '.join(lines)}) 2>{out}; tmux wait-for -S done"
+    argv = ["tmux", "-S", server, "-f", "/dev/null", "new-session", "-d", "sh", "-c", line]
+    assert (await said(argv)).startswith("0")
+    await said(["tmux", "-S", server, "wait-for", "done"])
+    assert "Rule 1" in out.read_text()
+    assert bird.header()["confirm"] == "risky"
+
+
+# ---------------------------------------------------------------- the two sockets
+
+
+async def raw(bird: Bird, address: str, command: Json) -> Json:
+    """The outcome of a command that is sent as a client of an earlier build does."""
+    reader, writer = await asyncio.open_unix_connection(address)
+    hello = {"protocol": 1, "build": "x", "client": "test", "from": 0}
+    for frame in ({"hello": hello}, {"command": {"id": os.urandom(8).hex(), **command}}):
+        writer.write(json.dumps(frame).encode() + b"\n")
+    while line := await reader.readline():
+        match json.loads(line):
+            case {"event": {"update": dict(update), "cause": str()}}:
+                writer.close()
+                return update
+    raise AssertionError(bird.id)
+
+
+@scoped
+async def test_I9_1_P10_guarded_commands_come_by_the_control_socket(aviary: Aviary) -> None:
+    """A person by the other one is told to update the client; where the agent is not confined, both
+    are open, as to any client of before."""
+    bird = aviary.hatch()
+    begun = await bird.prompt(CALM)
+    ask = await bird.ask(begun)
+    answer = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "option": "allow"}
+    told = await raw(bird, bird.socket, answer)
+    assert (told["sessionUpdate"], told["reason"]) == ("_rejected", "wrong_socket")
+    assert "update" in told["message"]
+    for do in ({"do": "set", "option": "confirm", "value": "all"}, _prompt("/confirm all")):
+        assert (await raw(bird, bird.socket, do))["reason"] == "wrong_socket"
+    assert (await raw(bird, bird.socket, {"do": "rename", "title": "Free"}))["title"] == "Free"
+    told = await raw(bird, f"\0{bird.record['control']}", answer)
+    assert told["outcome"]["optionId"] == "allow"
+    Path(aviary.home, "config.toml").write_text("[agents.player]\nconfined = false\n")
+    other = aviary.hatch()
+    begun = await other.prompt(CALM)
+    ask = await other.ask(begun)
+    answer |= {"ask": ask["id"], "nonce": ask["nonce"]}
+    assert (await raw(other, other.socket, answer))["outcome"]["optionId"] == "allow"
+
+
+def _prompt(text: str) -> Json:
+    return {"do": "prompt", "prompt": [{"type": "text", "text": text}]}
+
+
+@scoped
+async def test_I9_1_P10_an_answer_goes_to_nobody_in_between(aviary: Aviary) -> None:
+    """Somebody put a socket of his own in the worker's place, and names the worker's other one."""
+    bird = aviary.hatch()
+    begun = await bird.prompt(CALM)
+    ask = await bird.ask(begun)
+    welcome = {"protocol": 1, "build": "x", "session": bird.id, "seq": 1}
+    welcome["control"] = bird.record["control"]
+    code = (
+        "import json, os, socket, sys\n"
+        "os.unlink(sys.argv[1])\n"
+        "s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n"
+        "print('there', flush=True)\n"
+        "c, _ = s.accept(); c.sendall(sys.argv[2].encode() + b'\\n')\n"
+        "print(c.recv(65536).decode() + c.recv(65536).decode(), flush=True)\n"
+    )
+    line = json.dumps({"welcome": welcome})
+    fake = await asyncio.create_subprocess_exec(
+        *[sys.executable, "-c", code, bird.socket, line], stdout=asyncio.subprocess.PIPE
+    )
+    assert fake.stdout is not None
+    assert await fake.stdout.readline() == b"there\n"
+    with pytest.raises(Refused):
+        await bird.answer(ask, "allow")
+    heard = await fake.stdout.read()
+    assert b"hello" in heard
+    assert ask["nonce"].encode() not in heard
+    assert len(bird.header()["asks"]) == 1
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+@scoped
+async def test_I9_1_P10_a_sudo_that_fails_names_the_setting(aviary: Aviary) -> None:
+    """In a terminal of ours, and in what a tool of the agent's says; once a start."""
+    said = 'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.'
+    command = f"printf '%s\\n' {shlex.quote(said)}"
+    bird = aviary.hatch()
+    content = [{"type": "content", "content": {"type": "text", "text": said}}]
+    tool = {"tool": "sudo ls", "content": content, "status": "failed"}
+    for play in ([{"command": command}], [tool]):
+        events = await bird.turn(play)
+        [told] = [event.update for event in events if kind_of(event.update) == "_notice"]
+        assert "[agents.player]" in told["text"]
+        assert "confined = false" in told["text"]
+        again = await bird.turn(play)
+        assert "_notice" not in [kind_of(event.update) for event in again]
+        await bird.send("restart")
+
+
+async def test_I9_1_P10_whether_an_agent_is_confined_is_shown(aviary: Aviary) -> None:
+    bird = aviary.hatch(agent="free")
+    Path(aviary.home, "config.toml").write_text("[agents.free]\nconfined = false\n")
+    await bird.turn("hello")
+    assert bird.header()["process"]["guard"] == "lineage"
+    assert "not confined" in await said([*ROOKERY, "ps"])
+    assert "free is not confined" in await said([*ROOKERY, "show", bird.id])
+    doctor = await said([*ROOKERY, "doctor"])
+    assert "guard" in doctor
+    assert ("but not free" in doctor) == landlock.available()
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_every_agent_of_a_home_is_one_whatever_its_record(aviary: Aviary) -> None:
+    """By the record; by nothing else here: pytest is no agent's."""
+    own = tree.process(os.getpid())
+    assert own is not None
+    assert not guard.of_an_agent(aviary.home)
+    roots.record(aviary.home, own.pid, own.start)
+    assert guard.of_an_agent(aviary.home)
+    with pytest.raises(guard.FromAgent, match="An agent cannot change it"):
+        guard.require_person(aviary.home, "change it")
+    roots.forget(aviary.home, own.pid, own.start)
+    assert not guard.of_an_agent(aviary.home)
+    roots.record(aviary.home, 2**22 + 1, "1@nobody")
+    roots.clean(aviary.home)
+    assert os.listdir(roots.directory(aviary.home)) == []
+
+
+@linux
+def test_the_line_of_a_process_goes_up_to_the_first() -> None:
+    line = list(ancestry.line_of(os.getpid()))
+    assert [row.pid for row in line[:2]] == [os.getpid(), os.getppid()]
+    assert line[-1].parent == 0
+    with pytest.raises(ancestry.Gone):
+        list(ancestry.line_of(2**22 + 1))
+
+
+@linux
+def test_a_peer_that_is_gone_counts_as_an_agents(aviary: Aviary) -> None:
+    """Both while nobody has waited for it, and after."""
+    path = str(aviary.root / "s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(path)
+        listener.listen()
+        code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])"
+        gone = subprocess.Popen([sys.executable, "-c", code, path])
+        theirs, _ = listener.accept()
+        os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
+        with theirs:
+            assert guard.peer_is_agents(theirs, aviary.home)
+            gone.wait()
+            assert guard.peer_is_agents(theirs, aviary.home)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
+            ours.connect(path)
+            theirs, _ = listener.accept()
+            with theirs:
+                assert not guard.peer_is_agents(theirs, aviary.home)
+
+
+@pytest.mark.parametrize(
+    ("argv", "ours"),
+    [
+        (["python", "-P", "-m", "rookery", "agent"], True),
+        (["python", "/usr/bin/rookery", "agent", "--last"], True),
+        (["python", "-P", "-m", "rookery.agent.warm", "10.0"], True),
+        (["python", "-m", "rookery", "agents"], False),
+        (["vi", "rookery", "agent.md"], False),
+        (["python", "/usr/bin/rookery", "run", "rookery", "agent"], False),
+        (["grep", "--home", "x", "--session", "y", "--ready-fd"], False),
+    ],
+)
+def test_which_command_lines_are_ours(argv: list[str], ours: bool, aviary: Aviary) -> None:
+    started = ancestry.environment(os.getpid()) or {}
+    home = started.get("ROOKERY_HOME") or os.path.join(started["HOME"], ".rookery")
+    assert guard._is_ours(os.getpid(), argv, home) == ours
+    flags = ["--home", aviary.home, "--session", "x", "--ready-fd", "3"]
+    assert guard._is_ours(os.getpid(), ["python", "w.py", *flags], aviary.home)
+    flags[1] = str(aviary.root)
+    assert not guard._is_ours(os.getpid(), ["python", "w.py", *flags], aviary.home)
