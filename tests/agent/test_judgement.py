@@ -352,6 +352,16 @@ async def test_I9_2_the_models_word_can_only_raise_the_risk(agent: Agent, tmp_pa
     assert asked == ["echo 1", "rm -rf build"]
 
 
+async def test_P11_a_look_at_a_running_command_is_not_risky(agent: Agent, tmp_path: Path) -> None:
+    """It runs nothing; to end the shell does."""
+    people = allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    await agent.call("session/set_mode", sessionId=session, modeId="risk-based")
+    steps = [run("sleep 0.1", **LOW), run("", **LOW), run("", reset=True, **LOW), {"text": "ok"}]
+    await agent.turn(session, steps)
+    assert [params["toolCall"]["title"] for params in people] == ["reset the terminal"]
+
+
 async def test_I9_12_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path: Path) -> None:
     """A write outside waits for a person also in always-approve; /tmp is free."""
     outside = Path(tempfile.mkdtemp(prefix="rkj-", dir="/var/tmp"))

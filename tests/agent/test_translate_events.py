@@ -33,6 +33,7 @@ from rookery.agent.translate import Translator
 from rookery.agent.translate.arguments import Arguments
 from rookery.agent.translate.calls import Call
 from rookery.agent.translate.ids import Ids
+from rookery.core import rules
 from tests.acp.schema import check
 
 type Json = dict[str, Any]
@@ -213,6 +214,8 @@ def test_kinds_and_titles(tool: str, arguments: Json, kind: str, title: str) -> 
     [
         ({"path": "a.py", "view_range": [3, 9]}, [{"path": f"{CWD}/a.py", "line": 3}]),
         ({"path": "/a.py", "insert_line": 5}, [{"path": "/a.py", "line": 5}]),
+        ({"url": "file:///home/a%20b"}, [{"path": "/home/a b"}]),
+        ({"url": "https://a.example/b"}, []),
         ({"path": "/a.py", "insert_line": 0}, [{"path": "/a.py"}]),
         ({"directory": "src"}, [{"path": f"{CWD}/src"}]),
         ({"command": "ls"}, []),
@@ -438,3 +441,12 @@ def test_a_call_is_ended_by_a_result_that_cannot_be_rendered() -> None:
     raw, ended = checked(translator.live(broken))
     assert raw["sessionUpdate"] == "agent_thought_chunk"
     assert (ended["toolCallId"], ended["status"]) == ("c1", "completed")
+
+
+def test_P11_a_command_that_is_too_long_is_seen_to_be() -> None:
+    """Half of it would be judged as if it were all: what stands in its middle may be anything."""
+    line = "echo " + "x" * 300_000 + "; rm -rf ~; echo " + "y" * 300_000
+    given = Call("terminal", {"command": line}, CWD).raw_input()
+    seen = rules.call_of("rookery", {"kind": "execute", "rawInput": given}, [CWD], "/home")
+    assert seen.cut
+    assert seen.danger

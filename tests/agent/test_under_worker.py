@@ -11,7 +11,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.agent.conftest import surroundings, write_settings
-from tests.agent.driving import edit
+from tests.agent.driving import edit, run
 
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
 
@@ -52,6 +52,31 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     assert "sk-scripted-key" not in "".join(
         path.read_text(errors="replace") for path in (home / "conversations" / kept).rglob("*.json")
     )
+
+
+def test_I9_12_rules_come_first_in_any_case(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """P5, P11: `rookery run` says which rule denied what nobody was asked about, and exits with 3;
+    `policy test` counts it; what a rule allows runs."""
+    write_settings(home, model)
+    with (home / "config.toml").open("a") as file:
+        file.write(
+            '[[policy.rules]]\nname = "no"\ndo = "deny"\ncommand = "touch*"\nreason = "why"\n'
+        )
+        file.write('[[policy.rules]]\nname = "yes"\ndo = "allow"\ncommand = "mkdir*"\n')
+    denied = json.dumps({"play": [run("touch a"), run("mkdir b"), {"text": "It is over."}]})
+    told = said(home, tmp_path, "run", "--agent", "rookery", denied, code=3)
+    assert "Denied by rule no: why" in told
+    assert "allowed by rule yes" in told
+    assert os.listdir(tmp_path) == ["b"]
+    [session] = os.listdir(home / "sessions")
+    tried = said(home, tmp_path, "policy", "test", session, "--all", "--json")
+    lines = [json.loads(line) for line in tried.splitlines() if line.startswith("{")]
+    assert [(each["what"], each["said"], each["by"], each["rules"]) for each in lines] == [
+        ("touch a", "deny", "rule:no", "deny"),
+        ("mkdir b", "allow", "rule:yes", "allow"),
+    ]
 
 
 @pytest.mark.long

@@ -69,11 +69,8 @@ async def judge_all(
     actions they are."""
     translator = session.translator_of(child)
     wanted = [
-        {
-            "toolCall": {"toolCallId": call["toolCallId"], **danger.gist(call)},
-            "risk": action.security_risk.value,
-        }
-        for action, call in ((action, translator.permission(action)) for action in actions)
+        {"toolCall": _seen(translator.permission(action)), "risk": action.security_risk.value}
+        for action in actions
     ]
     if not wanted:
         return []
@@ -85,6 +82,14 @@ async def judge_all(
     except (RpcFailure, TooLarge, TimeoutError):
         answer = None
     return judgements_in(answer, len(wanted)) or [UNREACHED] * len(wanted)
+
+
+def _seen(call: Json) -> Json:
+    """What of it is judged. A look at a command that runs already runs nothing."""
+    given = call["rawInput"]
+    looks = call["kind"] == "execute" and given.get("command") == "" and not given.get("reset")
+    kind = {"kind": "read"} if looks else {}
+    return {"toolCallId": call["toolCallId"], **danger.gist(call), **kind}
 
 
 def _judge_here(session: Subject, wanted: Json) -> Judgement:

@@ -43,9 +43,7 @@ class Call(NamedTuple):
     def kind(self) -> str:
         name = self.tool
         if name in TERMINALS:
-            # A look at a command that runs already runs nothing.
-            looks = self.whole and self.arguments.get("command") == ""
-            return "read" if looks and not self.arguments.get("reset") else "execute"
+            return "execute"
         if name in EDITORS:
             return "read" if self.arguments.get("command") == "view" else "edit"
         if name.startswith("browser"):
