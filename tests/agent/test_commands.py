@@ -66,9 +66,26 @@ async def test_choices_by_command(agent: Agent, tmp_path: Path) -> None:
         await said(agent, session, "/confirm always-approve") == "The mode is now `always-approve`."
     )
     assert "unknown mode" in await said(agent, session, "/confirm never")
+    assert "`every` (always-ask), `risky` (risk-based)" in await said(agent, session, "/confirm no")
     assert "`second`" in await said(agent, session, "/model")
     assert await said(agent, session, "/model second") == "The model is now `second`."
     assert "no MCP server" in (await said(agent, session, "/mcp")).replace("No", "no")
+
+
+@pytest.mark.parametrize(
+    ("word", "mode"),
+    [("every", "always-ask"), ("risky", "risk-based"), ("all", "always-approve")],
+)
+async def test_I9_13_confirm_before_the_first_prompt_takes_the_words_of_every_face(
+    agent: Agent, tmp_path: Path, word: str, mode: str
+) -> None:
+    """Rows A8, P6: the first words of a session, under a name that the mode itself has not."""
+    session = await agent.new(str(tmp_path))
+    assert stop_reason(await agent.turn(session, f"/confirm {word}")) == "end_turn"
+    told = agent.news(session)
+    assert words(told) == f"The mode is now `{mode}`."
+    modes = [each for each in told if each["sessionUpdate"] == "current_mode_update"]
+    assert [each["currentModeId"] for each in modes] == [mode]
 
 
 async def test_cost(agent: Agent, tmp_path: Path) -> None:

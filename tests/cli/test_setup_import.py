@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rookery import mcp
+from rookery import config, mcp
 from rookery.agent.settings import hooks, profiles
 from tests.cli.driving import Result, rookery
 
@@ -35,7 +35,7 @@ def theirs(tmp_path: Path) -> Path:
         },
     )
     put(tmp_path / "hooks.json", {"hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}})
-    put(tmp_path / "cli_config.json", {})
+    put(tmp_path / "cli_config.json", {"theme": "x"})
     put(tmp_path / "conversations/1/base_state.json", {})
     return tmp_path
 
@@ -101,3 +101,106 @@ def test_nothing_there(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert str(tmp_path / "none") in done.err
     (tmp_path / "none").mkdir()
     assert "Nothing new" in rookery("setup", "import").err
+
+
+def theirs_with(theirs: Path, condenser: dict[str, Any], cli: dict[str, Any]) -> None:
+    llm = {"model": "anthropic/x", "api_key": KEY}
+    put(theirs / "agent_settings.json", {"llm": llm, "condenser": condenser, "kind": "Agent"})
+    put(theirs / "cli_config.json", cli)
+
+
+CONDENSER = {
+    "kind": "LLMSummarizingCondenser",
+    "llm": {"model": "anthropic/x", "api_key": KEY, "usage_id": "condenser"},
+    "max_size": 240,
+    "keep_first": 2,
+    "max_tokens": None,
+}
+CLI = {
+    "default_cells_expanded": True,
+    "auto_open_plan_panel": False,
+    "critic": {
+        "enable_critic": False,
+        "enable_iterative_refinement": True,
+        "critic_threshold": 0.5,
+        "issue_threshold": 0.9,
+        "max_refinement_iterations": 7,
+    },
+}
+
+
+def test_I9_13_the_condenser_and_the_critics_numbers_are_brought(home: Path, theirs: Path) -> None:
+    theirs_with(theirs, CONDENSER, CLI)
+    (home / "config.toml").write_text("# mine\n[critic]\ntimeout = 60 # short\n")
+    done = run(theirs)
+    assert done.code == 0, done.err
+    found = profiles.load(str(home))
+    assert (found.condenser.max_size, found.condenser.keep_first) == (240, 2)
+    assert found.critic.enabled is False
+    now = config.load(str(home))
+    assert now.critic[2:6] == (True, 0.5, 0.9, 7)
+    assert (now.interface.cards_expanded, now.interface.plan_opens) == (True, False)
+    assert "timeout = 60 # short" in (home / "config.toml").read_text()
+    for words in ("condenser: over 240 events", "critic.score_below = 0.5", "critic.issue_at"):
+        assert words in done.out
+    again = run(theirs)
+    assert again.out.count("it is so already") == 8
+    assert "✓" not in again.out
+
+
+def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: Path) -> None:
+    theirs_with(theirs, CONDENSER, CLI)
+    assert rookery("setup", "condenser", "--max-size", "99").code == 0
+    (home / "config.toml").write_text("[critic]\nscore_below = 0.8\n")
+    done = run(theirs)
+    assert "not taken: condenser: over 240 events" in done.out
+    assert "not taken: critic.score_below = 0.5" in done.out
+    assert (
+        profiles.load(str(home)).condenser.max_size,
+        config.load(str(home)).critic.score_below,
+    ) == (99, 0.8)
+    run(theirs, "--replace")
+    assert (
+        profiles.load(str(home)).condenser.max_size,
+        config.load(str(home)).critic.score_below,
+    ) == (240, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("condenser", "cli", "words"),
+    [
+        ({"kind": "PipelineCondenser", "condensers": []}, {}, "there is no PipelineCondenser here"),
+        ({**CONDENSER, "max_size": 3}, {}, "max_size"),
+        ({**CONDENSER, "max_tokens": 9000}, {}, "condenser.max_tokens"),
+        (
+            {**CONDENSER, "llm": {"model": "openai/small"}},
+            {},
+            "condenser's own model (openai/small)",
+        ),
+        (CONDENSER, {"critic": {"critic_threshold": 7}}, "score_below"),
+        (CONDENSER, {"critic": {"critic_threshold": "high"}}, "critic_threshold = high"),
+        (CONDENSER, {"critic": {"enable_critic": "yes"}}, "enable_critic"),
+        (CONDENSER, {"theme": "x", "critic": {"odd": 1}}, "cli_config.json: odd, theme"),
+    ],
+)
+def test_I9_13_what_cannot_be_brought_is_said(
+    home: Path, theirs: Path, condenser: dict[str, Any], cli: dict[str, Any], words: str
+) -> None:
+    theirs_with(theirs, condenser, cli)
+    done = run(theirs)
+    assert done.code == 0, done.out
+    assert any("not taken" in line and words in line for line in done.out.splitlines()), done.out
+    assert config.load(str(home)).critic.score_below == 0.6
+
+
+def test_I9_13_no_condenser_and_the_older_place_of_the_critic(
+    home: Path, theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs_with(theirs, {"kind": "NoOpCondenser"}, {"critic_threshold": 0.4})
+    monkeypatch.setenv("OPENHANDS_PERSISTENCE_DIR", str(theirs))
+    assert rookery("setup", "import").code == 0
+    assert profiles.load(str(home)).condenser.enabled is False
+    assert config.load(str(home)).critic.score_below == 0.4
+    put(tmp_path / "elsewhere/cli_config.json", {"critic": {"issue_threshold": 0.8}})
+    monkeypatch.setenv("PERSISTENCE_DIR", str(tmp_path / "elsewhere"))
+    assert "critic.issue_at = 0.8" in rookery("setup", "import").out

@@ -12,6 +12,8 @@ from rookery.agent import store
 from rookery.agent.choices import MODES, UnknownChoice
 from rookery.agent.making import skills_of
 from rookery.agent.steps import Conversation
+from rookery.core import confirming
+from rookery.core.profiles import profile_of
 
 if TYPE_CHECKING:
     from rookery.agent.session import Session
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 type Json = dict[str, Any]
 type Parts = list[tuple[str, str]]
 
+OWN = "rookery"
 FORM = re.compile(r"/([A-Za-z][\w.-]*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -100,7 +103,7 @@ def answer(session: "Session", said: Said) -> str | None:
         case "help":
             return _help(session)
         case "confirm":
-            return _choose(session, "mode", said.rest, [mode for mode, _, _ in MODES])
+            return _confirm(session, said.rest)
         case "model":
             return _choose(session, "model", said.rest, session.choices.model_names())
         case "mcp":
@@ -135,6 +138,15 @@ def _help(session: "Session") -> str:
     lines = [f"- `/{each.name}` {each.about}" for each in COMMANDS]
     skills = [f"- `/{each.name}` {each.description or ''}" for each in skills_of(session.running)]
     return "\n".join(["Commands:", *lines, *(["", "Skills:", *skills] if skills else [])])
+
+
+def _confirm(session: "Session", value: str) -> str:
+    """By the mode's own name, or by the word that every other way into a session has for it."""
+    words = dict(reversed(profile_of(OWN, ()).confirms))
+    mode = words.get(confirming.value_of(value) or "", value)
+    said = _choose(session, "mode", mode, [mode for mode, _, _ in MODES])
+    listed = ", ".join(f"`{ours}` ({words[ours]})" for ours in confirming.VALUES)
+    return said if mode in words.values() else f"{said} In other words: {listed}."
 
 
 def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -> str:

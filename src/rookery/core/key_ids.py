@@ -11,9 +11,6 @@ from collections.abc import Iterable, Mapping
 OVER_WINDOWS = {
     "help": "f1",
     "quit": "ctrl+q",
-    "critic.1": "alt+1",
-    "critic.2": "alt+2",
-    "critic.3": "alt+3",
     "theme": "f5",
 }
 EVERYWHERE = {
@@ -30,6 +27,9 @@ EVERYWHERE = {
     "servers": "f10",
     "quit.letter": "q",
     "session.new.letter": "n",
+    "critic.1": "1",
+    "critic.2": "2",
+    "critic.3": "3",
     "focus.next": "tab",
     "focus.back": "shift+tab",
 }

@@ -4,6 +4,7 @@ the last line list them from here. Which keys they are by default says core.key_
 from textual.binding import Binding, BindingType
 
 from rookery.core.key_ids import DEFAULTS
+from rookery.core.key_ids import EVERYWHERE as EVERYWHERE_KEYS
 from rookery.tui.feedback import WORDS as FEEDBACK
 
 
@@ -32,15 +33,23 @@ EVERYWHERE: list[BindingType] = [
     quiet("session.options", "pick", "model, mode and other options", first=True),
     quiet("confirm", "confirm_mode", "when you are asked", first=True),
     quiet("servers", "servers", "MCP servers", first=True),
-    *(
-        quiet(f"critic.{n}", f"feedback({n - 1})", f"the critic was {words}", first=True)
-        for n, words in enumerate(FEEDBACK, 1)
-    ),
     quiet("quit.letter", "quit", "leave, outside of a text"),
     quiet("session.new.letter", "new", "a new session, outside of a text"),
+    # Digits, since a terminal may send a letter for one that is held with Alt.
+    *(
+        quiet(f"critic.{n}", f"feedback({n - 1})", f"the critic was {words}, outside of a text")
+        for n, words in enumerate(FEEDBACK, 1)
+    ),
     quiet("focus.next", "app.focus_next", "to the next part of the screen"),
     quiet("focus.back", "app.focus_previous", "to the part before"),
 ]
+
+LETTERS = {
+    letter: [name for name, key in EVERYWHERE_KEYS.items() if key == letter]
+    for letter in EVERYWHERE_KEYS.values()
+    if len(letter) == 1
+}
+"""What is a letter where a text has the cursor, and whose key it is elsewhere."""
 
 WRITING: list[BindingType] = [
     key("composer.send", "submit", "send"),

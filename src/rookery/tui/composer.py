@@ -3,7 +3,7 @@ lost."""
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, override
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -81,6 +81,15 @@ class Composer(TextArea):
         if self._took(event.key):
             event.stop()
             event.prevent_default()
+
+    @override
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """A letter that is a key elsewhere is one of the text here, unless a person chose another
+        key in its place: that one works here, too."""
+        names = bindings.LETTERS.get(key)
+        if names and all(name in self.app._keymap for name in names):
+            return False
+        return super().check_consume_key(key, character)
 
     def _took(self, key: str) -> bool:
         if self.popup.is_open and (meant := self._meant(key, bindings.SUGGESTED)):

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rookery.core import loose
 from rookery.core.events import Json
-from rookery.tui.keymap import label
+from rookery.tui.keymap import keys_of, label
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
 
@@ -50,6 +50,9 @@ class Feedback(LineWidget):
             assert self._about is not None
             return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
         line: Line = [(" Was the critic right?  ", look.ink)]
+        keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
+        if any(len(key) == 1 for key in keys.split(",")):  # in a text they are letters of it
+            line += [(label(self.app, "focus.next"), look.key), (", then ", look.soft)]
         for number, words in enumerate(WORDS, 1):
             line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]
         return [line]

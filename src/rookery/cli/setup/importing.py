@@ -12,6 +12,7 @@ from rookery.agent.settings.documents import Json, SettingsError
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
+from rookery.cli.setup import import_numbers
 from rookery.core.plain import count
 from rookery.providers import needs_key
 
@@ -21,10 +22,7 @@ PROFILE = "openhands"
 ENCRYPTED = "gAAAA"
 """How a key begins that was saved under a password of a server's."""
 
-LEFT = {
-    "cli_config.json": "settings of another interface",
-    "conversations": "its conversations stay where they are",
-}
+LEFT = {"conversations": "its conversations stay where they are"}
 
 
 def import_from(screen: Screen, home: str, source: str | None, *, replace: bool) -> int:
@@ -35,10 +33,18 @@ def import_from(screen: Screen, home: str, source: str | None, *, replace: bool)
         raise click.UsageError(f"there is no OpenHands set-up at {place}; say --from DIR.")
     import_ = _Import(screen, home, place, replace)
     import_.models()
+    import_numbers.condenser(import_)
+    import_numbers.critic_and_interface(import_, _cli_folder(source, place))
     import_.servers()
     import_.hooks()
     import_.rest()
     return exits.FAILED if import_.failed else exits.DONE
+
+
+def _cli_folder(source: str | None, place: str) -> str:
+    """Where its interface keeps its own settings: under another variable than the rest."""
+    other = os.environ.get("PERSISTENCE_DIR") if source is None else None
+    return os.path.abspath(os.path.expanduser(other)) if other else place
 
 
 class _Import:

@@ -4,7 +4,7 @@ Only keys pressed here act on a block. What is typed elsewhere can never answer 
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 from rich.segment import Segment
 from textual import events
@@ -210,6 +210,13 @@ class Transcript(Scroll):
             if item.members:
                 text = "\n".join(text_of(member, []) for member in item.members)
             self.post_message(self.Wanted(what, item.block, text))
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A digit on a block that has nothing to choose is meant for somebody else."""
+        if action == "press" and not (self.current or {}).get("actions"):
+            return False
+        return super().check_action(action, parameters)
 
     def action_press(self, place: int) -> None:
         block = self.current

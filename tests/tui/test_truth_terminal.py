@@ -1,0 +1,81 @@
+"""I9 line 13 in a real terminal: `/confirm` before the first prompt, and a word on the critic's
+verdict by keys that every terminal sends (rows P6, U6, U8)."""
+
+import json
+import re
+from pathlib import Path
+
+from rookery.client.fleet import heads
+from tests.cli.driving import ROOKERY, play, rookery
+from tests.tui.tmux import Tmux
+
+
+def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say("/confirm risky")
+        screen.wait_for("The session that you begin: high risk only.")
+        screen.say("/confirm sometimes")
+        screen.wait_for("/confirm takes every, risky, all.")
+        assert heads(str(home)) == [], "no session is made for it"
+        screen.say(play({"ask": "Look", "kind": "read", "allowed": [{"text": "it-was-allowed"}]}))
+        screen.wait_for("it-was-allowed", "ready")
+        (head,) = heads(str(home))
+        assert head["confirm"] == "risky"
+
+
+def test_I9_13_every_before_the_first_prompt_is_stricter_than_the_flag(home: Path) -> None:
+    with Tmux(home, *ROOKERY, "--yolo") as screen:
+        screen.ready()
+        screen.say("/confirm every")
+        screen.wait_for("The session that you begin: confirm")
+        screen.say(play({"ask": "Look", "kind": "read"}))
+        screen.wait_for("needs you")
+    (head,) = heads(str(home))
+    assert (head["confirm"], head["asks"]) == ("every", 1)
+
+
+def judged(home: Path, keys: str = "") -> None:
+    (home / "config.toml").write_text(f'[critic]\ncommand = "exit 1"\n{keys}')
+
+
+def kept(home: Path) -> list[str]:
+    return [
+        json.loads(line)["critic"]
+        for line in (home / "feedback.jsonl").read_text().split("\n")
+        if line
+    ]
+
+
+def test_I9_13_a_word_on_the_critic_in_a_real_terminal(home: Path) -> None:
+    judged(home)
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"text": "hi"}))
+        screen.wait_for("Was the critic right?", "Tab, then 1 right", "2 too kind")
+        screen.press("Tab")
+        screen.wait_for("Enter open")
+        screen.press("2")
+        screen.wait_for("noted: the critic was too kind")
+        screen.press("F1")
+        screen.type("critic")
+        shown = screen.wait_for("the critic was right", "the critic was too kind")
+        assert re.search(r"\b1 +the critic was right", shown)
+    assert kept(home) == ["too kind"]
+
+
+def test_I9_13_keys_of_ones_own_still_speak_of_the_critic(home: Path) -> None:
+    judged(home, '[keys]\n"critic.1" = "f12"\n"critic.2" = "alt+2"\n"critic.3" = "ctrl+l"\n')
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"text": "hi"}))
+        shown = screen.wait_for("Was the critic right?", "F12 right")
+        assert "Tab, then" not in shown
+        screen.press("F12")  # from the composer
+        screen.wait_for("noted: the critic was right")
+        screen.say(play({"text": "again"}))
+        screen.wait_for("again", "Was the critic right?")
+        screen.press("C-l")
+        screen.wait_for("noted: the critic was too harsh")
+    assert kept(home) == ["right", "too harsh"]
+    assert rookery("config", "show").code == 0
