@@ -13,6 +13,7 @@ from rookery.cli.look.safe import clean_line, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
+from rookery.core import confirming
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
 
@@ -90,7 +91,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         head["id"],
         _title(screen, head),
         clean_line(head["agent"]),
-        _asking(head),
+        confirming.brief(head),  # what a person should know who waits to be asked (row P6)
         str(head["turn"]),
         _coarse(since),
         paths.with_tilde(clean_line(head["cwd"])),
@@ -101,13 +102,6 @@ def _title(screen: Screen, head: Json) -> str:
     title = clean_line(head["title"]) or "(no title)"
     mark = f"{screen.paint.sign('unread')} " if head["unread"] else ""
     return mark + (title if screen.fits else cut(title, WIDEST_TITLE))
-
-
-def _asking(head: Json) -> str:
-    """What a person should know who waits to be asked (row P6)."""
-    if head.get("neverAsks"):
-        return "never asks"
-    return {"all": "approves all", "risky": "asks if risky"}.get(head.get("confirm", ""), "")
 
 
 def _coarse(since: str) -> str:

@@ -28,7 +28,10 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     Where the agent is not running, mode, model and effort are kept for its next start.
 
     `confirm` is every session's: every (you are asked whenever the agent asks), risky (only about
-    what cannot be undone or judged) or all. A new session begins as you last chose.
+    what cannot be undone or judged) or all (only about what cannot be undone). Where the agent has
+    a mode of its own for it (Claude, Codex, Gemini, Qwen), that one is set: there it decides by
+    itself, and rules are not applied to what it does not ask. It holds in this session; for new
+    ones: rookery config set session.confirm VALUE.
 
     \b
     rookery set 3f2a
@@ -66,8 +69,8 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
             _write(screen, each)
     if not as_json:
         _say_pins(screen, header)
-        if header["neverAsks"]:
-            screen.note(f"{clean_line(header['agent'])} never asks: it does what it wants to do.")
+        if confirming.brief(header):
+            screen.note(clean_line(confirming.sentence(header)))
     if not found:
         words = "This agent offers no options."
         if header["process"]["state"] == "absent":
@@ -165,8 +168,6 @@ def _choose_confirm(screen: Screen, session: str, value: str) -> int:
         known = ", ".join(confirming.VALUES)
         raise click.BadParameter(f"confirm can be: {known}.", param_hint="VALUE")
     send(session, {"do": "set", "option": confirming.OPTION, "value": wanted})
-    words = next(f"{title}: {more}" for each, title, more in confirming.CHOICES if each == wanted)
-    screen.note(f"confirm is now {wanted}. {words}. New sessions begin so, too.")
-    if header_of(session)["neverAsks"]:
-        screen.note("But this agent never asks.")
+    words = clean_line(confirming.sentence(header_of(session)))
+    screen.note(f"confirm is now {wanted}. {words} It holds in this session.")
     return exits.DONE

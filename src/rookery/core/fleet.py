@@ -33,6 +33,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "mode": header["mode"],
         "confirm": header["confirm"],
         "neverAsks": header["neverAsks"],
+        "decides": header["decides"],
+        "unattended": header["unattended"],
         "process": header["process"]["state"],
         "asks": len(header["asks"]),
         "news": header["news"],

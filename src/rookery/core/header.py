@@ -10,14 +10,23 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import calls, clearing, confirming, loose, standing, switching, terminals
+from rookery.core import (
+    calls,
+    clearing,
+    confirming,
+    loose,
+    standing,
+    switching,
+    terminals,
+    unattended,
+)
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 4
+VERSION = 5
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 PLAN_KEPT = 1000
@@ -52,6 +61,8 @@ EMPTY: Json = {
     "mode": "",
     "confirm": "every",
     "neverAsks": False,
+    "decides": False,
+    "unattended": None,
     "model": "",
     "effort": "",
     "plan": [],
@@ -75,7 +86,7 @@ EMPTY: Json = {
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
-    if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
+    if not changes.keys().isdisjoint(("agent", "argv", "options", "wanted", "_confirm")):
         changes |= confirming.shown({**header, **changes})
     critic = standing.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
@@ -103,6 +114,8 @@ def _session(header: Json, event: Event) -> Json:
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
         changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
+        order = unattended.order_of(update.get(unattended.OPTION))  # a choice takes it back
+        changes["unattended"] = order._asdict() if order else None
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}

@@ -45,6 +45,8 @@ class Profile(NamedTuple):
     """Known modes (id, name), where the agent itself reports none (row M1)."""
     confirms: tuple[tuple[str, str], ...] = ()
     """Which of its modes is which of ours: every, risky, all (row P6)."""
+    judged: bool = False
+    """The worker judges every action of it, whatever its mode (row P11)."""
     never_asks: bool = False
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
@@ -88,6 +90,7 @@ _TABLE = {
         clear=("clear",),
         parent=("rookery", "parentToolUseId"),
         confirms=_OPENHANDS_CONFIRMS,
+        judged=True,
     ),
     "claude": Profile(
         async_agents=True,

@@ -114,7 +114,7 @@ def _confirm(app: Shell, given: str) -> None:
         app.notify(words, severity="warning", markup=False)
         return
     app.send(choice(value))
-    app.notify(f"From now on: {named(value)}.", markup=False)
+    app.notify(f"From now on: {named(value)}, in this session.", markup=False)
 
 
 def choice(value: str) -> Json:

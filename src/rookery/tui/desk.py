@@ -72,7 +72,7 @@ class Desk:
             self._app.send({"do": "prompt", "prompt": prompt}, session, files)
         else:
             start = self._app.start
-            self._app.room.make(start.agent, start.cwd, prompt, files, start.confirm)
+            self._app.room.make(start.agent, start.cwd, prompt, files, start.confirms(""))
 
     def give_back(self, command: Json, session: str, files: "list[Attachment]") -> None:
         """What was not taken is not lost."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery import paths
+from rookery.core import confirming
 from rookery.core.document import Block, make_block
 from rookery.core.policy import Interface
 from rookery.tui.transcript.window import Page, Window
@@ -24,6 +25,8 @@ class SetUp(NamedTuple):
     chosen: bool = False
     """Whether a person chose that agent."""
     installed: tuple[str, ...] = ()
+    confirm: str = confirming.EVERY
+    """How much is asked in the session that is made here."""
     sessions: int = 0
     problem: str = ""
     model: str = ""
@@ -60,6 +63,8 @@ def _words(found: SetUp, key: Names) -> str:
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{_why(found)}",
     ]
+    asked = confirming.said(confirming.beginning(found.agent, found.confirm))
+    lines.append(f"- {asked} (`{key('confirm')}`)")
     if found.model:
         lines.append(f"- model: `{found.model}`")
     loaded = [
@@ -143,6 +148,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         name,
         bool(agent or settings.default_agent),
         _installed(settings, name, cwd),
+        confirm=settings.confirm,
         problem=problem,
         model=saved.chosen.model if saved.chosen else "",
         skills=_skills(home, cwd),

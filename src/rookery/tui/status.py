@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.strip import Strip
 from textual.widget import Widget
 
-from rookery.core import loose
+from rookery.core import confirming, loose
 from rookery.core.events import Json
 from rookery.tui.clock import now
 from rookery.tui.keynames import NO_KEY, shown
@@ -51,6 +51,8 @@ class Status(LineWidget):
         self.header: Json | None = None
         self.agent = ""
         """Who will answer, while there is no session yet."""
+        self.confirm = confirming.EVERY
+        """And how much is asked then."""
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -66,7 +68,9 @@ class Status(LineWidget):
     def lines(self, width: int) -> list[Line]:
         look = self.look
         if self.header is None:
-            return [[(f" {self.agent or 'demo'} · a new session", look.soft)]]
+            agent = self.agent or "demo"
+            asked = confirming.brief(confirming.beginning(agent, self.confirm))
+            return [[(" · ".join(filter(None, (f" {agent}", "a new session", asked))), look.soft)]]
         left = [*_state(self.header, look, self._clock()), *_who(self.header, look)]
         right = _figures(self.header, look)
         gap = width - width_of_line(left) - width_of_line(right) - 1
@@ -104,7 +108,7 @@ def _whole(seconds: float) -> str:
 
 def _who(header: Json, look: Look) -> Line:
     said = [loose.text(header, key) for key in ("agent", "model", "mode", "effort")]
-    said.append(_refinement(header))
+    said += [confirming.brief(header), _refinement(header)]
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []
 

@@ -8,7 +8,7 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
+from rookery.core import confirming, content, critic, danger, ingest, loose, profiles, supervision
 from rookery.core import turn as turns
 from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
@@ -100,7 +100,8 @@ class AgentSide:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"] | {"confirm": header["_confirm"][0]},
+            chosen=header["wanted"]
+            | {"confirm": confirming.for_agent(header["_confirm"][0], header["unattended"])},
             profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
@@ -301,11 +302,11 @@ class AgentSide:
         name, update = asked
         incoming.cancelled = lambda: self._withdrawn(name)
         if call is None:
-            self._engine.append(Draft(update))
-            return
-        answer = self.judge.answer(update, call)
+            answer = self.judge.answer_for_nobody(update)
+        else:
+            answer = self.judge.answer(update, call)
         if answer is None:
-            self._engine.append(Draft(self.judge.note(update, call)))
+            self._engine.append(Draft(self.judge.note(update, call) if call else update))
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, confirming, loose, options, rest, supervision
+from rookery.core import commands, confirming, loose, options, rest, supervision, unattended
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.standing import CHOICES
@@ -36,8 +36,7 @@ class Desk:
         self._directory = directory
         self._settle = settle
         self._stop = stop
-        home = os.path.dirname(os.path.dirname(directory))
-        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
+        self._confirm = ConfirmOption(engine, side, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
@@ -209,7 +208,7 @@ class Desk:
 
     def _set(self, command: Json, by: str, pid: int) -> None:
         name, value = command["option"], command["value"]
-        if name == confirming.OPTION:
+        if name in (confirming.OPTION, unattended.OPTION):
             if self._is_agents(pid):
                 words = "An agent cannot choose how much it asks; this came from its processes."
                 self._reject(command, ask_rules.Refusal("from_the_agent", words), by)

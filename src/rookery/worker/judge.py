@@ -7,14 +7,14 @@ from contextlib import suppress
 
 from rookery.client import rulebook
 from rookery.config import Config, ConfigError
-from rookery.core import confirming, loose, rules
+from rookery.core import confirming, loose, rules, unattended
 from rookery.core.asks import Answer, Refusal
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile
 from rookery.worker.engine import Engine
 
 BY_CONFIG = "approve_all"
-BY_NOBODY = ("default", "last", BY_CONFIG)
+BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 """Who chose how much is asked, where it was no person for this session."""
 
 LONGEST = 300
@@ -69,10 +69,21 @@ class Judge:
     def answer(self, ask: Json, call: rules.Call) -> Answer | None:
         """None: it waits for a person."""
         verdict = rules.decide(self._config().rules, call)
+        order = unattended.order_of(self._engine.header["unattended"])
         level = confirming.level(self._engine.header, self._profile())
-        guard = self._engine.policy.confirm_destructive
+        guard = self._engine.policy.confirm_destructive and not unattended.allows_destructive(order)
         ruling = confirming.rule_on(call, verdict, level, guard=guard)
+        ruling = unattended.settled(order, ruling, call, verdict)
         return None if ruling is None else confirming.ruled(ask, ruling)
+
+    def answer_for_nobody(self, ask: Json) -> Answer | None:
+        """What is asked without a call that could be judged; None: it waits for a person."""
+        order = unattended.order_of(self._engine.header["unattended"])
+        if order is None:
+            return None
+        if ask.get("kind") == "question":
+            return unattended.answered(order, ask)
+        return self.answer(ask, rules.Call(self._engine.header["agent"], "other"))
 
     def allow_always(self, ask: Json) -> rules.Rule | Refusal:
         """A rule in the file that allows what this ask is about (row P5)."""
