@@ -63,8 +63,7 @@ def _words(found: SetUp, key: Names) -> str:
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{_why(found)}",
     ]
-    asked = confirming.said(confirming.beginning(found.agent, found.confirm))
-    lines.append(f"- {asked} (`{key('confirm')}`)")
+    lines.append(f"- asks: {_asks(found)} (`{key('confirm')}`)")
     if found.model:
         lines.append(f"- model: `{found.model}`")
     loaded = [
@@ -114,6 +113,14 @@ def _greeting(found: SetUp, send: str) -> str:
     if found.agent == "demo":
         return f"Write something below and press {send}: the demo agent answers at once."
     return f"Write a task below and press {send}: {found.agent} starts on it."
+
+
+def _asks(found: SetUp) -> str:
+    """How much is asked in the session that is made here; where it is less than all, what that
+    means."""
+    new = confirming.beginning(found.agent, found.confirm)
+    words = confirming.said(new)
+    return words if confirming.brief(new) else words.partition(":")[0].lower()
 
 
 def _why(found: SetUp) -> str:
