@@ -39,8 +39,7 @@ class Setting(NamedTuple):
     effect: str = AT_ONCE
     initial: bool | str | None = None
     """The default of what stands in no table."""
-    older: str = ""
-    """A key of the same table by which the same was said before."""
+    older: str = ""  # a key of the same table by which the same was said before
 
     @property
     def name(self) -> str:
@@ -173,6 +172,7 @@ _NUMBERS = (
         "a second yes for what cannot be undone",
         (0.0, 1.0),
         unit="true or false",
+        more="Without it, sessions that approve all approve that, too.",
     ),
     Setting(
         "max_workers",

@@ -48,7 +48,12 @@ def option_of(header: Json) -> Json:
     known = choices_of(header["agent"], header["argv"])
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
-    return base | {"value": header["confirm"], "choices": listed}
+    return base | {"value": current(header), "choices": listed}
+
+
+def current(header: Json) -> str:
+    """Which of the choices holds; where nobody is asked, none of them."""
+    return unattended.OPTION if header["unattended"] else str(header["confirm"])
 
 
 def value_of(wanted: str) -> str | None:

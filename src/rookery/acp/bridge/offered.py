@@ -1,7 +1,7 @@
 """Modes and options of a session as an editor is offered them: the agent's own, which stay in step
 with each other (acp-S20 to S23), how much is asked, and the choice of the agent itself."""
 
-from rookery.core import confirming, loose
+from rookery.core import confirming, loose, unattended
 from rookery.core.events import Json
 from rookery.wire.params import offers
 
@@ -97,9 +97,10 @@ def _confirm(header: Json) -> Json:
     """How much is asked: ours, whatever the agent offers (row P6)."""
     option = confirming.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
-    if header["confirm"] == confirming.OF_THE_AGENT:
-        name = f"By its mode {header['mode']}"
-        listed.append({"value": confirming.OF_THE_AGENT, "name": name})
+    names = {unattended.OPTION: "Nobody is asked"}
+    names[confirming.OF_THE_AGENT] = f"By its mode {header['mode']}"
+    if option["value"] in names:
+        listed.append({"value": option["value"], "name": names[option["value"]]})
     return _select(option, listed) | {"description": confirming.sentence(header)}
 
 

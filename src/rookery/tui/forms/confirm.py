@@ -55,7 +55,7 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
     header = app.window.header if session else None
     agent = str(header["agent"]) if header else agent
     argv = list(header["argv"]) if header else []
-    current = str(header["confirm"]) if header else app.start.confirms(begins)
+    current = confirming.current(header) if header else app.start.confirms(begins)
 
     def chosen(value: str | None) -> None:
         if value == NEW:
