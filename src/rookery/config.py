@@ -21,6 +21,7 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
+from rookery.core.confirming import ALL, EVERY, OPTION, VALUES
 from rookery.core.policy import CriticPolicy, Interface, Policy
 from rookery.core.rules import Fault, Rule, rule_of
 from rookery.settings import (
@@ -58,8 +59,10 @@ class Config(NamedTuple):
     """Agents, ours and others', that run without Landlock's domain."""
     node_path: str = ""
     """Where to look for programs that PATH has not."""
+    confirm: str = EVERY
+    """How much is asked in sessions that are made from now on (row P6)."""
     approve_all: bool = False
-    """Sessions in which nothing else was chosen approve all (row P6)."""
+    """The older spelling: sessions in which nothing else was chosen approve all."""
     rules: tuple[Rule, ...] = ()
     critic: CriticPolicy = CriticPolicy()
     show_tool_durations: bool = True
@@ -158,7 +161,7 @@ class _File:
                 own = {name: argv for name, argv in agents.items() if argv}
                 return {"agents": own, "unconfined": frozenset(free)}
             case "session":
-                return {"approve_all": self.switch(key, table, "approve_all", False)}
+                return self.session(key, table)
             case "agent":
                 return {"warm": self.switch(key, table, "warm", True)}
             case "keys":
@@ -166,6 +169,15 @@ class _File:
                 self.refuse_clash(keys)
                 return {"keys": keys}
         return {"rules": self.rules(table)}
+
+    def session(self, place: str, table: dict[str, Any]) -> dict[str, Any]:
+        """`confirm`, or as it was said before: what is written as `confirm` wins."""
+        older = {key: value for key, value in table.items() if key != OPTION}
+        approves = self.switch(place, older, "approve_all", False)
+        given = table.get(OPTION, ALL if approves else EVERY)
+        if given not in VALUES:
+            self.refuse([place, OPTION], f"must be {' or '.join(f'"{each}"' for each in VALUES)}")
+        return {OPTION: given, "approve_all": approves and OPTION not in table}
 
     def switch(self, place: str, table: dict[str, Any], name: str, default: bool) -> bool:
         """Of a table that holds one thing, on or off."""

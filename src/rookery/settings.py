@@ -37,8 +37,9 @@ class Setting(NamedTuple):
     example: str = ""
     """Of what has no default: how it would be written."""
     effect: str = AT_ONCE
-    initial: bool | None = None
+    initial: bool | str | None = None
     """The default of what stands in no table."""
+    older: str = ""  # a key of the same table by which the same was said before
 
     @property
     def name(self) -> str:
@@ -171,6 +172,7 @@ _NUMBERS = (
         "a second yes for what cannot be undone",
         (0.0, 1.0),
         unit="true or false",
+        more="Without it, sessions that approve all approve that, too.",
     ),
     Setting(
         "max_workers",
@@ -292,14 +294,22 @@ CONFINED = CONFINED._replace(unit="true or false", initial=True, more="See docs/
 
 SESSION = (
     Setting(
-        "session.approve_all",
-        "sessions in which nothing else was chosen approve all",
-        unit="true or false",
-        more="As `rookery set SESSION confirm all`: what cannot be undone is still asked, where "
-        "the agent asks.",
-        effect="at the next start of a session's agent",
-        initial=False,
+        "session.confirm",
+        'when you are asked, in new sessions: "every", "risky" or "all"',
+        ("every", "risky", "all"),
+        more="A session keeps what it began with; `rookery set SESSION confirm` is for that one.",
+        effect="at once, for sessions that are made from then on",
+        initial="every",
+        older="approve_all",
     ),
+)
+
+OLDER = Setting(
+    "session.approve_all",
+    'the older spelling of confirm = "all"; also for sessions in which nobody chose',
+    unit="true or false",
+    effect="at the next start of a session's agent",
+    initial=False,
 )
 
 AGENT = (
@@ -330,7 +340,7 @@ KEYS = Setting(
     effect="at the next start of the terminal interface",
 )
 
-SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
+SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
 """Each is one value."""
 SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, CONFINED, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
@@ -374,14 +384,9 @@ def sample() -> str:
     lines = [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    lines += ["", "[session]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in SESSION]
-    lines += ["", "[agent]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in AGENT]
-    lines += ["", f"[{CRITIC}]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in CRITICS]
-    lines += ["", f"[{INTERFACE}]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in INTERFACES]
+    for table in (SESSION, AGENT, CRITICS, INTERFACES):
+        lines += ["", f"[{table[0].key.partition('.')[0]}]"]
+        lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]

@@ -9,6 +9,7 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.create import create_session
+from rookery.config import load
 from rookery.processes import tree
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Agent, Json, texts
@@ -177,3 +178,20 @@ async def test_a_session_that_is_deleted_elsewhere(bridge: Door, home: Path) -> 
     answer = await agent.answer(running)
     assert "error" in answer or answer["result"]["stopReason"] == "cancelled"
     assert "result" in await agent.turn(other, "hi")
+
+
+async def test_I9_7_a_new_session_shows_how_much_is_asked_and_keeps_it_to_itself(
+    bridge: Door,
+) -> None:
+    """P6: a choice in one thread is no other thread's, and no default."""
+    (bridge.home / "config.toml").write_text('[session]\nconfirm = "risky"\n')
+    agent = await opened(bridge, "--agent", "demo")
+    made = await agent.call("session/new", **HERE)
+    assert option(made, "confirm")["currentValue"] == "risky"
+    assert option(made, "confirm")["description"].startswith("High risk only: ")
+    set_ = {"sessionId": made["sessionId"], "configId": "confirm"}
+    full = await agent.call("session/set_config_option", value="all", **set_)
+    assert option(full, "confirm")["currentValue"] == "all"
+    assert option(await agent.call("session/new", **HERE), "confirm")["currentValue"] == "risky"
+    assert load(str(bridge.home)).confirm == "risky"
+    assert await agent.call("session/set_config_option", value="sometimes", **set_) != full

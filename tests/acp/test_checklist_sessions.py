@@ -350,7 +350,8 @@ def values(options: list[Json]) -> Json:
             for choice in (entry["options"] if "group" in entry else [entry])
         ]
         assert option["type"] == "boolean" or option["currentValue"] in offered, option
-    return {option["id"]: option["currentValue"] for option in options}
+    own = [each for each in options if not each.get("category", "").startswith("_rookery")]
+    return {option["id"]: option["currentValue"] for option in own}
 
 
 async def test_acp_S21_options(door: Door) -> None:

@@ -1,5 +1,6 @@
 """The agent where it lives most: under a worker, driven by the command line."""
 
+import asyncio
 import json
 import os
 import signal
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.core.events import kind_of
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import edit, run
+from tests.worker.aviary import Bird, is_idle
 
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
 
@@ -77,6 +80,35 @@ def test_I9_12_rules_come_first_in_any_case(
         ("touch a", "deny", "rule:no", "deny"),
         ("mkdir b", "allow", "rule:yes", "allow"),
     ]
+
+
+def test_I9_8_what_was_said_at_the_start_holds_for_the_own_agent_without_a_client(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """U13: the real SDK asks long after whoever started it was killed."""
+    write_settings(home, model)
+    (home / "person").mkdir()
+    play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "Over."}]})
+    words = ["run", "--agent", "rookery", "--approve", "reject", play]
+    with subprocess.Popen(
+        [*ROOKERY, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=surroundings(home, NO_COLOR="1"),
+    ) as client:
+        assert client.stderr is not None
+        session = client.stderr.readline().split()[1].decode()
+        bird = Bird(str(home), session)
+        asyncio.run(bird.until(lambda event: kind_of(event.update) == "_prompt"))
+        client.kill()
+    assert asyncio.run(bird.until(is_idle)).update["reason"] == "end_turn"
+    closed = [e for e in bird.events() if e.update.get("state") == "closed"]
+    assert [event.by for event in closed] == ["unattended:reject"]
+    assert "(run --approve reject)" in closed[0].update["ruled"]
+    assert "Nobody can be asked here" in str(model.asked[-1].body["messages"])
+    assert not (tmp_path / "a.txt").exists()
 
 
 @pytest.mark.long

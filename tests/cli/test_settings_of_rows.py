@@ -44,6 +44,7 @@ ROWS: list[tuple[str, str, object, object, object]] = [
 ]
 OTHERS: list[tuple[str, str, object]] = [
     ("P6", "session.approve_all", False),
+    ("P6", "session.confirm", "every"),
     ("", "show_tool_durations", True),
     ("", "node_path", None),
     ("", "default_agent", None),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.client import choices, rulebook
+from rookery.client import choices, config_text, rulebook
 from rookery.config import ConfigError, load, parse
 from rookery.core.rules import Rule
 
@@ -152,6 +152,7 @@ def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None
         ("policy = 1\n", 1, "must be a table"),
         ("[session]\napprove_all = 1\n", 2, "must be true or false"),
         ("[session]\napprove = true\n", 2, "session.approve is not a setting"),
+        ('[session]\nconfirm = "never"\n', 2, 'must be "every" or "risky" or "all"'),
     ],
 )
 def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) -> None:
@@ -161,13 +162,46 @@ def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) ->
     assert words in str(told.value)
 
 
-def test_P6_the_last_choice_is_a_file_that_may_be_deleted(tmp_path: Path) -> None:
-    home = str(tmp_path)
-    assert choices.last_confirm(home) == ""
-    choices.remember_confirm(home, "risky")
-    assert choices.last_confirm(home) == "risky"
-    (tmp_path / choices.FILE).write_text('{"confirm": "bogus"}')
-    assert choices.last_confirm(home) == ""
-    (tmp_path / choices.FILE).write_text("{")
-    choices.remember_confirm(home, "all")
-    assert choices.last_confirm(home) == "all"
+def test_I9_7_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> None:
+    """P6"""
+    home, file = str(tmp_path), tmp_path / choices.FILE
+    assert choices.drop(home) == ""
+    for text, held in (
+        ('{"confirm": "risky"}', "risky"),
+        ('{"confirm": "all"}', "all"),
+        ('{"confirm": "every"}', ""),
+        ('{"confirm": "bogus"}', ""),
+        ('{"confirm": ["all"]}', ""),
+        ("[]", ""),
+        ("{", ""),
+    ):
+        file.write_text(text)
+        assert choices.drop(home) == held
+        assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "confirm", "approves"),
+    [
+        ("", "every", False),
+        ('confirm = "risky"', "risky", False),
+        ("approve_all = true", "all", True),
+        ("approve_all = false", "every", False),
+        ('approve_all = true\nconfirm = "every"', "every", False),  # the newer spelling wins
+        ('confirm = "all"', "all", False),
+    ],
+)
+def test_I9_7_what_new_sessions_begin_with(text: str, confirm: str, approves: bool) -> None:
+    found = parse(f"[session]\n{text}\n".encode(), "config.toml")
+    assert (found.confirm, found.approve_all) == (confirm, approves)
+
+
+def test_I9_7_the_newer_spelling_takes_the_older_one_out(tmp_path: Path) -> None:
+    """Else a stricter choice would leave what loosens."""
+    file = tmp_path / "config.toml"
+    for value in ("risky", None):
+        file.write_text("# mine\n[session]\napprove_all = true\n")
+        config_text.change(str(tmp_path), {"session.confirm": value})
+        assert load(str(tmp_path)).confirm == (value or "every")
+        assert "approve_all" not in file.read_text()
+        assert "# mine" in file.read_text()

@@ -166,6 +166,57 @@ def test_P6_an_agent_that_never_asks_is_shown_as_such() -> None:
     assert header("player", None, None)["neverAsks"] is False
 
 
+@pytest.mark.parametrize(
+    ("agent", "confirm", "offered", "decides"),
+    [
+        ("claude", EVERY, modes("default", "default", "plan"), False),
+        ("claude", RISKY, modes("auto", "default", "auto"), True),
+        ("claude", ALL, modes("bypassPermissions", "default", "bypassPermissions"), True),
+        ("claude", EVERY, modes("acceptEdits", "default", "acceptEdits"), True),  # none of ours
+        ("claude", ALL, modes("default", "default"), False),  # it did not take it
+        ("claude", ALL, None, True),  # it was not started yet
+        ("codex", EVERY, modes("read-only", "read-only", "agent"), False),
+        ("codex", EVERY, modes("agent", "read-only", "agent"), True),
+        ("gemini", RISKY, modes("default", "default", "yolo"), False),  # the worker answers
+        ("gemini", EVERY, modes("auto_edit", "default", "auto_edit"), True),
+        ("qwen", EVERY, modes("auto-edit", "default", "auto-edit"), True),
+        ("qwen", ALL, modes("yolo", "default", "yolo"), True),
+        ("vibe", ALL, modes("ask", "ask"), False),
+        ("openhands", ALL, modes("always-approve", "always-ask", "always-approve"), True),
+        ("rookery", ALL, {**OURS, "currentModeId": "always-approve"}, False),  # P11: judged here
+        ("player", ALL, modes("yolo", "yolo"), False),
+    ],
+)
+def test_I9_2_an_agent_that_decides_by_itself_is_said_to(
+    agent: str, confirm: str, offered: Json | None, decides: bool
+) -> None:
+    """P6: and nothing is claimed of what it does not ask."""
+    made = header(agent, confirm, offered) if offered else unstarted(agent, confirm)
+    assert made["decides"] is decides
+    words = confirming.sentence(made)
+    assert ("decides by itself" in confirming.brief(made)) is decides
+    if decides:
+        assert words.startswith(f"{agent.capitalize()} decides by itself")
+        assert "your rules are not applied to what it does not ask" in words
+        assert "undone" not in words
+
+
+def unstarted(agent: str, confirm: str) -> Json:
+    [event] = log(update("_session", id="s", cwd="/w", agent=agent, confirm=confirm))
+    return {**EMPTY, **advance(EMPTY, event)}
+
+
+def test_I9_2_a_choice_says_what_it_means_for_this_agent() -> None:
+    for agent in ("claude", "codex", "qwen", "openhands"):
+        _, (_, _, risky), (_, _, all_) = confirming.choices_of(agent)
+        assert risky == all_
+        assert "decides by itself" in all_
+    _, (_, _, risky), (_, _, all_) = confirming.choices_of("gemini")
+    assert ("decides by itself" in risky, "decides by itself" in all_) == (False, True)
+    assert confirming.choices_of("rookery") == list(confirming.CHOICES)
+    assert all("never asks" in more for _, _, more in confirming.choices_of("crow"))
+
+
 def test_P6_the_modes_word_follows_the_agents_update() -> None:
     made = header("rookery", RISKY, OURS)
     [event] = log(update("current_mode_update", currentModeId="always-approve"))

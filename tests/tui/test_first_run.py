@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rookery import config
-from rookery.client import choices
+from rookery.client.fleet import heads
 from tests.cli.driving import ROOKERY, play
 from tests.tui.tmux import Tmux
 
@@ -50,13 +50,14 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.press("Escape")
         screen.wait_for("rookery starts on it", "openai/scripted")
         screen.press("F9")
-        screen.wait_for("When are you asked, in new sessions?")
-        screen.press("End", "Enter")
-        screen.wait_for("Approve all: everything is allowed")
+        screen.wait_for("When are you asked, in this new session?")
+        screen.press("Home", "Down", "Down", "Enter")
+        screen.wait_for("Approve all: what the agent asks is allowed")
         screen.say("Write me a note")
         screen.wait_for("Done: your task is in", "ready")
     assert (home / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
-    assert choices.last_confirm(str(home)) == "all"
+    assert heads(str(home))[0]["confirm"] == "all"
+    assert config.load(str(home)).confirm == "every"
 
 
 def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: Path) -> None:

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Checkbox, Input, OptionList, Select, Static
+from textual.widgets import Checkbox, Input, Label, OptionList, Select, Static
 
 from rookery import config, mcp
-from rookery.client import choices
+from rookery.client import config_text
+from rookery.core.unattended import Order
 from rookery.tui import errand
 from rookery.tui.forms.fields import Ticks
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.model import ModelForm
 from rookery.tui.forms.rows import RowsScreen
 from rookery.tui.forms.server import HIDDEN
+from rookery.tui.messages import Made, SetUpFound
+from rookery.tui.status import Status
 from tests.tui import gallery
 from tests.tui.homes import furnish
 from tests.tui.still import Still
@@ -42,6 +45,10 @@ async def showing(
 
 def told(app: Still) -> str:
     return str(app.screen.query_one("#told", Static).content)
+
+
+def title(app: Still) -> str:
+    return str(app.screen.query_one(".title", Label).content)
 
 
 def titles(app: Still) -> list[str]:
@@ -389,19 +396,76 @@ async def test_U6_any_option_can_be_picked(home: str) -> None:
 async def test_U6_the_confirmation_mode_is_marked_and_set(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
-        assert titles(app) == ["Confirm every action", "High risk only", "Approve all"]
+        choices = ["Confirm every action", "High risk only", "Approve all"]
+        assert titles(app) == [*choices, "Also for new sessions…"]
         assert isinstance(app.screen, RowsScreen)
-        assert [row.tag for row in app.screen.rows] == ["current", "", ""]
+        assert [row.tag for row in app.screen.rows] == ["current", "", "", ""]
         await pilot.press("down", "enter")
         await pilot.pause()
         assert app.sent == [{"do": "set", "option": "confirm", "value": "risky"}]
 
 
-async def test_U6_the_confirmation_mode_of_new_sessions_is_remembered(home: str) -> None:
-    async with showing(home) as (_app, pilot):
-        await pilot.press("f9", "end", "enter")
+async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(home: str) -> None:
+    """P6: and it is shown before anything is sent."""
+    async with showing(home) as (app, pilot):
+        await pilot.press("f9")
+        assert "in this new session" in title(app)
+        await pilot.press("down", "down", "enter")
         await pilot.pause()
-    assert choices.last_confirm(home) == "all"
+        assert app.start.confirms("every") == "all"
+        app.on_set_up_found(SetUpFound(app.found_here))
+        shown = str(app.window.pages[0].blocks["0.splash"]["text"])
+        assert "Approve all: what the agent asks is allowed" in shown
+        app.on_made(Made("s2"))
+        assert app.start.confirms("every") == "every"
+    assert config.load(home).confirm == "every"
+
+
+async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) -> None:
+    """P6: in a session and before the first; the choice itself changes no default."""
+    for updates in (None, gallery.CHOICES):
+        config_text.change(home, {"session.confirm": None})
+        async with showing(home, updates) as (app, pilot):
+            await pilot.press("f9", "end", "enter")
+            await pilot.pause()
+            assert "in new sessions" in title(app)
+            await pilot.press("end", "enter")
+            await pilot.pause()
+            assert app.sent == []
+            assert any("New sessions begin with" in each.message for each in app._notifications)
+        assert config.load(home).confirm == "all"
+
+
+async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str) -> None:
+    """P6: no claim about what cannot be undone, where nobody looks at it."""
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        await pilot.press("f9")
+        assert isinstance(app.screen, RowsScreen)
+        every, risky, all_, _ = app.screen.rows
+        assert "you are asked" in every.more
+        for row in (risky, all_):
+            assert "claude decides by itself; your rules are not applied" in row.more
+        assert "A sandbox" in told(app)
+
+
+@pytest.mark.parametrize(
+    ("update", "words"),
+    [
+        ({"sessionUpdate": "_session", "confirm": "every"}, ""),
+        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides by itself"),
+        ({"sessionUpdate": "_session", **Order("reject").update()}, "rejects all"),
+    ],
+)
+async def test_I9_2_the_status_line_says_who_decides(
+    home: str, update: dict[str, Any], words: str
+) -> None:
+    """P6, and I9-8: that nobody is asked."""
+    async with showing(home, [*gallery.CHOICES, update]) as (app, pilot):
+        await pilot.pause()
+        [line] = app.query_one(Status).lines(100)
+        said = "".join(text for text, _ in line)
+        assert words in said
+        assert ("decides" in said, "rejects" in said) == ("decides" in words, "rejects" in words)
 
 
 async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from rookery.client import choices
 from rookery.client.session import Rejected
 from rookery.config import load
 from rookery.core.events import Event, kind_of
@@ -216,19 +215,50 @@ async def test_P6_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) 
     await waits(bird, [run("ls")])
 
 
-async def test_P6_a_new_session_starts_as_was_last_chosen(aviary: Aviary) -> None:
+async def test_I9_7_a_choice_holds_in_its_session_alone(aviary: Aviary) -> None:
+    """P6: asleep, awake, and whichever agent comes next."""
     first = aviary.hatch()
-    assert first.header()["confirm"] == "every"
     await first.send("set", option="confirm", value="risky")  # asleep: no worker is needed
     assert not (first.directory / "worker.json").exists()
-    assert choices.last_confirm(aviary.home) == "risky"
-    second = aviary.hatch()
-    assert second.header()["confirm"] == "risky"
-    await second.turn([run("ls")])
-    assert closings(second)[-1].by == "confirm:risky"
-    await second.send("set", option="confirm", value="every")
     assert aviary.hatch().header()["confirm"] == "every"
-    assert first.header()["confirm"] == "risky"
+    await first.turn([run("ls")])
+    assert closings(first)[-1].by == "confirm:risky"
+    await first.send("set", option="confirm", value="all")
+    second = aviary.hatch()
+    assert second.header()["confirm"] == "every"
+    await waits(second, [run("ls")])
+    assert not Path(aviary.home, "choices.json").exists()
+
+
+async def test_I9_7_what_an_earlier_build_kept_is_told_once_and_dropped(aviary: Aviary) -> None:
+    file = Path(aviary.home, "choices.json")
+    file.write_text('{"confirm": "all"}')
+    given = aviary.hatch(confirm="risky")  # it would not have mattered here
+    assert (notices(given), file.exists()) == ([], True)
+    first, second = aviary.hatch(), aviary.hatch()
+    [notice] = notices(first)
+    assert "'Approve all', chosen in an earlier session, is no longer how new sessions" in notice
+    assert "rookery config set session.confirm all" in notice
+    assert not file.exists()
+    assert notices(second) == []
+    for bird in (first, second):
+        assert bird.header()["confirm"] == "every"
+        await waits(bird, [run("ls")])
+
+
+async def test_I9_7_new_sessions_begin_as_the_configuration_says(aviary: Aviary) -> None:
+    write_rules(aviary, more='[session]\nconfirm = "risky"\n')
+    bird = aviary.hatch()
+    assert bird.header()["confirm"] == "risky"
+    await bird.turn([run("ls")])
+    assert closings(bird)[-1].by == "confirm:risky"
+    write_rules(aviary, more='[session]\nconfirm = "all"\n')
+    await bird.send("stop")
+    await bird.gone(bird.worker)
+    await waits(bird, [ODD])  # it keeps what it was made with
+    assert aviary.hatch().header()["confirm"] == "all"
+    Path(aviary.home, "config.toml").write_text('[session]\nconfirm = "all"\nx\n')
+    assert aviary.hatch().header()["confirm"] == "every"  # of no use: it loosens nothing
 
 
 async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) -> None:
@@ -256,7 +286,6 @@ async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> No
     assert told.value.reason == "refused_by_agent"
     assert "ALLOW_BYPASS=1" in told.value.message
     assert bird.header()["confirm"] == "every"
-    assert choices.last_confirm(aviary.home) == ""
 
 
 async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:

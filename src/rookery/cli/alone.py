@@ -47,7 +47,11 @@ OPTIONS = (
         help="The first prompt is in this file.",
     ),
     click.option(
-        "--always-approve", "--yolo", "always", is_flag=True, help="Approve what the agent asks."
+        "--always-approve",
+        "--yolo",
+        "always",
+        is_flag=True,
+        help="Sessions made here approve all, as `rookery set SESSION confirm all` does.",
     ),
     click.option("--llm-approve", "risky", is_flag=True, help="Ask only about what is risky."),
     click.option("--headless", is_flag=True, help="No interface: as `rookery run`; needs a task."),
@@ -119,10 +123,13 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         raise click.UsageError("A session keeps its agent: --agent is for a new one.")
     from rookery.cli.look.screen import standard
     from rookery.cli.prompting import Message
-    from rookery.cli.ruling import Policy
+    from rookery.cli.ruling import Policy, hand_over
     from rookery.cli.turns import continue_turn
 
-    policy = Policy("risky" if given.risky else "all", stated=given.always or given.risky)
+    flag = " --yolo" if given.always else " --llm-approve" if given.risky else ""
+    approve = "risky" if given.risky else "all"
+    policy = Policy(approve, stated=bool(flag), told=f"--headless{flag}")
+    hand_over(standard(), session, policy)
     return continue_turn(
         standard(),
         session,

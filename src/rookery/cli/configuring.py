@@ -11,7 +11,7 @@ import click
 
 from rookery import config as files
 from rookery import paths, settings
-from rookery.cli import exits
+from rookery.cli import config_set, exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.client.guard import require_person
@@ -29,8 +29,12 @@ def config() -> None:
     \b
     rookery config show
     rookery config explain silent_after
+    rookery config set session.confirm risky
     rookery config edit
     """
+
+
+config.add_command(config_set.set_)
 
 
 @config.command()
@@ -74,6 +78,7 @@ def current(home: str) -> list[Json]:
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
         value = files.value_of(found, setting)
+        name = setting.older if name not in given and setting.older in given else name
         line = files.line_of(lines, [*table, name]) or None
         rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
     for name, argv in found.agents.items():

@@ -13,7 +13,7 @@ from rookery.cli.look.safe import clean_line, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
-from rookery.core import confined
+from rookery.core import confined, confirming
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
 
@@ -107,11 +107,8 @@ def _title(screen: Screen, head: Json) -> str:
 
 def _asking(head: Json) -> str:
     """What a person should know who waits to be asked (row P6)."""
-    words = {"all": "approves all", "risky": "asks if risky"}.get(head.get("confirm", ""), "")
-    said = ["never asks" if head.get("neverAsks") else words]
-    if head.get("guard") == confined.WEAK:
-        said.append(confined.WORDS[confined.WEAK])
-    return ", ".join(each for each in said if each)
+    weak = confined.WORDS[confined.WEAK] if head.get("guard") == confined.WEAK else ""
+    return ", ".join(each for each in (confirming.brief(head), weak) if each)
 
 
 def _coarse(since: str) -> str:

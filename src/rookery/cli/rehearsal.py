@@ -27,7 +27,7 @@ class Rehearsed(NamedTuple):
     @property
     def by_person(self) -> bool:
         return bool(self.by) and not self.by.startswith(
-            ("rule:", "confirm:", "watchdog:", "headless:")
+            ("rule:", "confirm:", "unattended:", "watchdog:", "headless:")
         )
 
     @property

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,6 +14,9 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
 from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 from rookery.core.environment import OVERRIDE
+
+if TYPE_CHECKING:
+    from rookery.core.unattended import Order
 
 
 class Wanted(NamedTuple):
@@ -105,7 +108,8 @@ def _list_agents(screen: Screen) -> int:
     return exits.DONE
 
 
-def create(wanted: Wanted, confirm: str = "") -> str:
+def create(wanted: Wanted, order: "Order | None" = None) -> str:
+    """`order`: what is said to asks, where nobody is asked."""
     from rookery.client.create import create_session
 
     return create_session(
@@ -115,7 +119,7 @@ def create(wanted: Wanted, confirm: str = "") -> str:
         cwd=wanted.cwd,
         roots=wanted.roots,
         title=wanted.title,
-        confirm=confirm,
+        order=order,
         critic=wanted.critic,
         refine=wanted.refine,
     )
@@ -128,7 +132,7 @@ def create(wanted: Wanted, confirm: str = "") -> str:
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
-    help="What to say when the agent asks: all (the default here), reject, or ask: leave it to "
+    help="What is said when the agent asks: all (the default here), reject, or ask: leave it to "
     "you and wait.",
 )
 @click.option("--always-approve", "--yolo", "always", is_flag=True, help="As --approve all.")
@@ -165,7 +169,9 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
 
     Nobody is asked: without a word about it, everything is approved that the agent asks. What
     cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3, unless
-    --confirm-destructive or a rule (rookery policy) allows it. Rules come first in any case.
+    --confirm-destructive or a rule (rookery policy) allows it. Rules come first: where one says
+    ask, nobody is there, and it is rejected. All this is kept with the session and holds when you
+    have left, and for its later prompts; `rookery set SESSION confirm every` takes it back.
 
     \b
     rookery run "Fix the failing test"
@@ -183,14 +189,13 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     from rookery.cli.ruling import Policy
     from rookery.cli.turns import run_turn
 
-    said = _said(approve, always, risky)
-    policy = Policy(said or "all", stated=said is not None, destructive=destructive)
+    said, flag = _said(approve, always, risky)
+    told = f"run {flag}" if flag else "rookery run"
+    policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)
     message = message_of(text, files)
-    # That it asks us lets us say no; a person who is there is asked as they last chose.
-    confirm = {"risky": "risky", "ask": ""}.get(policy.approve, "every")
     return run_turn(
         screen,
-        lambda: create(wanted, confirm),
+        lambda: create(wanted, policy.order),
         message,
         policy,
         as_json=as_json,
@@ -199,14 +204,14 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     )
 
 
-def _said(approve: str | None, always: bool, risky: bool) -> str | None:
-    """What to say to asks; None: nobody chose."""
-    given = [approve] if approve else []
-    given += ["all"] if always else []
-    given += ["risky"] if risky else []
-    if len(set(given)) > 1:
+def _said(approve: str | None, always: bool, risky: bool) -> tuple[str, str]:
+    """What is said to asks, and the flag that says so; empty: nobody chose."""
+    given = [(approve, f"--approve {approve}")] if approve else []
+    given += [("all", "--yolo")] if always else []
+    given += [("risky", "--llm-approve")] if risky else []
+    if len({value for value, _ in given}) > 1:
         raise click.UsageError("--approve, --always-approve and --llm-approve exclude each other.")
-    return given[0] if given else None
+    return given[0] if given else ("", "")
 
 
 @click.command()
@@ -223,6 +228,20 @@ def new(**of_session: Any) -> int:
         wanted = _wanted(screen, **of_session)
     except AgentsAsked:
         return _list_agents(screen)
-    screen.line(create(wanted))
+    session = create(wanted)
+    screen.line(session)
     screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
+    _tell_mode(screen, session)
     return exits.DONE
+
+
+def _tell_mode(screen: Screen, session: str) -> None:
+    """How much is asked in a session that was just made, and what its log says of that."""
+    from rookery.core import confirming, loose
+    from rookery.log.reader import Reader
+
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        screen.note(clean_line(confirming.sentence(log.header_before(log.turns() + 1))))
+        for event in log.page(0):
+            if event.update.get("sessionUpdate") == "_notice":
+                screen.note(clean_line(loose.text(event.update, "text")))

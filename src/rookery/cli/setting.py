@@ -9,7 +9,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
-from rookery.core import confirming, options
+from rookery.core import commands, confirming, options, unattended
 from rookery.core.events import Json, dumps
 from rookery.core.standing import CHOICES
 
@@ -28,7 +28,13 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     Where the agent is not running, mode, model and effort are kept for its next start.
 
     `confirm` is every session's: every (you are asked whenever the agent asks), risky (only about
-    what cannot be undone or judged) or all. A new session begins as you last chose.
+    what cannot be undone or judged) or all (only about what cannot be undone). Where the agent has
+    a mode of its own for it (Claude, Codex, Gemini, Qwen), that one is set: there it decides by
+    itself, and rules are not applied to what it does not ask. It holds in this session; for new
+    ones: rookery config set session.confirm VALUE.
+
+    `unattended` is for sessions in which nobody is asked: all, risky or reject, as the flags of
+    `rookery run` say it. A choice of `confirm` takes it back.
 
     \b
     rookery set 3f2a
@@ -51,7 +57,7 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
         assert option is not None
         return _choose(screen, session, header, option, value)
     found = header["options"]
-    if option == confirming.OPTION:
+    if option in (confirming.OPTION, unattended.OPTION):
         found = [confirming.option_of(header)]
     elif option is not None:
         one = options.find(found, option)
@@ -66,8 +72,8 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
             _write(screen, each)
     if not as_json:
         _say_pins(screen, header)
-        if header["neverAsks"]:
-            screen.note(f"{clean_line(header['agent'])} never asks: it does what it wants to do.")
+        if confirming.brief(header):
+            screen.note(clean_line(confirming.sentence(header)))
     if not found:
         words = "This agent offers no options."
         if header["process"]["state"] == "absent":
@@ -147,8 +153,8 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         given = TRUTHS[value.lower()]
     if not value.strip():
         raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
-    if name == confirming.OPTION:
-        return _choose_confirm(screen, session, value)
+    if name in (confirming.OPTION, unattended.OPTION):
+        return _choose_confirm(screen, session, name, value)
     outcome = send(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         now = options.find(header_of(session)["options"], name)
@@ -159,14 +165,14 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
     return exits.DONE
 
 
-def _choose_confirm(screen: Screen, session: str, value: str) -> int:
-    wanted = confirming.value_of(value)
-    if wanted is None:
-        known = ", ".join(confirming.VALUES)
-        raise click.BadParameter(f"confirm can be: {known}.", param_hint="VALUE")
-    send(session, {"do": "set", "option": confirming.OPTION, "value": wanted})
-    words = next(f"{title}: {more}" for each, title, more in confirming.CHOICES if each == wanted)
-    screen.note(f"confirm is now {wanted}. {words}. New sessions begin so, too.")
-    if header_of(session)["neverAsks"]:
-        screen.note("But this agent never asks.")
+def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> int:
+    command = {"do": "set", "option": name, "value": value, "told": f"set {name} {value}"}
+    if name == confirming.OPTION:
+        command["value"] = confirming.value_of(value) or value
+    refusal = commands.check(command, 0)
+    if refusal is not None:
+        raise click.BadParameter(refusal.message, param_hint="VALUE")
+    send(session, command)
+    words = clean_line(confirming.sentence(header_of(session)))
+    screen.note(f"{name} is now {command['value']}. {words} It holds in this session.")
     return exits.DONE

@@ -8,9 +8,8 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
-from rookery.core import confined
+from rookery.core import confined, confirming
 from rookery.core.clearing import is_folded
-from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
 from rookery.core.events import Json, dumps, event_to_json
 from rookery.core.reduce import fold
@@ -71,13 +70,7 @@ def show(
 
 def asking_words(header: Json) -> str:
     """How much is asked, where it is less than everything (row P6)."""
-    agent = clean_line(header["agent"])
-    if header["neverAsks"]:
-        return f"{agent} never asks: it does what it wants to do."
-    if header["confirm"] == OF_THE_AGENT:
-        return f"{agent} decides what it asks, by its mode {clean_line(header['mode'])}"
-    known = {value: f"{title}: {more}" for value, title, more in CHOICES if value != EVERY}
-    return known.get(header["confirm"], "")
+    return clean_line(confirming.sentence(header)) if confirming.brief(header) else ""
 
 
 def _say_fold(screen: Screen, log: Reader, last: int) -> bool:

@@ -28,9 +28,8 @@ STEERED_WITHIN = 2.0
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
-    default="ask",
-    show_default=True,
-    help="With --wait: what to say when the agent asks.",
+    help="What is said from now on when the agent asks in this session; ask: you are asked. Else "
+    "it stays as it is.",
 )
 @confirm_option
 @critic_options
@@ -40,7 +39,7 @@ def prompt(
     steer: bool,
     files: tuple[str, ...],
     wait: bool,
-    approve: str,
+    approve: str | None,
     **more: bool,
 ) -> int:
     """Send a prompt to a session, which wakes it. While a turn runs, the prompt waits for its end.
@@ -59,11 +58,15 @@ def prompt(
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:
         send(session, {"do": "set", "option": "refine", "value": "on"})
+    from rookery.cli.ruling import Policy, hand_over
+
+    told = f"prompt --approve {approve}"
+    policy = Policy(approve or "ask", destructive=more["destructive"], told=told)
+    if approve:
+        hand_over(screen, session, policy)
     if wait:
-        from rookery.cli.ruling import Policy
         from rookery.cli.turns import continue_turn
 
-        policy = Policy(approve, destructive=more["destructive"])
         as_json, verbose = more["as_json"], more["verbose"]
         return continue_turn(
             screen, session, message, policy, as_json=as_json, steer=steer, verbose=verbose

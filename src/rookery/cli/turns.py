@@ -1,4 +1,4 @@
-"""One turn, from its prompt to its end: asks are answered by policy, the end is the exit code."""
+"""One turn, from its prompt to its end: what was refused is told, the end is the exit code."""
 
 import os
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.cli.prompting import Message
-from rookery.cli.ruling import Policy, rule_answer
+from rookery.cli.ruling import Policy
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import strip
-from rookery.client.session import Rejected, SessionClient
-from rookery.core import loose
+from rookery.client.session import SessionClient
+from rookery.core import confirming, loose, unattended
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
@@ -122,7 +122,6 @@ class _Turn:
             transcript = Transcript(
                 screen.beside() if alone else screen,
                 prompts=False,
-                asks=policy.approve == "ask",
                 durations=shows_durations(),
                 brief=alone,
             )
@@ -132,21 +131,18 @@ class _Turn:
         self.watch = Watch(client, screen, document, transcript, self._answer_alone)
         self.policy = policy
         self.rejected = False
+        self._dangerous: set[str] = set()
+        """Asks about what cannot be undone."""
         self._n = 0
         self._ended = ""
         self._poor = False
         """The critic's last word on it, where that counts."""
 
     def introduce(self) -> None:
-        but = "" if self.policy.destructive else ", but for what cannot be undone"
-        said = {
-            "all": f"everything that it asks is approved{but}",
-            "risky": "what is not risky is approved, the rest is rejected",
-            "reject": "everything that it asks is rejected",
-            "ask": "it asks you",
-        }[self.policy.approve]
+        log = self.client.log
+        said = confirming.said(log.header_before(log.turns() + 1))
         more = "" if self.policy.stated else " (--llm-approve, --approve ask, --approve reject)"
-        self.screen.note(f"session {self.client.session} · {said}{more}")
+        self.screen.note(clean_line(f"session {self.client.session} · {said}{more}"))
 
     async def play(
         self, message: Message, since: int, progress: Progress, *, steer: bool = False
@@ -166,7 +162,7 @@ class _Turn:
                     self._n = self.document.header["turn"]
                     self.watch.showing = True
                 elif kind_of(event.update) == "_ask":
-                    await self._answer(event)
+                    self._hear_ask(event)
                 elif kind_of(event.update) == "_judged":
                     self._note_denial(event)
                 elif self._is_over(event):
@@ -206,35 +202,41 @@ class _Turn:
         waits = any(item["id"] == command for item in header["queue"])
         return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
 
-    async def _answer(self, event: Event) -> None:
-        name = loose.text(event.update, "id")
+    def _hear_ask(self, event: Event) -> None:
+        """The session's worker answers; what it leaves open waits for a person."""
+        update, name = event.update, loose.text(event.update, "id")
+        if not self._n:
+            return
+        if loose.text(update, "danger"):
+            self._dangerous.add(name)
+        by_order = (event.by or "").startswith(unattended.BY)
+        refused = loose.text(update, "verdict") == "deny"
+        declined = by_order and loose.mapping(update, "outcome").get("action") == "decline"
+        self.rejected = self.rejected or refused
+        if refused or declined:
+            self.screen.note(clean_line(self._denial(update, by_order)))
         ask = self.document.header["asks"].get(name)
-        self._note_denial(event)
-        if ask is None or not self._n or ask.get("ruled") or ask.get("given"):
+        if ask is None or ask.get("ruled") or ask.get("given"):
             return
         if ask.get("decide"):  # nobody but a person sends a prompt a second time
             self.screen.note(f"Decide how it goes on: rookery answer {self.client.session}")
-            return
-        if self.policy.approve == "ask":
+        else:
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
-            return
-        answer = rule_answer(ask, self.policy)
-        try:
-            outcome = await self.client.send({"do": "answer", "ask": name, **answer.command})
-        except Rejected as error:
-            self.screen.note(clean_line(error.message))
-            return
-        if kind_of(outcome.update) != "_ask":  # somebody else was first
-            return
-        self.rejected = self.rejected or answer.rejects
-        if answer.note:
-            self.screen.note(clean_line(answer.note))
+
+    def _denial(self, update: Json, by_order: bool) -> str:
+        said, why = loose.text(update, "ruled"), loose.text(update, "reason")
+        words = said[:1].upper() + said[1:]
+        if not by_order:
+            return f"{words}{f': {why}' if why else ''}. rookery policy list"
+        if self.policy.approve == "all" and loose.text(update, "id") in self._dangerous:
+            return f"{words}. It cannot be undone: --confirm-destructive allows it."
+        return f"{words}."
 
     def _note_denial(self, event: Event) -> None:
-        """Where a rule said no."""
+        """Where a rule said no before anybody was asked."""
         if loose.text(event.update, "verdict") == "deny" and self._n:
             self.rejected = True
-            self.screen.note(clean_line(_denial(event.update)))
+            self.screen.note(clean_line(self._denial(event.update, by_order=False)))
 
     def _conclude(self, reason: str) -> None:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
@@ -253,9 +255,3 @@ class _Turn:
     def _seconds(self) -> float:
         first, last = (self.client.log.page(n) for n in (self._n, self.document.header["turn"]))
         return (last[-1].at - first[0].at) / 1000 if first and last else 0.0
-
-
-def _denial(update: Json) -> str:
-    why = loose.text(update, "reason")
-    said = loose.text(update, "ruled").capitalize()
-    return f"{said}{f': {why}' if why else ''}. rookery policy list"

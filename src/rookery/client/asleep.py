@@ -4,9 +4,9 @@ design)."""
 import os
 
 from rookery import paths
-from rookery.client import choices, guard
+from rookery.client import guard
 from rookery.client.create import write_head
-from rookery.core import commands, confirming, kept_asks, loose
+from rookery.core import commands, kept_asks, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event, Json
 from rookery.core.postmortem import post_mortem
@@ -44,9 +44,6 @@ def carry_out(directory: str, command: Json, by: str) -> None:
             _append(directory, writer, drafts)
     finally:
         writer.close()
-    if drafts and loose.text(drafts[-1].update, confirming.OPTION):
-        home = os.path.dirname(os.path.dirname(directory))
-        choices.remember_confirm(home, drafts[-1].update[confirming.OPTION])
 
 
 def _outcome(directory: str, header: Json, command: Json, by: str) -> list[Draft]:

@@ -18,6 +18,7 @@ def change(home: str, wanted: Mapping[str, Value]) -> None:
     written."""
     import tomllib
 
+    wanted = _without_older(wanted)
     with editing(home) as (path, text):
         lines = text.removesuffix("\n").split("\n") if text else []
         for key, value in wanted.items():
@@ -35,6 +36,16 @@ def change(home: str, wanted: Mapping[str, Value]) -> None:
             raise NotEdited(f"{path} was left as it is: {words}. rookery config edit opens it.")
         config.parse(after.encode(), path)
         replace(path, after.encode())
+
+
+def _without_older(wanted: Mapping[str, Value]) -> dict[str, Value]:
+    """What says the same by an older key goes, or it would go on to say it."""
+    found = dict(wanted)
+    for key in wanted:
+        known = settings.find(key)
+        if known is not None and known.older:
+            found.setdefault(key.rpartition(".")[0] + "." + known.older, None)
+    return found
 
 
 def changed(lines: Sequence[str], key: list[str], value: Value) -> list[str]:

@@ -6,14 +6,14 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from rookery import paths, registry
-from rookery.client import guard
-from rookery.client.choices import last_confirm
+from rookery import config, paths, registry
+from rookery.client import choices, guard
 from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned, withheld
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
 from rookery.core.standing import CHOICES
+from rookery.core.unattended import Order
 from rookery.log.place import check_home
 from rookery.log.store import Writer
 
@@ -28,17 +28,18 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     mcp_servers: Sequence[Json] = (),
     title: str = "",
     confirm: str = "",
+    order: Order | None = None,
     environment: Mapping[str, str] = os.environ,
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
-    `confirm`: how much is asked; else as it was last chosen (row P6).
+    `confirm`: how much is asked; else as the configuration says (row P6). `order`: nobody is asked.
     `chosen`: critic and refine, where a person said so for the session.
     """
     paths.ensure_home(home)
     check_home(home)
-    confirm = guard.allowed_mode(home, confirm)
+    confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     session = paths.claim_session(home)
     directory = paths.session_dir(home, session)
     # Beside the log, not in it: keys are in there.
@@ -58,21 +59,39 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         "argv": list(argv),
         "created": time.time_ns() // 1_000_000,
     }
-    if confirm:
+    drafts = [Draft(update)]
+    if order is not None:
+        update |= order.update()
+    elif confirm:
         update["confirm"] = confirm
     else:
-        last = last_confirm(home)
-        update |= {"confirm": last or EVERY, "confirmBy": "last" if last else "default"}
+        update |= default_confirm(home)
+        if held := choices.drop(home):
+            drafts.append(_notice(choices.dropped(held, update["confirm"])))
     if title.strip():
         update["title"] = title
     update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
     writer = Writer.open(directory, create=True)
     try:
-        events = writer.append([Draft(update)], full=True)
+        events = writer.append(drafts, full=True)
         write_head(directory, writer.header, events[-1].seq, events[-1].at)
     finally:
         writer.close()
     return session
+
+
+def default_confirm(home: str) -> Json:
+    """How much is asked in a new session for which nobody says it, and who said so."""
+    try:
+        found = config.load(home)
+    except config.ConfigError:  # a file that cannot be used loosens nothing
+        found = config.Config()
+    by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
+    return {"confirm": found.confirm, "confirmBy": by}
+
+
+def _notice(text: str) -> Draft:
+    return Draft({"sessionUpdate": "_notice", "level": "warn", "text": text})
 
 
 def write_head(directory: str, header: Json, seq: int, at: int) -> Json:

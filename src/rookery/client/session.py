@@ -15,6 +15,7 @@ from itertools import chain
 
 from rookery import paths
 from rookery.build import build
+from rookery.client import guard
 from rookery.client.asleep import bury, carry_out, left_open, lock_path
 from rookery.client.start import StartError, reach_worker
 from rookery.core import commands, rest
@@ -239,7 +240,7 @@ class SessionClient:
                     outcome = outcome or await self._ask(link, command)
                 finally:
                     await link.close()
-            elif wake:
+            elif wake and not self._is_an_agents(command):
                 try:
                     starts = await self._start(starts)
                 except StartError:
@@ -272,6 +273,10 @@ class SessionClient:
                 case ("welcome", _):
                     return link
         return link
+
+    def _is_an_agents(self, command: Json) -> bool:
+        """No worker is started for what it would refuse."""
+        return commands.is_guarded(command) and guard.of_an_agent(self.home)
 
     def _is_worth_a_worker(self, command: Json) -> bool:
         """An answer is, where its ask is still open."""

@@ -21,6 +21,17 @@ class Answer(NamedTuple):
     reply: Json
 
 
+class Ruling(NamedTuple):
+    """What is said for a person."""
+
+    allow: bool
+    by: str
+    """For the log: rule:NAME, confirm:VALUE or unattended:VALUE."""
+    words: str
+    """For people: allowed by rule NAME."""
+    reason: str = ""
+
+
 class Refusal(NamedTuple):
     reason: str
     message: str

@@ -1,7 +1,7 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import clearing, confirming, loose, switching
+from rookery.core import clearing, confirming, loose, switching, unattended
 from rookery.core.asks import Refusal
 from rookery.core.events import Json, dumps
 from rookery.core.header import EMPTY
@@ -106,6 +106,8 @@ def _check_set(command: Json) -> Refusal | None:
         return Refusal("no_value", "Say which value the option is to have.")
     if command["option"] == confirming.OPTION and _confirm(command) is None:
         return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
+    if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
+        return Refusal("unknown_value", f"unattended can be: {', '.join(unattended.CONFIRMS)}.")
     if command["option"] in CHOICES and command["value"] not in SWITCH:
         return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
@@ -175,7 +177,11 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
         case "set" if command["option"] == confirming.OPTION:
             # The mode follows from it, where the agent has one for it (row P6).
             chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
-            return {"sessionUpdate": "_session", **chosen}
+            return {"sessionUpdate": "_session", **chosen, unattended.OPTION: None}
+        case "set" if command["option"] == unattended.OPTION:
+            order = unattended.chosen(command)
+            assert order is not None
+            return {"sessionUpdate": "_session", **order.update(), "confirmBy": None, "mode": None}
         case "switch":
             return switching.switched(header, command)
         case "clear":

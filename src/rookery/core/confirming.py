@@ -3,13 +3,16 @@
 One owner. Where an agent has such modes of its own, its mode is set, and its word is the truth.
 Where it has none, the worker answers its asks: first by the rules (row P5), then by this. An agent
 that wants its actions judged (`core.judgement`; our own does) is judged by the mode that is shown.
+
+What is said of a mode is said here, once, for every face. Of an agent that decides by itself it is
+said: no rule and no guard of ours sees what it does not ask.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from rookery.core import loose, options
-from rookery.core.asks import CANCELLED, Answer, closed
+from rookery.core import loose, options, unattended
+from rookery.core.asks import CANCELLED, Answer, Ruling, closed
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile, profile_of
 
@@ -21,10 +24,13 @@ VALUES = (EVERY, RISKY, ALL)
 OPTION = "confirm"
 
 CHOICES = (
-    (EVERY, "Confirm every action", "you are asked whenever the agent asks"),
+    (EVERY, "Confirm every action", "you are asked whenever the agent asks, unless a rule answers"),
     (RISKY, "High risk only", "what is plain and can be undone is allowed; you are asked the rest"),
-    (ALL, "Approve all", "everything is allowed except what cannot be undone"),
+    (ALL, "Approve all", "what the agent asks is allowed, except what cannot be undone"),
 )
+"""Of agents whose asks are answered here; `choices_of` says what holds for one."""
+
+SANDBOX = "A sandbox for agents that decide by themselves is planned."
 
 _ALIKE = {
     EVERY: ("always", "ask", "alwaysask", "default", "manual"),
@@ -40,9 +46,15 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 
 def option_of(header: Json) -> Json:
     """As one of the options that a person chooses from."""
-    listed = [{"value": v, "name": name, "description": more} for v, name, more in CHOICES]
+    known = choices_of(header["agent"], header["argv"])
+    listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
-    return base | {"value": header["confirm"], "choices": listed}
+    return base | {"value": current(header), "choices": listed}
+
+
+def current(header: Json) -> str:
+    """Which of the choices holds; where nobody is asked, none of them."""
+    return unattended.OPTION if header["unattended"] else str(header["confirm"])
 
 
 def value_of(wanted: str) -> str | None:
@@ -94,10 +106,18 @@ def chosen(header: Json) -> str:
     return value if value in VALUES else EVERY
 
 
+def for_agent(confirm: str, nobody: object) -> str:
+    """By which of ours the agent's own mode is chosen. Where nobody is asked (`nobody`: the order
+    of that) and all is approved, it must ask: only so can the worker say no."""
+    return EVERY if nobody and confirm == ALL else confirm
+
+
 def level(header: Json, profile: Profile) -> str:
     """By which of ours the worker answers what this agent asks of a person: of one that has modes
     of its own, or had the action judged before, nothing is allowed by mode a second time."""
     wanted = chosen(header)
+    if for_agent(wanted, header["unattended"]) != wanted:
+        return wanted
     return EVERY if is_agents(profile, wanted) else wanted
 
 
@@ -107,29 +127,102 @@ def judged_by(header: Json) -> str:
 
 
 def shown(header: Json) -> Json:
-    """What clients are told: how much is asked, and of an agent that never asks, that."""
+    """What clients are told: how much is asked, and whether the agent never asks, or decides by
+    itself what it asks in its mode."""
     profile = profile_of(header["agent"], header["argv"])
     mode = options.find(header["options"], "mode")
-    value = chosen(header)
-    current = mode["value"] if mode else None
+    value, decides = chosen(header), False
+    current = mode["value"] if mode else header["wanted"].get("mode")
     if profile.confirms and current:
         ours = next((ours for ours, own in profile.confirms if own == current), OF_THE_AGENT)
         value = level(header, profile) if ours == EVERY else ours
-    return {"confirm": value, "neverAsks": profile.never_asks}
+        decides = ours != EVERY
+    elif profile.confirms and header["agentSession"]:  # it runs, and has no modes today
+        value = level(header, profile)
+    else:
+        decides = _decides(profile, for_agent(value, header["unattended"]))
+    decides = decides and not profile.judged
+    return {"confirm": value, "neverAsks": profile.never_asks, "decides": decides}
+
+
+def _decides(profile: Profile, wanted: str) -> bool:
+    """Whether an agent has a mode of its own for this, in which nobody judges what it does not
+    ask."""
+    return wanted != EVERY and is_agents(profile, wanted) and not profile.judged
+
+
+def beginning(agent: str, confirm: str) -> Json:
+    """As much of a header as is told of a session that is to be made."""
+    header: Json = {"agent": agent, "argv": [], "options": [], "wanted": {}, "mode": ""}
+    header |= {"agentSession": None, "unattended": None, "_confirm": [confirm, ""]}
+    return header | shown(header)
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def choices_of(agent: str, argv: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """The choices with what each means for this agent."""
+    profile = profile_of(agent, argv)
+    if profile.never_asks:
+        return [(value, title, _never(agent)) for value, title, _ in CHOICES]
+    return [
+        (value, title, _by_itself(agent) if _decides(profile, value) else more)
+        for value, title, more in CHOICES
+    ]
+
+
+def words_of(agent: str, argv: Sequence[str], value: str) -> str:
+    """A choice in a sentence."""
+    found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, argv)}
+    return found.get(value, value)
+
+
+def said(header: Json) -> str:
+    """What holds in a session, in words that may stand behind others."""
+    agent, order = header["agent"], unattended.order_of(header["unattended"])
+    if header["neverAsks"]:
+        return _never(agent)
+    if header["decides"]:
+        rest = f"; {unattended.words(order)}" if order else ""
+        return _by_itself(agent, loose.text(header, "mode")) + rest
+    if order:
+        return unattended.words(order)
+    if header["confirm"] == OF_THE_AGENT:
+        return f"{agent} decides what it asks, by its mode {header['mode']}"
+    return words_of(agent, header["argv"], header["confirm"])
+
+
+def sentence(header: Json) -> str:
+    words = said(header)
+    return words[:1].upper() + words[1:] + "."
+
+
+def brief(head: Json) -> str:
+    """The same in a word or two, from a header or a head; "" where you are asked whatever is asked.
+    The head of an earlier build says less."""
+    order = unattended.order_of(head.get("unattended"))
+    if head.get("neverAsks"):
+        return "never asks"
+    if head.get("decides"):
+        return "decides by itself"
+    if order:
+        return {"all": "approves all", "risky": "rejects if risky"}.get(
+            order.approve, "rejects all"
+        )
+    return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
+
+
+def _by_itself(agent: str, mode: str = "") -> str:
+    where = f" in its mode {mode}" if mode else ""
+    return f"{agent} decides by itself{where}; your rules are not applied to what it does not ask"
+
+
+def _never(agent: str) -> str:
+    return f"{agent} never asks: it does what it wants to do, and your rules are not applied"
 
 
 # --- what is answered --------------------------------------------------------------------------
-
-
-class Ruling(NamedTuple):
-    """What is said for a person."""
-
-    allow: bool
-    by: str
-    """For the log: rule:NAME or confirm:VALUE."""
-    words: str
-    """For people: allowed by rule NAME."""
-    reason: str = ""
 
 
 def is_risky(call: "rules.Call") -> bool:
@@ -179,7 +272,9 @@ def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
 
 def ruled(ask: Json, ruling: Ruling) -> Answer:
     """An ask answered by a ruling: with the agent's own option, once rather than for good."""
-    kinds = ("allow_once", "allow_always") if ruling.allow else ("reject_once", "reject_always")
+    kinds: tuple[str, ...] = ("reject_once", "reject_always")
+    if ruling.allow:  # what cannot be undone never for good (row P4)
+        kinds = ("allow_once",) if loose.text(ask, "danger") else ("allow_once", "allow_always")
     option = _option(ask, kinds)
     outcome: Json = CANCELLED["outcome"]
     words = ruling.words

@@ -36,6 +36,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "mode": header["mode"],
         "confirm": header["confirm"],
         "neverAsks": header["neverAsks"],
+        "decides": header["decides"],
+        "unattended": header["unattended"],
         "guard": loose.text(header["process"], "guard"),
         "process": header["process"]["state"],
         "asks": unanswered(header),

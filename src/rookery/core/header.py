@@ -19,6 +19,7 @@ from rookery.core import (
     standing,
     switching,
     terminals,
+    unattended,
 )
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
@@ -62,6 +63,8 @@ EMPTY: Json = {
     "mode": "",
     "confirm": "every",
     "neverAsks": False,
+    "decides": False,
+    "unattended": None,
     "model": "",
     "effort": "",
     "plan": [],
@@ -87,7 +90,7 @@ EMPTY: Json = {
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
-    if not changes.keys().isdisjoint(("agent", "argv", "options", "_confirm")):
+    if not changes.keys().isdisjoint(("agent", "argv", "options", "wanted", "_confirm")):
         changes |= confirming.shown({**header, **changes})
     critic = standing.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
@@ -115,6 +118,8 @@ def _session(header: Json, event: Event) -> Json:
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
         changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
+        order = unattended.order_of(update.get(unattended.OPTION))  # a choice takes it back
+        changes["unattended"] = order._asdict() if order else None
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}

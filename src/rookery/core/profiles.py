@@ -47,6 +47,8 @@ class Profile(NamedTuple):
     """Which of its modes is which of ours: every, risky, all (row P6)."""
     plain: tuple[str, ...] = ()
     """Its tools that do nothing by themselves: what a sub-agent does is judged by itself (P11)."""
+    judged: bool = False
+    """The worker judges every action of it, whatever its mode (row P11)."""
     never_asks: bool = False
     resends: bool = True
     """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
@@ -94,6 +96,7 @@ _TABLE = {
         plain=("task",),
         parent=("rookery", "parentToolUseId"),
         confirms=_OPENHANDS_CONFIRMS,
+        judged=True,
     ),
     "claude": Profile(
         async_agents=True,

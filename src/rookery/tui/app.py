@@ -128,10 +128,11 @@ class Rookery(Windows):
         self.looking.look()
 
     def _show_splash(self) -> None:
-        found = self.found._replace(sessions=len(self.fleet.sessions))
+        confirm = self.start.confirms(self.found.confirm)
+        found = self.found._replace(sessions=len(self.fleet.sessions), confirm=confirm)
         self.transcript.show(window_of(found, lambda name: label(self, name)))
         status = self.screen_stack[0].query_one("#status", Status)
-        status.agent = self.found.agent
+        status.agent, status.confirm = self.found.agent, confirm
         self._show_header()
 
     # --- sessions ------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ class Rookery(Windows):
             self._show_splash()
 
     def on_made(self, message: messages.Made) -> None:
-        self.desk.made()
+        self.start.once = ""
         self.open_session(message.session)
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:

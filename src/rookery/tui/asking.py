@@ -146,7 +146,9 @@ class Asking:
             self._app.send(choice(value))
             self._app.send(ways[0]["command"])
             self.answered(block)
-            self._app.notify(f"From now on: {named(value)}. /confirm changes it.", timeout=6)
+            self._app.notify(
+                f"From now on: {named(value)}, in this session. /confirm changes it.", timeout=6
+            )
 
     def _fill(self, block: Block) -> None:
         from rookery.tui.forms.form import FormScreen

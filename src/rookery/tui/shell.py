@@ -48,9 +48,15 @@ class Start:
         self.taste = taste or Interface()
         """How things are shown, as config.toml says it."""
         self.confirm = confirm
-        """How much is asked in the sessions that are made here; empty: as it was last chosen."""
+        """How much is asked in the sessions that are made here; empty: as config.toml says."""
+        self.once = ""
+        """The same for the next one alone, chosen here."""
         self.leave_at_once = leave_at_once
         self.clock = clock
+
+    def confirms(self, default: str) -> str:
+        """How much is asked in the next session that is made here."""
+        return self.once or self.confirm or default
 
 
 SIGNS = {"warning": "▲ ", "error": "✗ "}

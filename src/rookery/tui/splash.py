@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery import paths
+from rookery.core import confirming
 from rookery.core.document import Block, make_block
 from rookery.core.policy import Interface
 from rookery.tui.transcript.window import Page, Window
@@ -24,6 +25,8 @@ class SetUp(NamedTuple):
     chosen: bool = False
     """Whether a person chose that agent."""
     installed: tuple[str, ...] = ()
+    confirm: str = confirming.EVERY
+    """How much is asked in the session that is made here."""
     sessions: int = 0
     problem: str = ""
     model: str = ""
@@ -60,6 +63,7 @@ def _words(found: SetUp, key: Names) -> str:
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{_why(found)}",
     ]
+    lines.append(f"- asks: {_asks(found)} (`{key('confirm')}`)")
     if found.model:
         lines.append(f"- model: `{found.model}`")
     loaded = [
@@ -111,6 +115,14 @@ def _greeting(found: SetUp, send: str) -> str:
     return f"Write a task below and press {send}: {found.agent} starts on it."
 
 
+def _asks(found: SetUp) -> str:
+    """How much is asked in the session that is made here; where it is less than all, what that
+    means."""
+    new = confirming.beginning(found.agent, found.confirm)
+    words = confirming.said(new)
+    return words if confirming.brief(new) else words.partition(":")[0].lower()
+
+
 def _why(found: SetUp) -> str:
     if found.chosen or found.agent != "demo":
         return ""
@@ -143,6 +155,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         name,
         bool(agent or settings.default_agent),
         _installed(settings, name, cwd),
+        confirm=settings.confirm,
         problem=problem,
         model=saved.chosen.model if saved.chosen else "",
         skills=_skills(home, cwd),

@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.strip import Strip
 from textual.widget import Widget
 
-from rookery.core import confined, loose
+from rookery.core import confined, confirming, loose
 from rookery.core.events import Json
 from rookery.core.kept_asks import unanswered
 from rookery.tui.clock import now
@@ -52,6 +52,8 @@ class Status(LineWidget):
         self.header: Json | None = None
         self.agent = ""
         """Who will answer, while there is no session yet."""
+        self.confirm = confirming.EVERY
+        """And how much is asked then."""
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -67,7 +69,9 @@ class Status(LineWidget):
     def lines(self, width: int) -> list[Line]:
         look = self.look
         if self.header is None:
-            return [[(f" {self.agent or 'demo'} · a new session", look.soft)]]
+            agent = self.agent or "demo"
+            asked = confirming.brief(confirming.beginning(agent, self.confirm))
+            return [[(" · ".join(filter(None, (f" {agent}", "a new session", asked))), look.soft)]]
         left = [*_state(self.header, look, self._clock()), *_who(self.header, look)]
         right = _figures(self.header, look)
         gap = width - width_of_line(left) - width_of_line(right) - 1
@@ -106,7 +110,7 @@ def _whole(seconds: float) -> str:
 def _who(header: Json, look: Look) -> Line:
     said = [loose.text(header, key) for key in ("agent", "model", "mode", "effort")]
     said.insert(3, confined.WORDS.get(loose.text(header["process"], "guard"), ""))
-    said.append(_refinement(header))
+    said += [confirming.brief(header), _refinement(header)]
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []
 

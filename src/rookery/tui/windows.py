@@ -5,7 +5,7 @@ Each is loaded when it is opened: the first picture needs none of them.
 
 from typing import Any
 
-from rookery.core import options
+from rookery.core import confirming, options
 from rookery.core.events import Json
 from rookery.core.policy import Interface
 from rookery.tui import messages
@@ -205,49 +205,20 @@ class Windows(Shell):
 
     def action_confirm_mode(self) -> None:
         """How much is asked: every action, what is risky, nothing."""
-        from rookery.tui.forms.choice import ChoiceScreen, of_confirm
+        from rookery.tui.forms.confirm import open_dialog
 
-        session = self.session
-        if not session:
-            self._confirm_new()
-            return
-        header = self.window.header
-
-        def chosen(value: str | None) -> None:
-            if value is not None:
-                self.send({"do": "set", "option": "confirm", "value": value}, session)
-
-        words = "This agent never asks." if header["neverAsks"] else ""
-        rows = of_confirm(str(header["confirm"]))
-        self.push_screen(ChoiceScreen("When are you asked?", rows, words), chosen)
-
-    def _confirm_new(self) -> None:
-        """Of sessions to come."""
-        from rookery.client import choices
-        from rookery.core import confirming
-        from rookery.tui.forms.choice import ChoiceScreen, of_confirm, told
-
-        home = self.start.home
-
-        def show(current: str) -> None:
-            rows = of_confirm(current or confirming.EVERY)
-            self.push_screen(ChoiceScreen("When are you asked, in new sessions?", rows), chosen)
-
-        def chosen(value: str | None) -> None:
-            if value is not None:
-                sent = {"option": confirming.OPTION, "value": value}
-                self.room.fetch(
-                    lambda: choices.remember_confirm(home, value),
-                    lambda _: self.notify(told(sent, {}), markup=False),
-                )
-
-        self.room.fetch(lambda: choices.last_confirm(home), show)
+        open_dialog(self)
 
     def tell_set(self, message: messages.Sent) -> None:
         """A choice was taken: it is named."""
-        from rookery.tui.forms.choice import told
+        from rookery.tui.forms import choice, confirm
 
-        self.notify(told(message.command, message.outcome), markup=False)
+        command, here = message.command, message.session == self.session
+        if command["option"] == confirming.OPTION:
+            header = self.window.header if here else {"agent": "", "argv": []}
+            self.notify(confirm.told(command, header), markup=False)
+        else:
+            self.notify(choice.told(command, message.outcome), markup=False)
 
     # --- actions of blocks ---------------------------------------------------------------------
 

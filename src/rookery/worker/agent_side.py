@@ -8,7 +8,17 @@ import rookery
 from rookery import registry
 from rookery.config import Config
 from rookery.core import asks as ask_rules
-from rookery.core import content, critic, ingest, judgement, kept_asks, loose, profiles, supervision
+from rookery.core import (
+    confirming,
+    content,
+    critic,
+    ingest,
+    judgement,
+    kept_asks,
+    loose,
+    profiles,
+    supervision,
+)
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.signals import LetDecide
@@ -103,7 +113,8 @@ class AgentSide:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"] | {"confirm": header["_confirm"][0]},
+            chosen=header["wanted"]
+            | {"confirm": confirming.for_agent(header["_confirm"][0], header["unattended"])},
             profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
@@ -324,15 +335,14 @@ class AgentSide:
         update, old = self.kept.stands_again(asked[1])
         name = update["id"]
         incoming.cancelled = lambda: self._withdrawn(name)
-        if not calls:
-            self._engine.append(Draft(update))
-            self.kept.pass_on(update, old)
-            return
-        self._calls.asked(update, about)
-        update |= {"does": self.judge.told(about, given)}
-        answer = self.judge.answer(update, calls)
+        if calls:
+            self._calls.asked(update, about)
+            update |= {"does": self.judge.told(about, given)}
+            answer = self.judge.answer(update, calls)
+        else:
+            answer = self.judge.answer_for_nobody(update)
         if answer is None or self.kept.overrides(old, answer):
-            update = self.judge.note(update, calls)
+            update = self.judge.note(update, calls) if calls else update
             self._engine.append(Draft(update))
             self.kept.pass_on(update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath

@@ -1,8 +1,8 @@
-"""`set confirm`: how much is asked, in the agent's own mode where it has one (row P6)."""
+"""`set confirm` and `set unattended`: how much is asked, in the agent's own mode where it has one.
+Either holds in this session alone (row P6)."""
 
 from collections.abc import Callable
 
-from rookery.client import choices
 from rookery.core import commands, confirming, loose, options
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Json
@@ -19,19 +19,19 @@ class ConfirmOption:
         self,
         engine: Engine,
         side: AgentSide,
-        home: str,
         reject: Reject,
         settle: Callable[[], None],
     ) -> None:
         self._engine = engine
         self._side = side
-        self._home = home
         self._reject = reject
         self._settle = settle
 
     def choose(self, command: Json, by: str) -> bool:
         """False: its outcome waits for the agent's answer."""
-        wanted = confirming.value_of(str(command["value"])) or confirming.EVERY
+        update = commands.offline(command)
+        assert update is not None
+        wanted = confirming.for_agent(update["confirm"], update["unattended"])
         agent, header, profile = self._engine.agent, self._engine.header, self._side.profile()
         mode = options.find(header["options"], "mode")
         if agent.phase == "ready":
@@ -41,18 +41,14 @@ class ConfirmOption:
                 return True
             value = confirming.mode_for(profile, mode, wanted)
             if mode is not None and value is not None and value != mode["value"]:
-                self._set_mode(command, by, wanted, mode, value)
+                chosen = Draft(update, command["id"], by)
+                self._set_mode(command, chosen, wanted, mode, value)
                 return False
-        self._keep(command, by, wanted, command["id"])
+        self._engine.append(Draft(update, command["id"], by))
         return True
 
-    def _keep(self, command: Json, by: str, wanted: str, cause: str | None) -> None:
-        update = commands.offline({**command, "value": wanted})
-        assert update is not None
-        self._engine.append(Draft(update, cause, by))
-        choices.remember_confirm(self._home, wanted)
-
-    def _set_mode(self, command: Json, by: str, wanted: str, mode: Json, value: str) -> None:
+    def _set_mode(self, command: Json, chosen: Draft, wanted: str, mode: Json, value: str) -> None:
+        by = chosen.by or ""
         header, profile = self._engine.header, self._side.profile()
         method, params = options.setting(self._engine.agent.session, mode, value)
 
@@ -65,7 +61,7 @@ class ConfirmOption:
             else:
                 update = options.confirmation("mode", value, result)
                 self._engine.append(Draft(update, None, by))
-                self._keep(command, by, wanted, command["id"])
+                self._engine.append(chosen)
             self._settle()
 
         self._side.link.call(method, params, answered)

@@ -7,7 +7,16 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.core import asks as ask_rules
-from rookery.core import commands, confirming, kept_asks, loose, options, rest, supervision
+from rookery.core import (
+    commands,
+    confirming,
+    kept_asks,
+    loose,
+    options,
+    rest,
+    supervision,
+    unattended,
+)
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
 from rookery.core.signals import Deferred
@@ -38,8 +47,7 @@ class Desk:
         self._directory = directory
         self._settle = settle
         self._stop = stop
-        home = os.path.dirname(os.path.dirname(directory))
-        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
+        self._confirm = ConfirmOption(engine, side, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
@@ -223,7 +231,7 @@ class Desk:
 
     def _set(self, command: Json, by: str) -> None:
         name, value = command["option"], command["value"]
-        if name == confirming.OPTION:
+        if name in (confirming.OPTION, unattended.OPTION):
             if not self._confirm.choose(command, by):
                 self._asked.add(command["id"])
             return

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rookery import places
 from rookery.client import rulebook
 from rookery.config import Config, ConfigError
-from rookery.core import ask_details, call_input, confirming, danger, judgement, loose, rules
+from rookery.core import (
+    ask_details,
+    call_input,
+    confirming,
+    danger,
+    judgement,
+    loose,
+    rules,
+    unattended,
+)
 from rookery.core.asks import Answer, Refusal
 from rookery.core.calls import key_of
 from rookery.core.events import Draft, Json
@@ -15,7 +24,7 @@ from rookery.core.profiles import Profile
 from rookery.worker.engine import Engine
 
 BY_CONFIG = "approve_all"
-BY_NOBODY = ("default", "last", BY_CONFIG)
+BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 """Who chose how much is asked, where it was no person for this session."""
 
 LONGEST = 300
@@ -96,6 +105,17 @@ class Judge:
             return ask | {"always": rules.described(rule)[:LONGEST]}
         return ask
 
+    @property
+    def _order(self) -> unattended.Order | None:
+        """What stands for a person, where nobody is asked in this session."""
+        return unattended.order_of(self._engine.header["unattended"])
+
+    @property
+    def _guards(self) -> bool:
+        """Whether what cannot be undone is a person's to allow."""
+        guards = self._engine.policy.confirm_destructive
+        return guards and not unattended.allows_destructive(self._order)
+
     def judge(self, key: str, calls: Sequence[rules.Call], risk: str) -> judgement.Judgement:
         """What is done with a call that its agent wants judged before it runs. `calls`: the ways
         in which it can be read, of which the strictest counts."""
@@ -104,7 +124,7 @@ class Judge:
                 self._config().rules,
                 call,
                 confirming.judged_by(self._engine.header),
-                guard=self._engine.policy.confirm_destructive,
+                guard=self._guards,
                 risk=risk,
                 profile=self._profile(),
             )
@@ -119,17 +139,26 @@ class Judge:
 
     def answer(self, ask: Json, calls: Sequence[rules.Call]) -> Answer | None:
         """None: it waits for a person."""
-        known = self._config().rules
+        known, order = self._config().rules, self._order
         left = key_of(loose.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = confirming.level(self._engine.header, self._profile())
         level = confirming.EVERY if left else level
-        guard = self._engine.policy.confirm_destructive
-        rulings = [
-            confirming.rule_on(call, rules.decide(known, call), level, guard=guard)
-            for call in calls
-        ]
+        rulings = []
+        for call in calls:
+            verdict = rules.decide(known, call)
+            ruling = confirming.rule_on(call, verdict, level, guard=self._guards)
+            rulings.append(unattended.settled(order, ruling, call, verdict))
         ruling = confirming.together(rulings)
         return None if ruling is None else confirming.ruled(ask, ruling)
+
+    def answer_for_nobody(self, ask: Json) -> Answer | None:
+        """What is asked without a call that could be judged; None: it waits for a person."""
+        order = self._order
+        if order is None:
+            return None
+        if ask.get("kind") == "question":
+            return unattended.answered(order, ask)
+        return self.answer(ask, [rules.Call(self._engine.header["agent"], "other")])
 
     def allow_always(self, ask: Json) -> rules.Rule | Refusal:
         """A rule in the file that allows what this ask is about (row P5)."""

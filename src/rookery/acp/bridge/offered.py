@@ -1,7 +1,7 @@
 """Modes and options of a session as an editor is offered them: the agent's own, which stay in step
-with each other (acp-S20 to S23), and the choice of the agent itself."""
+with each other (acp-S20 to S23), how much is asked, and the choice of the agent itself."""
 
-from rookery.core import loose
+from rookery.core import confirming, loose, unattended
 from rookery.core.events import Json
 from rookery.wire.params import offers
 
@@ -9,6 +9,7 @@ AGENT = "agent"
 """The id of the option that chooses the agent."""
 
 CATEGORY = "_rookery_agent"
+CONFIRM_CATEGORY = "_rookery_confirm"
 
 
 class Offered:
@@ -52,6 +53,8 @@ class Offered:
                 found += self._from_config(option, raw.get(option["id"], {}))
             elif option["choices"]:
                 found.append(_select(option, [_listed(each) for each in option["choices"]]))
+        if all(option["id"] != confirming.OPTION for option in found):
+            found.append(_confirm(header))
         if self._agents and all(option["id"] != AGENT for option in found):
             found.append(self._agent(header))
         return found
@@ -88,6 +91,17 @@ class Offered:
             for entry in loose.mappings(raw, "options")
         ]
         return [_select(option, listed) | _kept(raw, "description", "_meta")]
+
+
+def _confirm(header: Json) -> Json:
+    """How much is asked: ours, whatever the agent offers (row P6)."""
+    option = confirming.option_of(header) | {"category": CONFIRM_CATEGORY}
+    listed = [_listed(each) for each in option["choices"]]
+    names = {unattended.OPTION: "Nobody is asked"}
+    names[confirming.OF_THE_AGENT] = f"By its mode {header['mode']}"
+    if option["value"] in names:
+        listed.append({"value": option["value"], "name": names[option["value"]]})
+    return _select(option, listed) | {"description": confirming.sentence(header)}
 
 
 def _plain(option: Json) -> Json:

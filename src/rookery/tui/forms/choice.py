@@ -1,10 +1,10 @@
-"""Choices of a session: its options, one option's values, and how much is asked."""
+"""Choices of a session: its options, and one option's values."""
 
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from rookery.core import confirming, options
+from rookery.core import options
 from rookery.core.events import Json
 from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
@@ -51,15 +51,10 @@ def of_option(option: Json) -> list[Row]:
     ]
     if not known and isinstance(option["value"], bool):
         known = [Row("true", "on"), Row("false", "off")]
-    return [_marked(row, row.name == now) for row in known]
+    return [marked(row, row.name == now) for row in known]
 
 
-def of_confirm(current: str) -> list[Row]:
-    rows = (Row(value, title, more) for value, title, more in confirming.CHOICES)
-    return [_marked(row, row.name == current) for row in rows]
-
-
-def _marked(row: Row, current: bool) -> Row:
+def marked(row: Row, current: bool) -> Row:
     return row._replace(sign="on" if current else "off", tag="current" if current else "")
 
 
@@ -79,9 +74,6 @@ def command(option: Json, chosen: str) -> Json:
 def told(sent: Json, outcome: Json) -> str:
     """What came of a `set`, in words."""
     name, value = sent["option"], spelled(sent["value"])
-    if name == confirming.OPTION:
-        words = {each: f"{title}: {more}" for each, title, more in confirming.CHOICES}
-        return f"{words.get(value, value)}. New sessions begin so, too."
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         return f"{name} is now {value}."
     return f"{name} {value} is chosen for the agent's next start."
