@@ -217,6 +217,35 @@ def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) ->
     assert (done.code, "<ran make>" in done.out) == (0, True)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--approve", "reject", "--confirm-destructive", "x"],
+        ["run", "--llm-approve", "--confirm-destructive", "x"],
+        ["prompt", "S", "--confirm-destructive", "x"],
+        ["prompt", "S", "--approve", "reject", "--confirm-destructive", "x"],
+    ],
+)
+def test_I9_8_no_flag_is_passed_over_in_silence(home: Path, words: list[str]) -> None:
+    rookery("new", "--title", "S")
+    done = rookery(*words)
+    assert (done.code, "goes with --approve all" in done.err) == (2, True)
+
+
+def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
+    session = rookery("new").out.strip()
+    done = rookery("set", session, "unattended", "reject")
+    assert (
+        "Everything that it asks is rejected, unless a rule allows it; nobody is asked"
+        in " ".join(done.err.split())
+    )
+    assert "rejects all" in rookery("ps").out
+    assert "▸" not in rookery("set", session, "confirm").out  # none of these holds
+    assert rookery("set", session, "unattended", "ask").code == 2
+    assert rookery("set", session, "confirm", "every").code == 0
+    assert "▸ every" in rookery("set", session, "confirm").out
+
+
 def test_I9_8_approve_ask_waits_when_the_client_is_gone(home: Path, tmp_path: Path) -> None:
     steps = play({"text": "begun"}, gate("one"), run("make"))
     with Terminal("run", "--approve", "ask", "--cwd", str(tmp_path), steps) as terminal:

@@ -181,3 +181,25 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path) -> None:
         screen.press("4")
         screen.wait_for("That was a turn", "ready")
     assert 'do = "allow"' in (home / "config.toml").read_text()
+
+
+def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: Path) -> None:
+    """P6: the second session asks again; what an earlier build kept is shown in the first."""
+    (home / "choices.json").write_text('{"confirm": "all"}')
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.wait_for("asks: confirm every action")
+        screen.say(play({"ask": "Go?"}))
+        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("chosen in an earlier session, is no longer how")
+        screen.press("F2")
+        screen.press("p")
+        screen.wait_for("From now on: approve all, in this session", "approves all", "ready")
+        screen.press("C-n")
+        screen.wait_for("asks: confirm every action", "a new session")
+        screen.say(play({"ask": "Go?"}))
+        screen.wait_for("1  Allow", "needs you")
+        assert "approves all" not in screen.screen().splitlines()[-2]
+    second, first = heads(str(home))
+    assert (second["confirm"], first["confirm"]) == ("every", "all")
+    assert not (home / "choices.json").exists()

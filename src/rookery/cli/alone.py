@@ -51,7 +51,7 @@ OPTIONS = (
         "--yolo",
         "always",
         is_flag=True,
-        help="Sessions made here approve all, as `rookery set SESSION confirm all` does.",
+        help="Approve all in this session, as `rookery set SESSION confirm all` does.",
     ),
     click.option("--llm-approve", "risky", is_flag=True, help="Ask only about what is risky."),
     click.option("--headless", is_flag=True, help="No interface: as `rookery run`; needs a task."),

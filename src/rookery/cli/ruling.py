@@ -3,6 +3,9 @@ kept in its log: the worker answers by it, whether or not somebody is still ther
 
 from typing import NamedTuple
 
+import click
+
+from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
@@ -30,6 +33,25 @@ class Policy(NamedTuple):
         return Order(self.approve, also, self.told + (" --confirm-destructive" if also else ""))
 
 
+def check_destructive(approve: str | None, destructive: bool) -> None:
+    """Raises click.UsageError where the flag would be passed over."""
+    if destructive and approve != unattended.ALL:
+        raise click.UsageError("--confirm-destructive goes with --approve all.")
+
+
+def _order(session: str, order: Order) -> None:
+    from rookery.client.session import Rejected
+
+    given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
+    try:
+        send(session, {"do": "set", "option": unattended.OPTION, **given})
+    except Rejected as error:
+        if error.reason != "unknown_option":
+            raise
+        words = f"The worker of {session} is of an earlier build and cannot be told what to answer."
+        raise click.ClickException(f"{words} rookery stop {session}, then try again.") from None
+
+
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     """Let a session that is there go by a policy from now on, and say so in a line. What nobody
     stated leaves a session alone in which nobody is asked already."""
@@ -40,7 +62,6 @@ def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     if wanted is None:
         send(session, {"do": "set", "option": confirming.OPTION, "value": confirming.EVERY})
     else:
-        order = {"value": wanted.approve, "destructive": wanted.destructive, "told": wanted.told}
-        send(session, {"do": "set", "option": unattended.OPTION, **order})
+        _order(session, wanted)
     back = "" if wanted is None else f" rookery set {session} confirm every takes it back."
-    screen.note(f"From now on: {confirming.said(header_of(session))}.{back}")
+    screen.note(clean_line(f"From now on: {confirming.said(header_of(session))}.{back}"))

@@ -186,10 +186,11 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
         wanted = _wanted(screen, **of_session)
     except AgentsAsked:
         return _list_agents(screen)
-    from rookery.cli.ruling import Policy
+    from rookery.cli.ruling import Policy, check_destructive
     from rookery.cli.turns import run_turn
 
     said, flag = _said(approve, always, risky)
+    check_destructive(said or "all", destructive)
     told = f"run {flag}" if flag else "rookery run"
     policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)
     message = message_of(text, files)

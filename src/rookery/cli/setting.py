@@ -29,9 +29,9 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
 
     `confirm` is every session's: every (you are asked whenever the agent asks), risky (only about
     what cannot be undone or judged) or all (only about what cannot be undone). Where the agent has
-    a mode of its own for it (Claude, Codex, Gemini, Qwen), that one is set: there it decides by
-    itself, and rules are not applied to what it does not ask. It holds in this session; for new
-    ones: rookery config set session.confirm VALUE.
+    a mode of its own for one of the last two (Claude, Codex, Gemini, Qwen), that is set: there it
+    decides by itself, and rules are not applied to what it does not ask. It holds in this session;
+    for new ones: rookery config set session.confirm VALUE.
 
     `unattended` is for sessions in which nobody is asked: all, risky or reject, as the flags of
     `rookery run` say it. A choice of `confirm` takes it back.

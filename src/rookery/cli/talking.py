@@ -54,12 +54,13 @@ def prompt(
     screen = standard()
     flags.check_output(as_json=more["as_json"], verbose=more["verbose"])
     message = message_of(text, files)
+    from rookery.cli.ruling import Policy, check_destructive, hand_over
+
+    check_destructive(approve, more["destructive"])
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:
         send(session, {"do": "set", "option": "refine", "value": "on"})
-    from rookery.cli.ruling import Policy, hand_over
-
     told = f"prompt --approve {approve}"
     policy = Policy(approve or "ask", destructive=more["destructive"], told=told)
     if approve:
