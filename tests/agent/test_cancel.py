@@ -49,6 +49,34 @@ async def test_G6_while_a_command_runs(agent: Agent, model: ScriptedModel, tmp_p
     await goes_on(agent, model, session)
 
 
+async def test_I9_12_a_cancel_ends_the_call_with_all_it_started(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Rows G6, T5: what it put into the background, and into a session of its own; not what an
+    earlier call of the same turn left there."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    for name in ("earlier", "near", "far"):
+        os.mkfifo(tmp_path / name)
+    earlier = "sh -c 'echo $$ > earlier; exec sleep 600' >/dev/null 2>&1 &"
+    line = "sh -c 'echo $$ > near; exec sleep 611' & "
+    line += "(env -i setsid sh -c 'echo $$ > far; exec sleep 611' &); sleep 612"
+    id = agent.prompt(session, [run(earlier), run(line), {"text": "never"}])
+    pids = []
+    for name in ("earlier", "near", "far"):
+        if name != "far":
+            await status(agent, "in_progress")
+        pids.append(int(await asyncio.to_thread((tmp_path / name).read_text)))
+    stays, *goes = ([row for row in tree.table() if row.pid == pid] for pid in pids)
+    assert all((stays, *goes))
+    await cancelled(agent, session, id)
+    assert not await asyncio.to_thread(tree.wait_gone, [*goes[0], *goes[1]], 10.0)
+    assert tree.still_alive(stays)
+    await goes_on(agent, model, session)
+    await agent.call("session/close", sessionId=session)
+    assert not await asyncio.to_thread(tree.wait_gone, stays, 10.0)
+
+
 async def test_G6_while_the_model_speaks(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """The terminal of our agent, with real shells: what ends, what stays, what is heard and when."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -177,6 +178,63 @@ def test_G6_background_jobs_stay(session: Session) -> None:
     assert not gone(pid)
     session.close()
     wait_gone(pid)
+
+
+LEAVE = {
+    "background": "sleep 611 & echo pid $!",
+    "nohup": "nohup sleep 611 >/dev/null 2>&1 & echo pid $!",
+    "disowned": "sleep 611 & disown -a; echo pid $!",
+    "a subshell": "(trap '' HUP; sleep 611 & echo pid $!; wait) &",
+    "a loop": "{ while :; do sleep 611; done; } & echo pid $!",
+    "setsid": "setsid sh -c 'echo pid $$; exec sleep 611' &",
+    "a double fork": """(setsid sh -c 'sh -c "echo pid \\$\\$; exec sleep 611" &' &)""",
+    "no environment": """(env -i setsid sh -c 'sh -c "echo pid \\$\\$; exec sleep 611" &' &)""",
+    "a deaf one": "(setsid sh -c 'trap : TERM INT HUP; echo pid $$; while :; do sleep 1; done' &)",
+}
+PID = re.compile(r"pid (\d+)\s")
+
+
+def pid_in(heard: Heard) -> int:
+    for _ in range(600):
+        if found := PID.search(heard.text):
+            return int(found[1])
+        threading.Event().wait(0.05)
+    raise AssertionError(heard.text)
+
+
+@pytest.mark.parametrize("way", LEAVE)
+def test_I9_12_an_interrupt_ends_the_command_with_all_it_started(tmp_path: Path, way: str) -> None:
+    """Row G6: in whatever way it left the terminal."""
+    session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
+    sleeping = Running(session, f"{LEAVE[way]}\nsleep 612")
+    pid = pid_in(sleeping.heard)
+    assert not gone(pid)
+    session.interrupt()
+    assert sleeping.result().exit_code not in (0, -1)
+    wait_gone(pid)
+    assert run(session, "echo fine").text.endswith("fine")
+    session.close()
+
+
+def test_I9_12_what_an_earlier_command_left_stays(tmp_path: Path) -> None:
+    """Row G6: also where it goes on to start things while a later command is interrupted."""
+    session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
+    forks = "(while :; do sleep 0.05; done) & echo pid $!"
+    earlier = [LEAVE[way] for way in ("background", "a double fork", "no environment")]
+    kept = []
+    for line in (*earlier, forks):
+        said = Running(session, f"{line}\nread -t 5 -r _ < <(sleep 1; echo)")
+        kept.append(pid_in(said.heard))
+        said.result()
+    sleeping = Running(session, "sleep 613 & echo pid $!; sleep 615")
+    pid = pid_in(sleeping.heard)
+    session.interrupt()
+    sleeping.result()
+    wait_gone(pid)
+    assert [gone(each) for each in kept] == [False] * 4
+    session.close()
+    for each in kept:
+        wait_gone(each)
 
 
 def test_interrupt_without_a_command_does_nothing(session: Session) -> None:

@@ -226,6 +226,47 @@ async def test_cancel_ends_the_terminals_of_the_turn(aviary: Aviary) -> None:
     assert (await ended(bird, begun.seq))["signal"] == "SIGTERM"
 
 
+LEAVE = {
+    "nohup": "nohup sleep 1000 >/dev/null 2>&1 & echo pid $!; wait",
+    "setsid": "setsid sh -c 'echo pid $$; exec sleep 1000' & wait",
+    "a double fork": """(setsid sh -c 'sh -c "echo pid \\$\\$; exec sleep 1000" &' &)
+        sleep 1000""",
+    "no environment": """(env -i setsid sh -c 'sh -c "echo pid \\$\\$; exec sleep 1000" &' &)
+        sleep 1000""",
+    "a deaf one": """(setsid sh -c 'trap "" TERM; echo pid $$; while :; do sleep 1; done' &)
+        sleep 1000""",
+    "long after its end": "setsid sh -c 'echo pid $$; exec sleep 1000 >/dev/null 2>&1' & sleep 0.1",
+}
+
+
+@pytest.mark.parametrize("way", LEAVE)
+async def test_I9_12_cancel_ends_a_command_with_all_it_started(aviary: Aviary, way: str) -> None:
+    """Rows T5, F2: in whatever way it left its process group; another terminal's stay."""
+    bird = aviary.hatch()
+    steps: Steps = [call("create", command=LEAVE[way]), {"until": "cancel"}]
+    begun = await bird.prompt(steps)
+    child = await process_in(bird, begun.seq)
+    await bird.send("cancel")
+    assert (await bird.ended(begun)).update["reason"] == "cancelled"
+    await bird.gone(child)
+    assert tree.still_alive([bird.agent])
+
+
+async def test_I9_12_what_another_terminal_started_stays(aviary: Aviary) -> None:
+    """Row F2: a release ends what its own terminal started, and nothing else."""
+    bird = aviary.hatch()
+    other = await create(bird, LEAVE["a double fork"])
+    kept = await process_in(bird)
+    since = bird.events()[-1].seq
+    name = await create(bird, LEAVE["a double fork"])
+    child = await process_in(bird, since)
+    assert await ask_for(bird, "release", terminalId=name) == "{}"
+    await bird.gone(child)
+    assert tree.still_alive([kept])
+    await ask_for(bird, "release", terminalId=other)
+    await bird.gone(kept)
+
+
 async def test_terminals_end_with_the_agent(aviary: Aviary) -> None:
     """Also one that somebody waits for."""
     bird = aviary.hatch()

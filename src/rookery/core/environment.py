@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 LACKING = "ROOKERY_ENVS_LACKING"
 """Tells our own agent which variables a session was made with and has not now."""
 
+TERMINAL = "ROOKERY_TERMINAL"
+"""Names the terminal that a process was started in: by it, what left its process group is found."""
+
 OURS = frozenset(
     {
         *("ROOKERY_TOKEN", "ROOKERY_PASSPHRASE", "ROOKERY_NONCE", "ROOKERY_SOCKET"),
-        *("ROOKERY_MARK", "ROOKERY_CONFINED", LACKING),
+        *("ROOKERY_MARK", "ROOKERY_CONFINED", TERMINAL, LACKING),
     }
 )
 

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.core import loose
+from rookery.core.environment import TERMINAL
 from rookery.core.events import Json
-from rookery.processes import tree
+from rookery.processes import offspring, tree
 from rookery.processes.child import Child
 from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
@@ -50,6 +51,9 @@ class Terminal:
     ) -> None:
         self.name = name
         self.child = Child(self._exited, fence)
+        self.others: Callable[[], list[int]] = list
+        """The processes of the other terminals."""
+        self._since = 0
         self.waiting: list[Incoming] = []
         self.ended = False
         self._log = log
@@ -68,10 +72,11 @@ class Terminal:
 
     def start(self, argv: list[str], cwd: str, surroundings: Surroundings) -> None:
         """Raises OSError or ValueError."""
+        self._since = offspring.now()
         _, stdout, _ = self.child.spawn(
             argv,
             cwd=cwd,
-            environment=surroundings.environment,
+            environment=surroundings.environment | {TERMINAL: self.name},
             umask=surroundings.umask,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
@@ -91,10 +96,17 @@ class Terminal:
 
     def kill(self, number: int = signal.SIGTERM) -> None:
         """The whole group: also what the command left in the background when it ended. While the
-        group has a member, its number is no other process's."""
+        group has a member, its number is no other process's. And what it started that left the
+        group."""
         pid = self.child.pid
-        if pid and (self.child.status is None or tree.start_time(pid) is None):
+        if not pid:
+            return
+        root = offspring.Command(pid, self.child.status is None, self._since, (TERMINAL, self.name))
+        started = offspring.of_command(root, self.others())
+        if self.child.status is None or tree.start_time(pid) is None:
             tree.end_group(pid, number)
+        away = [process for process in started if process.group != pid]
+        tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
 
     def _wrote(self, data: bytes) -> None:
         self._shown += data
@@ -217,6 +229,7 @@ class Terminals:
         terminal = Terminal(
             name, self._keep, limit, self._window, self._log, self._surroundings.fence
         )
+        terminal.others = self._processes
         if not command or "\0" in "".join(argv):
             incoming.fail(INVALID_PARAMS, "a command is needed, without NUL in it")
             return
@@ -250,6 +263,11 @@ class Terminals:
         if any(not key or "\0" in key + value or "=" in key for key, value in added.items()):
             raise Refused(INVALID_PARAMS, "an environment variable has a name without = and NUL")
         return self._surroundings._replace(environment=self._surroundings.environment | added)
+
+    def _processes(self) -> list[int]:
+        return [
+            terminal.child.pid for terminal in self._open.values() if terminal.child.status is None
+        ]
 
     def waited_for(self) -> bool:
         return any(terminal.waiting for terminal in self._open.values())

@@ -1,4 +1,5 @@
-"""How what runs in a terminal is ended: INT to the foreground group, a moment, KILL to its tree."""
+"""How what runs in a terminal is ended: INT to the foreground group, TERM to what the same command
+put elsewhere, a moment, KILL to all of it."""
 
 import os
 import signal
@@ -7,10 +8,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
-from rookery.processes.tree import Process, below, kill, still_alive, table, wait_gone
+from rookery.processes.tree import (
+    Process,
+    below,
+    kill,
+    still_alive,
+    table,
+    terminate,
+    wait_gone,
+)
 
 GRACE = 0.3
 LOOK = 0.05
+PASSES = 3
+"""Each meets what was started during the one before."""
 PATIENCE = 1.0
 """After so long the shell itself is ended: something in it cannot be interrupted."""
 
@@ -28,6 +39,8 @@ class Shell(Protocol):
 
     def foreground(self) -> int: ...
 
+    def started(self) -> list[Process]: ...
+
     def type(self, text: str) -> None: ...
 
     def pause(self, seconds: float) -> None: ...
@@ -37,9 +50,11 @@ class Shell(Protocol):
 
 def end_foreground(shell: Shell) -> None:
     """Until the prompt is back: each group that comes to the foreground gets INT, then its tree
-    KILL. What the shell runs in the background is in other groups, and stays."""
+    KILL. What the command put into the background is ended with it; what an earlier one did
+    stays."""
     shell.wait_begun(PATIENCE)
     begun = time.monotonic()
+    _end_the_rest(shell)
     asked: dict[int, float] = {}
     trees: dict[int, Process] = {}
     while shell.busy and not shell.ended:
@@ -58,8 +73,18 @@ def end_foreground(shell: Shell) -> None:
             _interrupt(shell, shell.pid)
             kill(still_alive(trees.values()))
         shell.pause(LOOK)
-    wait_gone(trees.values(), max(0.0, begun + GRACE - time.monotonic()))
-    kill(still_alive(trees.values()))
+    for _ in range(PASSES):
+        left = {one.pid: one for one in [*still_alive(trees.values()), *shell.started()]}
+        if not left:
+            return
+        kill(wait_gone(left.values(), max(0.0, begun + GRACE - time.monotonic())))
+
+
+def _end_the_rest(shell: Shell) -> None:
+    """Of what the command started, that which its terminal's keys do not reach."""
+    group = shell.foreground()
+    near = {one.pid for one in tree_of(group, shell.pid)} if group else set()
+    terminate(one for one in shell.started() if one.pid not in near)
 
 
 def _interrupt(shell: Shell, group: int) -> None:

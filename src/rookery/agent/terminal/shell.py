@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.transcript import Transcript
+from rookery.processes import offspring
+from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process
 
 ROWS, COLUMNS = 50, 200
@@ -86,6 +88,8 @@ class Shell:
         self._begun = False
         """The command runs: what is printed is its own."""
         self._last: list[str] = []
+        self._earlier: frozenset[int] = frozenset()  # children of the shell before the command
+        self._since = 0  # when the command was given
         self._master = -1
         self._wake: tuple[int, int] = (-1, -1)
         self._folder: str | None = None
@@ -124,6 +128,8 @@ class Shell:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         options = ["--noediting", "--rcfile", str(setup_file), "-i"]
         launch = ["/bin/sh", "-c", LAUNCH, os.ttyname(slave), bash, *options]
+        # What a command leaves behind, in whatever way, stays below its shell.
+        launch = [*offspring.SUBREAPER, *launch] if LINUX else launch
         try:
             self._process = subprocess.Popen(
                 launch,
@@ -183,6 +189,7 @@ class Shell:
             self.step += 1
             self.interrupted = self._begun = False
             self.last_output = time.monotonic()
+            self._earlier, self._since = offspring.children(self.pid), offspring.now()
             self.transcript.take()
             begin = (
                 f"RK_STEP={self.step}; printf '\\036{self._word}\\037{self.step}\\035' >/dev/tty"
@@ -241,6 +248,11 @@ class Shell:
         """Until the command is over, at most so long."""
         with self.changed:
             self.changed.wait_for(lambda: self.ended or not self.busy, seconds)
+
+    def started(self) -> list[Process]:
+        """What the command that was given last started, and still runs, wherever it went."""
+        step = "RK_STEP", str(self.step)
+        return offspring.below_since(self.pid, self._earlier, self._since, step)
 
     def foreground(self) -> int:
         """The process group that the terminal's keys go to; 0 when there is none."""

@@ -1,0 +1,121 @@
+"""What one command started, wherever it went since: into the background, into a session of its
+own, away from its parent. Linux tells it; elsewhere nothing is found, and a command is known by its
+process group alone.
+
+A process that lost its parent falls to the nearest subreaper above it. So a root that is one keeps
+all that was ever started below it (`SUBREAPER`); else the search goes on among the children of the
+subreaper that has them now, by session, by a variable, and at last by time.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.processes import tree
+from rookery.processes.lineage import LINUX, MARK
+from rookery.processes.tree import Process
+
+SUBREAPER: Sequence[str] = (
+    sys.executable,
+    *("-I", "-S", "-c"),
+    "import ctypes,os,sys;ctypes.CDLL(None).prctl(36,1,0,0,0);os.execv(sys.argv[1],sys.argv[1:])",
+)
+"""Put before a command, makes it a subreaper, which it stays over an exec; it hands that on to
+nobody. A program of its own, since a process with threads must run nothing between fork and
+exec."""
+
+
+def now() -> int:
+    """The time as processes have it, in ticks since boot."""
+    if not LINUX:
+        return 0
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def begun(process: Process) -> int:
+    ticks = process.start.partition("@")[0]
+    return int(ticks) if ticks.isdecimal() else 0
+
+
+def children(pid: int) -> frozenset[int]:
+    """Those that a process has now, the adopted ones too."""
+    found: set[int] = set()
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                found.update(map(int, file.read().split()))
+    return frozenset(found)
+
+
+def variables(pid: int) -> dict[str, str]:
+    """The environment that a process was started with; empty where that cannot be told."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return {}
+    pairs = (entry.partition(b"=") for entry in entries if entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def below_since(
+    root: int, earlier: Collection[int], since: int, step: tuple[str, str]
+) -> list[Process]:
+    """Of all below a subreaper, what was started since then: not the children that it had
+    `earlier`, nor what they started. `step`: a variable and the value that it has in what is meant;
+    another value is another step's."""
+    if not LINUX:
+        return []
+    rows = tree.table()
+    spared = {row.pid for row in rows if row.pid in earlier and begun(row) <= since}
+    spared |= {row.pid for pid in list(spared) for row in tree.below(pid, rows)}
+    name, value = step
+    found = []
+    for row in tree.below(root, rows):
+        if row.dead or row.pid in spared:
+            continue
+        said = variables(row.pid).get(name)
+        mine = begun(row) >= since if said in (None, "", "0") else said == value
+        found += [row] if mine else []
+    return found
+
+
+class Command(NamedTuple):
+    """A child of ours, and by what that which it started is known."""
+
+    pid: int
+    alive: bool
+    since: int
+    mark: tuple[str, str]
+    """A variable of its environment, and the value."""
+
+
+def of_command(command: Command, others: Collection[int]) -> list[Process]:
+    """What it started: below it, in its session, or with the mark among those that fell to us.
+    With an environment that was cleared there is no mark: then what is younger than the command.
+    `others`: children that are known to be somebody else's."""
+    if not LINUX:
+        return []
+    fallen = {pid for pid in children(os.getpid()) - {command.pid} if pid not in others}
+    mine = {pid for pid in fallen if _belongs(pid, command)}
+    if not mine and not command.alive:
+        return []
+    rows = tree.table()
+    found = {row.pid: row for row in rows if row.pid in mine}
+    for pid in (command.pid, *mine) if command.alive else mine:
+        found |= {row.pid: row for row in tree.below(pid, rows)}
+    return [row for row in found.values() if not row.dead]
+
+
+def _belongs(pid: int, command: Command) -> bool:
+    with suppress(OSError):
+        if os.getsid(pid) == command.pid:
+            return True
+    said, (name, value) = variables(pid), command.mark
+    if name in said or MARK in said:
+        return said.get(name) == value
+    start = tree.start_time(pid)
+    return start is not None and begun(Process(pid, start)) >= command.since
