@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 
 from rookery.core import ask_details, ask_look, call_input, danger, rules
+from rookery.core.document import OP_BYTES, Document, size_of
+from rookery.core.events import Event
 from rookery.core.header import EMPTY
+from rookery.core.reduce import fold, reduce
 from tests.spoofs import EVIL, SPOOFS, Spoof
 
 type Json = dict[str, Any]
+
+
+ASK: Json = {"sessionUpdate": "_ask", "id": "q", "state": "asked", "kind": "permission"}
 
 
 def call(**fields: Any) -> Json:
@@ -149,3 +155,29 @@ def test_many_calls_are_told_apart_and_all_are_there() -> None:
     text = "\n".join(piece.text for piece in ask_look.pieces(shown, "a", str))
     assert all(f"echo {n}" in text for n in range(80))
     assert "wants to do 50 things" in ask_look.question(shown, "a", str)
+
+
+def test_what_the_agent_says_to_it_is_whole_too() -> None:
+    words = "\n".join(f"reason {n}" for n in range(9000))
+    content = [{"type": "content", "content": {"type": "text", "text": words}}]
+    document = fold(
+        None,
+        [
+            Event(1, 1, None, None, {"sessionUpdate": "_prompt", "turn": 1, "prompt": []}),
+            Event(2, 2, None, None, ASK | {"toolCall": call(rawInput="ls", content=content)}),
+        ],
+    )
+    [shown] = [each for each in document.blocks.values() if each["role"] == "ask"]
+    assert ask_look.pieces(shown, "a", str)[0].text == words
+    assert not any(ask_look.says_more(part, shown) for part in shown["parts"])
+
+
+def test_no_op_is_larger_than_a_wire_takes() -> None:
+    new = "".join(f"line {n}\n" for n in range(20_000))
+    change = {"type": "diff", "path": "/w/a.py", "oldText": "", "newText": new}
+    update = ASK | {"toolCall": call(kind="edit", content=[change], rawInput="x" * 200_000)}
+    document = Document({**EMPTY, "turn": 1})
+    ops = reduce(document, Event(1, 1, None, None, update))
+    assert max(map(size_of, ops)) <= OP_BYTES
+    [shown] = [each for each in document.blocks.values() if each["role"] == "ask"]
+    assert [item.part["new"] for item in ask_look.items(shown) if item.part] == [new]

@@ -16,6 +16,8 @@ from rookery.core.events import Json
 
 ONE_LINE = 200
 """Characters of a command that stands in the question itself."""
+LONG_WORDS = 5_000
+"""Characters of an agent's words that surely fit into a block's parts."""
 MOST = 50
 """Items that are told apart; the rest is one text."""
 
@@ -34,6 +36,7 @@ def fields(ask: Json, header: Json) -> Json:
         from rookery.core.ask_details import of
 
         items = of([call], header["cwd"], header["roots"], "~") if call else []
+    items += _long_words(call)
     told, texts = [], []
     for item in _few(items):
         entry, text = _packed(item)
@@ -65,6 +68,14 @@ def diffs(call: Json) -> list[Json]:
             del made["type"]
             found.append({"what": "diff", **base, **made})
     return found
+
+
+def _long_words(call: Json) -> list[Json]:
+    """What the agent says to it, where a part could not hold it."""
+    found = [loose.mapping(part, "content") for part in loose.mappings(call, "content")]
+    texts = [loose.text(each, "text") for each in found if loose.text(each, "type") == "text"]
+    base = {"what": "said", "call": key_of(call), "kind": "other"}
+    return [{**base, "text": text} for text in texts if sum(map(len, texts)) > LONG_WORDS]
 
 
 def _with(items: list[Json], changes: list[Json], call: str) -> list[Json]:
@@ -193,7 +204,7 @@ def pieces(
             found.append(Piece("words", f"{number}. {words or 'something that it does not name'}"))
         for item in group:
             if item in rest:
-                found.append(_piece(item))
+                found.append(_piece(item, group))
             if item.note:
                 found.append(Piece("note", item.note))
     if called := " ".join(str(block.get("called") or "").split()):
@@ -238,6 +249,8 @@ def says_more(part: Json, block: Block) -> bool:
     """Whether a part of the ask's own content says what its items do not: the agent's words."""
     if loose.text(part, "type") == "diff":
         return not any(item.what == "diff" for item in items(block))
+    if any(item.what == "said" for item in items(block)):
+        return loose.text(part, "type") != "markdown"
     said = captions.unfenced(loose.text(part, "text")).strip("` \n")
     return not said or all(said != item.text.strip("` \n") for item in items(block))
 
@@ -278,9 +291,13 @@ def _wants(
     return ("run something that it does not name" if first.kind == "execute" else ""), group
 
 
-def _piece(item: Item) -> Piece:
+def _piece(item: Item, group: list[Item]) -> Piece:
     if item.part is not None:
-        return Piece("diff", item.text, item.part)
+        path = next((each.text for each in group if each.what == "path"), item.text)
+        same = f"/{path}".endswith("/" + item.text.lstrip("/")) and len(group) <= 3
+        return Piece("diff", "" if same else item.text, item.part)
+    if item.what == "said":
+        return Piece("input", hidden_text.shown(item.text).text)
     return Piece("input" if item.what == "input" else "code", item.text)
 
 

@@ -190,7 +190,7 @@ def _always(ask: Json) -> list[Json]:
     if not words:
         return []
     command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
-    label = f"Always allow this, by a rule: {words[:200]}"
+    label = f"Always allow this, by a rule: {words[:200]}{'…' if len(words) > 200 else ''}"
     return [{"label": label, "kind": "rule", "command": command | {"always": True}}]
 
 

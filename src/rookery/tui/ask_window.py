@@ -31,7 +31,7 @@ class Whole(ScrollView):
 
     def show(self, lines: list[Line]) -> None:
         self._lines = lines
-        self.virtual_size = Size(self.size.width, len(lines))
+        self.virtual_size = Size(self.scrollable_content_region.width, len(lines))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -49,7 +49,8 @@ class AskScreen(Modal[None]):
     def __init__(self, block: Block, agent: str, cwd: str) -> None:
         super().__init__()
         self._block, self._agent, self._cwd = dict(block), agent, cwd
-        self._width = 0
+        self._seen = (0, "")
+        """The width and the theme that the lines are made for."""
 
     def compose(self) -> ComposeResult:
         words = ask_look.question(self._block, self._agent, clean_line, self._cwd)
@@ -58,29 +59,43 @@ class AskScreen(Modal[None]):
             yield Whole()
             yield Label(keys_line(self), classes="keys")
 
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.app.theme_changed_signal.subscribe(self, lambda _theme: self._lay_out())
+
     def on_resize(self) -> None:
         self.call_after_refresh(self._lay_out)
 
     def _lay_out(self) -> None:
         """In a thread: a change of thousands of lines takes a moment to compare."""
         shown, app = self.query_one(Whole), self.app
-        width, look = shown.scrollable_content_region.width - 1, look_of(app.theme)
-        if width <= 0 or width == self._width or not isinstance(app, Shell):
+        width, theme = shown.scrollable_content_region.width - 1, app.theme
+        if width <= 0 or (width, theme) == self._seen or not isinstance(app, Shell):
             return
-        self._width = width
+        self._seen = (width, theme)
         block, agent, cwd = self._block, self._agent, self._cwd
 
         def show(lines: list[Line]) -> None:
-            if self.is_attached and width == self._width:
+            if self.is_attached and (width, theme) == self._seen:
                 shown.show(lines)
 
+        look = look_of(theme)
         app.room.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
 
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(Whole).scroll_relative(y=lines, animate=False, immediate=True)
+    def action_up(self) -> None:
+        self._scroll(-1)
 
-    def action_turn(self, pages: int) -> None:
-        self.action_scroll(pages * max(1, self.query_one(Whole).size.height - 1))
+    def action_down(self) -> None:
+        self._scroll(1)
+
+    def action_page_up(self) -> None:
+        self._scroll(1 - self.query_one(Whole).size.height)
+
+    def action_page_down(self) -> None:
+        self._scroll(self.query_one(Whole).size.height - 1)
+
+    def _scroll(self, lines: int) -> None:
+        self.query_one(Whole).scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_first(self) -> None:
         self.query_one(Whole).scroll_home(animate=False, immediate=True)

@@ -57,7 +57,7 @@ class Asking:
         transcript = self._app.transcript
         self._came = self._came or self._app.composer.has_focus
         transcript.screen.set_focus(transcript)
-        transcript.go_to(name)
+        transcript.go_to(name, begin=True)
 
     def opened(self) -> None:
         if self._seeking:

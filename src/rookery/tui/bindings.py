@@ -127,10 +127,10 @@ KEYS: list[BindingType] = [
     quiet("keys.pagedown", "turn(1)", "a page down", first=True),
 ]
 WHOLE: list[BindingType] = [
-    quiet("whole.up", "scroll(-1)", "up"),
-    quiet("whole.down", "scroll(1)", "down"),
-    key("whole.pageup", "turn(-1)", "a page up"),
-    key("whole.pagedown", "turn(1)", "a page down"),
+    quiet("whole.up", "up", "up"),
+    quiet("whole.down", "down", "down"),
+    key("whole.pageup", "page_up", "a page up"),
+    key("whole.pagedown", "page_down", "a page down"),
     quiet("whole.start", "first", "to the beginning"),
     key("whole.end", "last", "to the end"),
 ]

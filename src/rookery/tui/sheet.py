@@ -39,7 +39,7 @@ ModalScreen.over { background: $background; }
 .window.wide { width: 80; height: 96%; padding: 0 2; }
 .window.wide VerticalScroll { scrollbar-size: 1 1; }
 .window.whole { width: 94%; max-width: 140; }
-.window.whole Whole { height: 1fr; background: $card; scrollbar-size: 1 1; }
+.window.whole Whole { height: 1fr; background: $card; scrollbar-size: 1 1; overflow-x: hidden; }
 .window .title { text-style: bold; margin: 0 0 1 0; }
 .window .section { text-style: bold; color: $accent; margin: 1 0 0 0; }
 .window .hint { color: $ink-2; }

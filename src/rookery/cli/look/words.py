@@ -102,8 +102,9 @@ def _piece(piece: ask_look.Piece, paint: Paint) -> list[str]:
         case "note":
             return [f"    {paint.in_('warn', piece.text)}"]
         case "diff":
+            path = [clean_line(piece.text)] if piece.text else []
             body = lines.of_diff(piece.part or {}, paint, full=True)
-            return [f"    {line}" for line in [clean_line(piece.text), *body]]
+            return [f"    {line}" for line in path + body]
     edge = paint.faint(paint.sign("edge"))
     return [f"    {edge} {line}".rstrip() for line in clean(piece.text).split("\n")]
 

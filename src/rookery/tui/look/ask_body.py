@@ -14,8 +14,10 @@ from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, broken, prefixed, wrap
 from rookery.tui.look.view import View
 
-HEAD, TAIL = 24, 8
-"""Lines of one thing that its card shows."""
+HEAD, TAIL = 12, 4
+"""Lines of a command or of arguments that a card shows."""
+CHANGED = 30
+"""Of a change."""
 CARD = 60
 """Lines of them all."""
 LARGEST = 40_000
@@ -45,7 +47,7 @@ def _on_card(piece: Piece, view: View) -> list[Line]:
         case "note":
             return wrap([(clean_line(piece.text), look.needs)], view.prose)
         case "diff":
-            return [[(clean_line(piece.text), look.heading)], *_change(piece.part or {}, view)]
+            return [*_path(piece, look), *_change(piece.part or {}, view)]
     width = max(1, view.width - len(_EDGE))
     text = piece.text.strip("\n")
     lines = text.split("\n")
@@ -65,6 +67,10 @@ def _on_card(piece: Piece, view: View) -> list[Line]:
     return prefixed(body, [(_EDGE, look.faint)])
 
 
+def _path(piece: Piece, look: Look) -> list[Line]:
+    return [[(clean_line(piece.text), look.heading)]] if piece.text else []
+
+
 def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
     """The first and the last of too many lines."""
     if len(lines) <= head + tail:
@@ -81,28 +87,28 @@ def _more(number: int, noun: str, view: View) -> Line:
 def _change(part: dict[str, Any], view: View) -> list[Line]:
     old, new = str(part.get("old") or ""), str(part.get("new") or "")
     if len(old) + len(new) > LARGEST:
-        more = old.count("\n") + new.count("\n") - HEAD
+        more = old.count("\n") + new.count("\n") - CHANGED
         return [*_beginning(old, new, view), _more(more, "line", view)]
     rows = diff.rows_of(part)
     longest = max((len(row.text) for row in rows), default=0)
     split = view.split and longest <= view.width // 2 - 12
     if longest > LONGEST:
         lines = whole_change(part, view.width, view.look)
-        return _ends(lines, HEAD, TAIL, view)
-    most = HEAD + TAIL
-    lines = diff.rendered(part, view.width, view.look, split=split, most=most)
-    return [*lines[:-1], _more(len(rows) - most, "line", view)] if len(rows) > most else lines
+        return _ends(lines, CHANGED - TAIL, TAIL, view)
+    lines = diff.rendered(part, view.width, view.look, split=split, most=CHANGED)
+    more = len(rows) - CHANGED
+    return [*lines[:-1], _more(more, "line", view)] if more > 0 else lines
 
 
 def _beginning(old: str, new: str, view: View) -> list[Line]:
     """Of a large change its first lines, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
     rows = [diff.Row(sign, None, None, clean(text)) for sign, text in sides]
-    return [line for row in rows[:HEAD] for line in _row(row, 0, view.width, view.look)][:HEAD]
+    return [line for row in rows for line in _row(row, 0, view.width, view.look)][:CHANGED]
 
 
 def _first(text: str) -> list[str]:
-    return text[: HEAD * LONGEST].split("\n")[: HEAD // 2] if text else []
+    return text[: CHANGED * LONGEST].split("\n")[:CHANGED] if text else []
 
 
 # --- in the window -------------------------------------------------------------------------------
@@ -118,7 +124,7 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
             case "note":
                 found += wrap([(clean_line(piece.text), look.needs)], width)
             case "diff":
-                found += [[], [(clean_line(piece.text), look.heading)]]
+                found += _path(piece, look)
                 found += whole_change(piece.part or {}, width, look)
             case _:
                 style = look.soft if piece.look == "input" else look.ink

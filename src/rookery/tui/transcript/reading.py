@@ -102,12 +102,13 @@ class Transcript(Scroll):
         elif self._here() is None and self._items:
             self.cursor = self._visible()[-1].name if self._visible() else self._items[-1].name
 
-    def go_to(self, name: str) -> None:
-        """Put the cursor on a block and bring it into sight."""
+    def go_to(self, name: str, *, begin: bool = False) -> None:
+        """Put the cursor on a block and bring it into sight, of one that is taller than the view
+        its beginning where that is wanted."""
         before, self.cursor = self.cursor, name
         self._repaint(before)
         self._repaint(name)
-        self._reveal()
+        self._reveal(begin=begin)
 
     def action_move(self, step: int) -> None:
         here = self._here()
@@ -158,7 +159,7 @@ class Transcript(Scroll):
         pairs = zip(self._items, self._starts, strict=False)
         return [item for item, start in pairs if top <= start < bottom]
 
-    def _reveal(self) -> None:
+    def _reveal(self, *, begin: bool = False) -> None:
         self.settle()
         for _ in range(3):
             here = self._here()
@@ -167,7 +168,7 @@ class Transcript(Scroll):
             first, last = self._extent(here)
             top, height = self.scroll_offset.y, self.scrollable_content_region.height
             if last - first > height:
-                wanted = first if top < first or top > last - height else top
+                wanted = first if begin or top < first or top > last - height else top
             else:
                 wanted = min(first, max(top, last - height))
             if wanted == top:

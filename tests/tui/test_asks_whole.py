@@ -1,0 +1,166 @@
+"""I9.5, I9.6, P12: the card of an ask shows what will run, and its window all of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from rookery.core.events import Json
+from rookery.tui.ask_window import AskScreen, Whole
+from tests.cli.driving import ROOKERY, play
+from tests.spoofs import EVIL, HIDING, SPOOFS, Spoof
+from tests.tui import gallery
+from tests.tui.pictures import compare, keys
+from tests.tui.still import Still
+from tests.tui.test_keys import lines, showing
+from tests.tui.tmux import Tmux
+
+OPTIONS = gallery.ASKS[2]["options"]
+
+
+def asked(call: Json, **more: Any) -> list[Json]:
+    """A session that asks about a call, as an earlier build logged it."""
+    ask: Json = {"sessionUpdate": "_ask", "id": "q", "state": "asked", "nonce": "n"}
+    ask |= {"kind": "permission", "toolCall": {"toolCallId": "t", "kind": "execute", **call}}
+    return [*gallery.ASKS[:2], ask | {"options": OPTIONS} | more]
+
+
+def command(text: str, title: str = "Run the unit tests") -> list[Json]:
+    return asked({"title": title, "rawInput": {"command": text}})
+
+
+LONG = "".join(f"echo {n}\n" for n in range(1, 2001)) + EVIL
+NEW = "".join(f"value_{n} = {n}\n" for n in range(5000))
+EDIT = asked(
+    {
+        "title": "A small fix",
+        "kind": "edit",
+        "rawInput": {"path": "/w/a.py", "content": NEW},
+        "content": [{"type": "diff", "path": "/w/a.py", "oldText": "", "newText": NEW}],
+    }
+)
+
+
+def whole(app: Still) -> list[str]:
+    """What its window holds, line by line."""
+    shown = app.screen.query_one(Whole)
+    return ["".join(text for text, _ in line) for line in shown._lines]
+
+
+def in_sight(app: Still) -> str:
+    shown = app.screen.query_one(Whole)
+    return "\n".join(shown.render_line(y).text for y in range(shown.size.height))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+@pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
+async def test_I9_6_no_title_hides_what_runs(spoof: Spoof, size: tuple[int, int]) -> None:
+    updates = asked({"title": spoof.title, "rawInput": spoof.given})
+    async with showing(updates, size) as (app, pilot):
+        await pilot.press("f2")
+        said = " ".join(lines(app).replace("┃", " ").split())
+        assert spoof.seen in said
+        assert spoof.note in said
+        assert f"claude calls it: {spoof.title.strip('`')}" in said.replace("`", "")
+        assert not any(sign in lines(app) for sign in HIDING[:-1])
+
+
+async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
+    async with showing(command(LONG), (80, 24)) as (app, pilot):
+        await pilot.press("f2")
+        block = app.transcript.current
+        assert block is not None
+        card = "\n".join(strip.text for item in app.transcript._items for strip in item.lines or [])
+        assert "Enter shows all of it" in card
+        assert EVIL in card  # the end, too
+        await pilot.press("enter")
+        assert isinstance(app.screen, AskScreen)
+        assert [line.removeprefix("│ ") for line in whole(app)[:2001]] == LONG.split("\n")
+        assert "echo 1 " in in_sight(app)
+        assert EVIL not in in_sight(app)
+        await pilot.press("pagedown", "down")
+        assert "echo 1 " not in in_sight(app)
+        await pilot.press("end")
+        assert EVIL in in_sight(app)
+        await pilot.press("home")
+        assert "echo 1 " in in_sight(app)
+        await pilot.press("escape", "1")
+        assert [sent["option"] for sent in app.sent] == ["once"]
+
+
+async def test_I9_5_a_key_shows_all_of_a_large_change() -> None:
+    async with showing(EDIT, (100, 30)) as (app, pilot):
+        await pilot.press("f2", "enter")
+        rows = [line.split("+ ", 1)[1].strip() for line in whole(app) if "+ " in line]
+        assert rows == NEW.splitlines()
+        await pilot.press("end")
+        assert "value_4999 = 4999" in in_sight(app)
+
+
+async def test_I9_5_one_line_of_thirty_thousand_letters_is_all_there() -> None:
+    line = "echo " + "x" * 30_000 + "; " + EVIL
+    async with showing(command(line), (80, 24)) as (app, pilot):
+        await pilot.press("f2", "enter")
+        assert "".join(row.removeprefix("│ ") for row in whole(app)).startswith(line)
+
+
+async def test_I9_5_nothing_in_the_window_answers() -> None:
+    async with showing(command(EVIL)) as (app, pilot):
+        await pilot.press("f2", "enter", "1", "2", "3", "y", "p", "w", "x")
+        assert isinstance(app.screen, AskScreen)
+        assert app.sent == []
+
+
+async def test_I9_5_its_window_follows_the_width() -> None:
+    async with showing(command("x" * 1000), (120, 30)) as (app, pilot):
+        await pilot.press("f2", "enter")
+        wide = len(whole(app))
+        await pilot.resize_terminal(60, 30)
+        await pilot.pause()
+        assert len(whole(app)) > wide
+
+
+MANY = [
+    *gallery.ASKS[:2],
+    {
+        **asked({"title": "Confirm Agent Actions", "kind": "other"})[-1],
+        "danger": "deletes files without a way back (rm -rf)",
+        "does": [
+            {"what": "command", "text": "make\nmake install", "call": "a", "kind": "execute"},
+            {"what": "command", "text": "rm -rf build", "call": "b", "kind": "execute"},
+            {"what": "path", "text": "/work/src/app.py", "call": "c", "kind": "edit"},
+            {"what": "diff", "path": "/work/src/app.py", "old": "a = 1\n", "new": "a = 2\n"}
+            | {"line": 3, "call": "c", "kind": "edit"},
+        ],
+    },
+]
+LOOKS = {
+    "many": (MANY, keys("f2")),
+    "long": (command(LONG), keys("f2")),
+    "whole": (command(LONG), keys("f2", "enter")),
+    "change": (EDIT, keys("f2", "enter", "pagedown")),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+async def test_I9_5_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+    updates, act = LOOKS[name]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act)
+
+
+def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:
+    """A command of thirty thousand letters and a harmless title, from the agent to the screen."""
+    text = "".join(f"echo {n:05d}-{'x' * 20}\n" for n in range(1000)) + EVIL
+    task = home / "task.txt"
+    task.write_text(play({"ask": "List files", "kind": "execute", "rawInput": {"script": text}}))
+    with Tmux(home, *ROOKERY, "-f", str(task)) as screen:
+        screen.wait_for("needs you")
+        screen.press("F2")
+        screen.wait_for("Demo wants to run this (1,001 lines)", "echo 00000-")
+        screen.press("Enter")
+        screen.wait_for("echo 00000-", "Esc")
+        screen.press("End")
+        screen.wait_for(EVIL, "demo calls it: List files")
+        screen.press("Escape")
+        screen.wait_for("needs you")
