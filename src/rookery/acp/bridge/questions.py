@@ -3,7 +3,7 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 
 from collections.abc import Callable
 
-from rookery.core import kept_asks, loose
+from rookery.core import loose
 from rookery.core.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer
 from rookery.wire.params import offers
@@ -77,7 +77,7 @@ def _warned(call: Json, ask: Json) -> Json:
     danger = loose.text(ask, "danger")
     if ask.get("decide"):
         title = loose.text(call, "title") or loose.text(ask, "message")
-        return {**call, "title": f"{title} — {kept_asks.RAN}"}
+        return {**call, "title": f"{title} — {loose.text(ask, 'why')}"}
     if not danger:
         return call
     return {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
