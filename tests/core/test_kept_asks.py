@@ -182,6 +182,8 @@ WAYS = [
     ("forced", False, True, "resend"),
     ("forced", True, True, "resend"),
     ("forced", True, False, "continue"),
+    ("anew", False, True, "resend"),
+    ("anew", True, False, "continue"),
     ("", True, True, ""),
 ]
 
@@ -230,7 +232,9 @@ def test_I9_9_the_same_is_what_would_be_done_not_how_it_is_called(
 def test_I9_9_an_ask_that_says_too_little_is_what_is_announced_around_it() -> None:
     """Some ask under a fresh id and one title for everything: an answer to `ls` is none to `rm`."""
     vague = asked(toolCall={"toolCallId": "q", "title": "Confirm"}, options=OPTIONS)
-    ls, rm = ({"rawInput": {"command": word}} for word in ("ls", "rm -rf ."))
+    ls, rm = (
+        kept_asks.known_call({}, {"rawInput": {"command": word}}) for word in ("ls", "rm -rf .")
+    )
     assert kept_asks.digest(vague, {}, [ls]) == kept_asks.digest(vague, {}, [ls])
     assert kept_asks.digest(vague, {}, [ls]) != kept_asks.digest(vague, {}, [rm])
     assert kept_asks.digest(ASK, {}, [ls]) == kept_asks.digest(ASK, {}, [rm])
@@ -238,7 +242,7 @@ def test_I9_9_an_ask_that_says_too_little_is_what_is_announced_around_it() -> No
 
 def test_I9_9_what_was_announced_counts_where_the_ask_has_the_id_alone() -> None:
     bare = asked(toolCall={"toolCallId": "t"}, options=OPTIONS)
-    assert kept_asks.digest(bare, RUN) == kept_asks.digest(ASK)
+    assert kept_asks.digest(bare, kept_asks.known_call({}, RUN)) == kept_asks.digest(ASK)
 
 
 def test_I9_9_a_question_is_its_words_and_its_form() -> None:

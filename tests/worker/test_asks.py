@@ -10,8 +10,7 @@ import pytest
 from rookery.client.session import Rejected
 from rookery.core.events import Event, kind_of
 from rookery.core.reduce import fold
-from rookery.processes import tree
-from tests.worker.aviary import Aviary, Bird, Steps, is_idle, is_text, text_of
+from tests.worker.aviary import Aviary, Bird, Steps, is_text, text_of
 
 type Json = dict[str, Any]
 
@@ -190,36 +189,6 @@ async def test_a_reason_goes_with_the_answer_where_the_agent_takes_it(aviary: Av
     await bird.ended(begun)
     assert text_of(bird.events()) == "because: Use the other one"
     assert bird.header()["queue"] == []
-
-
-async def test_a_deferred_ask_stays_open(aviary: Aviary) -> None:
-    """P8"""
-    bird = aviary.hatch()
-    begun, ask = await held(bird, CALM)
-    told = await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], defer=True)
-    assert told.update["detail"] == "deferred"
-    assert bird.header()["asks"].keys() == {ask["id"]}
-    assert bird.header()["state"] == "running"
-    await bird.answer(ask, "allow")
-    await bird.ended(begun)
-    assert "went" in text_of(bird.events())
-
-
-@pytest.mark.parametrize("who", ["agent", "worker", "both"])
-async def test_asks_are_closed_with_the_reason_when_somebody_dies(aviary: Aviary, who: str) -> None:
-    """P1, W8: and an answer that comes then is told that it is too late."""
-    bird = aviary.hatch()
-    begun, ask = await held(bird, CALM)
-    victims = {"agent": [bird.agent], "worker": [bird.worker], "both": [bird.warden, bird.worker]}
-    tree.kill(victims[who])
-    await bird.until(is_idle, begun.seq)
-    [outcome] = outcomes(bird)
-    assert outcome.update["outcome"] == {"outcome": "cancelled"}
-    assert outcome.update["reason"]
-    late = await bird.answer(ask, "allow")
-    assert kind_of(late.update) == "_done"
-    [block] = [each for each in fold(None, bird.events()).blocks.values() if each["role"] == "ask"]
-    assert (block["status"], block["actions"]) == ("cancelled", [])
 
 
 AGENT_ANSWERS = """

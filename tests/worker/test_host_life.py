@@ -176,7 +176,9 @@ async def test_killed_worker_is_buried_by_the_next_client(aviary: Aviary) -> Non
     assert ended.update["reason"] == "interrupted"
     assert bird.events()[: len(before)] == before
     header = bird.header()
-    assert (header["state"], header["asks"], header["process"]["state"]) == ("idle", {}, "exited")
+    assert (header["state"], header["process"]["state"]) == ("idle", "exited")
+    assert len(header["asks"]) == 1, "what was asked is kept (P9)"
+    await bird.send("cancel")
     assert await bird.reason("again") == "end_turn"
     assert "You said: again" in text_of(bird.events(ended.seq))
 

@@ -312,9 +312,13 @@ async def test_it_may_go_in_mid_prompt_t1_a7(aviary: Aviary, step: Step) -> None
     create = note("terminal/create", command="sleep 3600")
     terminal = json.dumps({**json.loads(create), "id": "x"})
     half = ["repeat", '{"jsonrpc":"2.0","me', 1]
-    events = await provoke(bird, ["line", ask(1)], ["line", terminal], half, step)
-    assert events[-1].update["reason"] == "agent_exited"
-    assert bird.header()["asks"] == {}
+    play = json.dumps([["line", ask(1)], ["line", terminal], half, step])
+    assert (await bird.turn(play))[-1].update["reason"] == "agent_exited"
+    decide = await bird.until(lambda event: event.update.get("decide") is True)
+    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept (P9)"
+    await bird.send("cancel")
+    assert await bird.reason("and now?") == "end_turn"
+    assert worker_log(bird) == ""
     left = [row for row in tree.descendants(bird.worker.pid) if row.pid != bird.agent.pid]
     assert left == []
 

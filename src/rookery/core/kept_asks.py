@@ -25,6 +25,9 @@ ORIGIN = "ask"
 CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
 """How: the agent goes on by itself; its prompt is sent again; a person decides; a person did."""
 
+ANEW = "anew"
+"""As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""
+
 AGAIN, DROP = "again", "drop"
 OPTIONS: list[Json] = [
     {"optionId": AGAIN, "name": "Send the prompt again", "kind": "allow_once"},
@@ -36,6 +39,11 @@ RAN = (
     "Steps of this turn have run already, so the prompt is not sent again by itself: they could "
     "run twice. Sent again, the agent may ask this again."
 )
+LOST = (
+    "The agent does not remember the conversation any more, so the prompt is not sent again by "
+    "itself. Sent again, the agent may ask this again."
+)
+LEFT_TO_YOU = "To this agent no prompt is sent again by itself. Sent again, it may ask this again."
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
@@ -121,6 +129,7 @@ def after(header: Json, event: Event, block: str) -> Json | None:
             return {}
         case "asked" if known is not None and update.get("decide") is True:
             ask = {**known, "kind": "permission", "options": OPTIONS, "decide": True}
+            ask["why"] = loose.text(update, "why")
             ask = {key: value for key, value in ask.items() if key not in ("danger", "always")}
             moved = {**ask, "block": block}
             return {"asks": {**header["asks"], name: moved}, "_open": None}
@@ -161,7 +170,7 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
         return ""
     if continues and not forgot:
         return CONTINUE
-    if wanted == FORCED:
+    if wanted in (FORCED, ANEW):
         return RESEND
     return DECIDE if forgot or wanted == CONTINUE else RESEND
 
@@ -175,8 +184,19 @@ def undecided(header: Json) -> list[Draft]:
             call = loose.mapping(ask, "toolCall")
             about: Json = {"id": name, "nonce": loose.text(ask, "nonce"), "kind": "permission"}
             title = loose.text(call, "title") or loose.text(ask, "message")
-            found.append(Draft(base | about | {"message": title, "why": RAN}))
+            found.append(Draft(base | about | {"message": title, "why": _why(ask["away"])}))
     return found
+
+
+def _why(mark: Json) -> str:
+    if mark["ran"]:
+        return RAN
+    return LOST if mark.get("decide") else LEFT_TO_YOU
+
+
+def is_first(header: Json, turn: int) -> bool:
+    """Whether a turn was the first of its conversation."""
+    return turn == 1 + (loose.integer(header["fold"], "turn") or 0)
 
 
 # --- answers while nobody hears them -----------------------------------------------------------
@@ -303,8 +323,23 @@ def replaced(header: Json) -> Json | None:
 
 
 def known_call(known: Json, call: Json) -> Json:
-    """What is known of a call after one more update of it."""
-    return known | {key: call[key] for key in _CALL if call.get(key) is not None}
+    """What is known of a call after one more update of it: a few letters for each field, since what
+    a call reads may be large."""
+    found = {key: _short(key, call[key]) for key in _CALL if call.get(key)}
+    return known | found
+
+
+def _short(key: str, value: object) -> str:
+    if key == "content" and isinstance(value, list):
+        value = [_lasting(part) for part in value]
+    return _digest(value)
+
+
+def _lasting(part: object) -> object:
+    """Without what is another one each time."""
+    if not isinstance(part, dict):
+        return part
+    return {key: value for key, value in part.items() if key not in ("terminalId", "_meta")}
 
 
 def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) -> str:
@@ -321,13 +356,10 @@ def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) ->
 
 
 def _essence(call: Json) -> list[object]:
-    content = [
-        {key: value for key, value in part.items() if key not in ("terminalId", "_meta")}
-        for part in loose.mappings(call, "content")
-    ]
+    """Its title says how it is called, not what it does: it counts where nothing else does."""
     given = call.get("rawInput")
     words = [] if given else [call.get("title"), call.get("locations")]
-    return [call.get("kind"), given or None, content, words]
+    return [call.get("kind"), given, call.get("content"), words]
 
 
 def _digest(value: object) -> str:

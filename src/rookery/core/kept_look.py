@@ -26,6 +26,12 @@ def left(before: Json, after: Json) -> list[Op]:
     return ops
 
 
+def is_of(before: Json, update: Json) -> bool:
+    """Whether an `_ask` is about one that is kept, and no plain one."""
+    decides = update.get("decide") is True and loose.text(update, "id") in before["asks"]
+    return update.get("state") == "answered" or (update.get("state") == "asked" and decides)
+
+
 def of_ask(before: Json, after: Json, event: Event) -> list[Op]:
     if event.update.get("state") == "answered":
         return _answered(before, event)

@@ -148,7 +148,7 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     update, name = event.update, loose.text(event.update, "id")
-    if update.get("state") == "answered" or update.get("decide") is True:
+    if kept_look.is_of(before, update):
         return kept_look.of_ask(before, after, event)
     if update.get("state") != "asked":
         ask = before["asks"].get(name)

@@ -75,7 +75,7 @@ class AskedAgain(NamedTuple):
     """What a turn had asked when its agent went is to be asked again (row P9)."""
 
     how: str
-    """continue, resend or forced (core/kept_asks)."""
+    """continue, resend, anew or forced (core/kept_asks)."""
     of: int
     """The turn, and its prompt."""
     prompt: list[Json]

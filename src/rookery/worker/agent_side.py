@@ -305,10 +305,11 @@ class AgentSide:
     def _requested(self, incoming: Incoming) -> None:
         if incoming.method in WORKS:
             self._acted()
-            self.kept.mark_work(incoming.method)
         if incoming.method.startswith("terminal/") and self.profile().terminals:
+            self.kept.mark_work(incoming.method)
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:
+            self.kept.mark_work(incoming.method)
             self._file(incoming)
         elif incoming.method == judgement.METHOD:
             judgements.take(incoming, self.judge, self._engine, self._calls)

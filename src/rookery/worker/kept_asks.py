@@ -68,6 +68,8 @@ class KeptAsks:
         of, prompt = self._prompt_of(turn)
         if not prompt and how != kept_asks.CONTINUE:
             return False
+        if how == kept_asks.RESEND and kept_asks.is_first(self._engine.header, of):
+            how = kept_asks.ANEW
         self._engine.feed_turn(signals.AskedAgain(how, of, prompt))
         return True
 
@@ -93,10 +95,12 @@ class KeptAsks:
 
     def announced(self, update: Json) -> None:
         """A call, or news of one: what it is about is compared when it is asked again."""
-        key = key_of(update)
+        key, status = key_of(update), update.get("status")
         known = self._calls.pop(key, {})
-        if update.get("status") not in ENDED:
-            self._calls[key] = kept_asks.known_call(known, update)
+        if status not in ENDED:
+            # What a call says while it runs is what comes out of it.
+            news = {**update, "content": None} if status == "in_progress" else update
+            self._calls[key] = kept_asks.known_call(known, news)
             if len(self._calls) > CALLS_KEPT:
                 del self._calls[next(iter(self._calls))]
 

@@ -7,7 +7,7 @@ ticks or fences.
 import os
 import re
 
-from rookery.core import ask_look, captions, kept_asks, loose
+from rookery.core import ask_look, captions, loose
 from rookery.core.calls import key_of
 from rookery.core.events import Json
 from rookery.core.plain import clean
@@ -26,7 +26,7 @@ def told(call: Json, ask: Json, header: Json) -> Json:
         call = {**call, "title": title}
     if ask.get("decide"):
         said = loose.text(call, "title") or loose.text(ask, "message")
-        return {**call, "title": f"{said} — {kept_asks.RAN}"}
+        return {**call, "title": f"{said} — {loose.text(ask, 'why')}"}
     danger = loose.text(ask, "danger")
     if danger:  # said here, so that the answer is the confirmation
         call = {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
