@@ -61,6 +61,11 @@ class Command(NamedTuple):
     plain: str = ""
     """As it is written, where that could be read for sure."""
     suspects: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Its words that may be paths."""
+    behind: bool = False
+    """It is run by the parts of the line together, as in `echo rm x | sh`: it can only be asked
+    about or denied."""
 
 
 class Call(NamedTuple):
@@ -163,19 +168,30 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
     lines = lines_of(call)
     title = loose.text(call, "title") if kind == "execute" else ""
     if not lines:
-        return (Command("", "", shell.suspects(_titled(title))) if title else Command(),)
-    found: list[Command] = []
-    for line in lines:
-        parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
-        if parts is None:
-            found.append(Command(line, "", shell.suspects(line)))
-        else:
-            found += [Command(line, part, shell.suspects(part)) for part in parts]
+        return (_suspected("", _titled(title)) if title else Command(),)
+    found = [command for line in lines for command in _of_line(line)]
     if title and lines != [_titled(title)]:
         # It may say more than the input does: enough to deny, nothing to allow by.
         more = shell.suspects(_titled(title))
         found[0] = found[0]._replace(suspects=(*found[0].suspects, *more))
     return tuple(found)
+
+
+def _of_line(line: str) -> list[Command]:
+    parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
+    if parts is None:
+        return [_suspected(line, line)]
+    found = [_suspected(line, part)._replace(plain=part) for part in parts]
+    if len(parts) > 1:
+        known = {line.strip(), *(text for command in found for text in command.suspects)}
+        more = tuple(text for text in shell.suspects(line) if text not in known)
+        if more:
+            found.append(Command(line, "", more, behind=True))
+    return found
+
+
+def _suspected(whole: str, text: str) -> Command:
+    return Command(whole, "", shell.suspects(text), shell.names(text))
 
 
 # --- matching ----------------------------------------------------------------------------------
@@ -184,7 +200,12 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
 def decide(rules: Iterable[Rule], call: Call) -> Verdict:
     """What the rules say to a call."""
     known = tuple(rules)
-    verdicts = [_decide_one(known, call, command) for command in call.commands]
+    verdicts = [
+        verdict
+        for command in call.commands
+        if (verdict := _decide_one(known, call, command)).do in ("ask", "deny")
+        or not command.behind
+    ]
     for do in ("deny", "ask", ""):
         found = [verdict for verdict in verdicts if verdict.do == do]
         if found:
@@ -226,15 +247,22 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
 
 def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
     if strict:
-        return bool(command.plain) and globs.matches_text(pattern, command.plain)
-    if _any([pattern], filter(None, (command.plain, *command.suspects))):
+        return bool(command.plain) and _covers(pattern, command.plain)
+    if any(_covers(pattern, text) for text in (command.plain, *command.suspects) if text):
         return True
     if not command.whole or not globs.matches_text(pattern, command.whole):
         return False
     # `curl*sh` speaks of a line, `git *` of a part: that one begins the line says nothing about
     # the parts that follow.
     parts = [each.plain for each in call.commands if each.whole == command.whole and each.plain]
-    return not _any([pattern], parts)
+    return not any(_covers(pattern, part) for part in parts)
+
+
+def _covers(pattern: str, command: str) -> bool:
+    """`git diff *` means `git diff` alone, too."""
+    if globs.matches_text(pattern, command):
+        return True
+    return pattern.endswith(" *") and globs.matches_text(pattern[:-2], command)
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
@@ -248,8 +276,8 @@ def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bo
         if command.whole and not (rule.command or rule.exact):
             return False  # where a command works says nothing about what it does
         return bool(call.paths) and all(_fits(patterns, path) for path in call.paths)
-    named = {word for text in command.suspects for word in text.split()[: danger.MOST_PATHS]}
-    more = danger.absolute(sorted(named)[: danger.MOST_PATHS], call.roots, call.home)
+    named = command.names[: danger.MOST_PATHS]
+    more = danger.absolute(named, call.roots, call.home)
     return any(_fits(patterns, path) for path in (*call.paths, *map(danger.normal, more)))
 
 
