@@ -4,6 +4,7 @@ its paths (row P4).
 This guards against mistakes, not against malice: an agent that wants to hide a command can.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -20,12 +21,14 @@ LONGEST = 100_000
 MOST_PATHS = 1000
 """Of a call that are judged, and words of its command."""
 LONGEST_PATH = 4096
+LONGEST_ARGUMENTS = 4096
+"""Of a tool, for a rule that allows exactly them."""
 UNKNOWN = "?"
 
 _WRITES = frozenset({"edit", "delete", "move"})
 TEXT_KEYS = ("command", "cmd", "script", "code", "query", "sql")
 SQL_KEYS = ("query", "sql", "statement", "statements")
-_PATH_KEYS = ("path", "file_path", "filePath", "filepath", "filename", "target")
+PATH_KEYS = ("path", "file_path", "filePath", "filepath", "filename", "target")
 
 
 def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
@@ -64,17 +67,37 @@ def gist(call: Json) -> Json:
         found["rawInput"] = given[:LONGEST]
     elif isinstance(given, dict):
         kept = {
-            key: given[key] for key in (*TEXT_KEYS, *SQL_KEYS, *_PATH_KEYS, "args") if key in given
+            key: given[key] for key in (*TEXT_KEYS, *SQL_KEYS, *PATH_KEYS, "args") if key in given
         }
         found["rawInput"] = {key: _short(value) for key, value in kept.items()}
         if given and not kept:  # it says something that nobody here understands
             found["rawInput"] = {UNKNOWN: True}
+        found["arguments"] = _as_json(given)
     for key in ("locations", "content"):
         if key in call and call[key] is not None:
             parts = islice(loose.mappings(call, key), MOST_PATHS)
             paths = (loose.text(part, "path") for part in parts)
             found[key] = [{"path": path[:LONGEST_PATH]} for path in paths if path]
     return found
+
+
+def arguments_of(call: Json) -> str:
+    """All that a tool is given, as JSON that is the same for the same; "": it is too much."""
+    if isinstance(call.get("arguments"), str):  # of a gist
+        return str(call["arguments"])
+    given = call.get("rawInput")
+    return _as_json(given) if isinstance(given, dict) else ""
+
+
+def _as_json(given: Json) -> str:
+    texts = [value for value in given.values() if isinstance(value, str)]
+    if sum(map(len, texts)) > LONGEST_ARGUMENTS:
+        return ""
+    try:
+        said = json.dumps(given, sort_keys=True, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return ""
+    return said if len(said) <= LONGEST_ARGUMENTS and said.isprintable() else ""
 
 
 def _tool_name(call: Json) -> str:
@@ -123,7 +146,7 @@ def paths_of(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
     """What a call says that it reads or writes; absolute."""
     found = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
     found += [loose.text(part, "path") for part in loose.mappings(call, "content")]
-    found += [loose.text(call.get("rawInput"), key) for key in _PATH_KEYS]
+    found += [loose.text(call.get("rawInput"), key) for key in PATH_KEYS]
     return absolute(found, roots, home)
 
 

@@ -3,6 +3,8 @@
 `[*]` stands for the sign itself.
 """
 
+from functools import lru_cache
+
 LONGEST = 1000
 """Characters of a pattern."""
 
@@ -16,10 +18,10 @@ def escaped(text: str) -> str:
 
 def matches_text(pattern: str, text: str) -> bool:
     """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
-    pieces = _pieces(pattern)
-    if len(pieces) == 1:
-        return pieces[0] == text
-    first, *middle, last = pieces
+    literal = pieces(pattern)
+    if len(literal) == 1:
+        return literal[0] == text
+    first, *middle, last = literal
     if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
         return False
     place, end = len(first), len(text) - len(last)
@@ -31,33 +33,43 @@ def matches_text(pattern: str, text: str) -> bool:
     return True
 
 
-def _pieces(pattern: str) -> list[str]:
+@lru_cache(maxsize=512)
+def pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
-    pieces, place = [""], 0
+    found, place = [""], 0
     while place < len(pattern):
         sign = pattern[place]
         if sign == "[" and pattern[place + 2 : place + 3] == "]":
-            pieces[-1] += pattern[place + 1]
+            found[-1] += pattern[place + 1]
             place += 3
             continue
         if sign == "*":
-            pieces.append("")
+            found.append("")
         else:
-            pieces[-1] += sign
+            found[-1] += sign
         place += 1
-    return pieces
+    return tuple(found)
 
 
-def matches_path(pattern: str, path: str) -> bool:
-    """`*` and `?` stay inside one name, `**` spans any number of them."""
+@lru_cache(maxsize=512)
+def beginning(pattern: str) -> str:
+    """What every text that it matches begins with, blanks at the end apart."""
+    return pieces(pattern)[0].rstrip(" ")
+
+
+def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
+    """`*` and `?` stay inside one name, `**` spans any number of them. Unless `hidden`, a name that
+    begins with a dot is reached only by a pattern that does, as in a shell."""
     wanted = [part for part in pattern.split("/") if part]
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
-        reached = _closure(reached, wanted)
-        after = {place for place in reached if place < len(wanted) and wanted[place] == "**"}
+        reached = {place for place in _closure(reached, wanted) if place < len(wanted)}
+        if not hidden and name.startswith("."):
+            reached = {place for place in reached if wanted[place].startswith((".", "[.]"))}
+        after = {place for place in reached if wanted[place] == "**"}
         for place in reached:
-            if place < len(wanted) and wanted[place] != "**" and _matches_name(wanted[place], name):
+            if wanted[place] != "**" and _matches_name(wanted[place], name):
                 after.add(place + 1)
         reached = after
     return len(wanted) in _closure(reached, wanted)

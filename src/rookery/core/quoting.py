@@ -2,7 +2,7 @@
 
 import re
 
-from rookery.core.command_line.words import SHELLS
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "rbash"})
 
 
 def line_of(words: list[str]) -> str:

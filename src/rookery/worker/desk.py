@@ -177,7 +177,7 @@ class Desk:
         if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
             self._done(command["id"], "answer", by, detail="deferred")
             return
-        always = command.get("always") is True
+        always = _always(command)
         if always:
             command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
@@ -186,7 +186,7 @@ class Desk:
             return
         notice = None
         if always:
-            rule = self._side.judge.allow_always(ask)
+            rule = self._side.judge.allow_always(ask, always)
             if isinstance(rule, ask_rules.Refusal):
                 self._reject(command, rule, by)
                 return
@@ -307,3 +307,11 @@ class Desk:
             draft = turns.rejected("start", "start_failed", given.detail, name, by)
             update = draft.update | ({"error": given.error} if given.error is not None else {})
             self._engine.append(draft._replace(update=update))
+
+
+def _always(command: Json) -> int:
+    """Which of the rules that an ask offers is wanted, from 1; 0: none."""
+    chosen = command.get("always")
+    if isinstance(chosen, bool):
+        return int(chosen)
+    return chosen if isinstance(chosen, int) and chosen > 0 else 0

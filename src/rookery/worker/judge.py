@@ -61,10 +61,13 @@ class Judge:
             key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
         }
         self._calls[name] = call
-        rule = rules.narrow(call, "new")
-        if isinstance(rule, rules.Rule) and confirming.allowing(ask):
-            return ask | {"always": rules.described(rule)[:LONGEST]}
-        return ask
+        from rookery.core import rule_choices
+
+        found = rule_choices.choices(call, "new")
+        if isinstance(found, rule_choices.Unruly) or not confirming.allowing(ask):
+            return ask
+        always = rules.described(found[0].rule)[:LONGEST]
+        return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
 
     def answer(self, ask: Json, call: rules.Call) -> Answer | None:
         """None: it waits for a person."""
@@ -74,19 +77,25 @@ class Judge:
         ruling = confirming.rule_on(call, verdict, level, guard=guard)
         return None if ruling is None else confirming.ruled(ask, ruling)
 
-    def allow_always(self, ask: Json) -> rules.Rule | Refusal:
-        """A rule in the file that allows what this ask is about (row P5)."""
+    def allow_always(self, ask: Json, choice: int = 1) -> rules.Rule | Refusal:
+        """A rule in the file that allows what this ask is about (rows P5, P12). `choice`: which of
+        those that the ask lists."""
         call = self._calls.get(loose.text(ask, "id"))
         if call is None:
             return Refusal("no_rule", "Nothing in this ask says what exactly would be allowed.")
-        narrow = rules.narrow(call, "new")
-        if isinstance(narrow, rules.Unruly):
-            return Refusal("always_disabled" if call.danger else "no_rule", narrow.why)
+        from rookery.core import rule_choices
+
+        found = rule_choices.choices(call, "new")
+        if isinstance(found, rule_choices.Unruly):
+            return Refusal("always_disabled" if call.danger else "no_rule", found.why)
+        if not 1 <= choice <= len(found):
+            return Refusal("no_rule", f"There are {len(found)} rules to choose from.")
+        chosen = found[choice - 1].rule
         wanted = f"{call.agent}-{call.kind}"[: rules.LONGEST_NAME - 6]
         try:
             return rulebook.add(
                 self._home,
-                lambda known: narrow._replace(name=rulebook.free_name(known, wanted)),
+                lambda known: chosen._replace(name=rulebook.free_name(known, wanted)),
             )
         except (ConfigError, rulebook.NotEdited, OSError) as error:
             return Refusal(

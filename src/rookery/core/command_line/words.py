@@ -4,6 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rookery.core.quoting import SHELLS
+
+__all__ = ["SHELLS"]
+
 LONGEST = 100_000
 """Characters of a line that are read."""
 
@@ -17,7 +21,6 @@ DEEPEST = 24
 """Substitutions and subshells within each other, and scripts that run scripts."""
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,200})(\[[^\]]{0,200}\])?\+?=")
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "rbash"})
 
 
 def listed(text: str) -> frozenset[str]:

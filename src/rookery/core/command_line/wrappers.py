@@ -154,6 +154,10 @@ _SCRIPTS = {
 _REMOTE = frozenset({"vagrant", "gcloud", "ansible"})
 
 
+WRAPPERS = frozenset(_PREFIXES) | frozenset(WAYS) | {"su"}
+"""Programs that are there to run others."""
+
+
 def inner_of(command: Simple) -> Iterator[Inner]:
     """What a command runs, as far as its words say it."""
     if len(command.words) < 1:
