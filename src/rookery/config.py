@@ -10,7 +10,7 @@
 
     [[policy.rules]]            # answers for you: core.rules
     do = "allow"
-    command = "git status*"
+    command = "git status *"
 
 Every worker imports this, so the parser is loaded only where there is a file to parse.
 """

@@ -328,7 +328,7 @@ RULES = Setting(
     "rules that answer for you: rookery policy",
     unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
     "command, exact, path, tool",
-    example='[{ do = "allow", command = "git status*" }]',
+    example='[{ do = "allow", command = "git status *" }]',
     effect=AT_ONCE,
 )
 
@@ -391,7 +391,7 @@ def sample() -> str:
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
-    lines += ['command = "git status*"']
+    lines += ['command = "git status *"']
     return "\n".join(lines) + "\n"
 
 

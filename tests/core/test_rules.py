@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rookery.core import danger, rules, shell
+from rookery.core import danger, rule_choices, rules, shell
 from rookery.core.rules import Call, Rule, Verdict, call_of, decide
 
 type Json = dict[str, Any]
@@ -117,7 +117,7 @@ def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
         judged = call_of("claude", known, ROOTS, "/h")
         assert decide([STATUS], judged).do == ""
         assert decide([rule("deny", command="git *")], judged).do == "deny"
-        assert isinstance(rules.narrow(judged, "n"), rules.Unruly)
+        assert isinstance(rule_choices.narrow(judged, "n"), rule_choices.Unruly)
 
 
 @pytest.mark.parametrize(
@@ -441,8 +441,8 @@ def test_P5_any_call_is_judged(call: Json) -> None:
 @given(st.text(st.sampled_from("ab *?[];&|$'\"\\\n"), min_size=1, max_size=12))
 def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
     call = run(line)
-    narrow = rules.narrow(call, "n")
-    if isinstance(narrow, rules.Unruly):
+    narrow = rule_choices.narrow(call, "n")
+    if isinstance(narrow, rule_choices.Unruly):
         assert not line.strip()
         return
     assert decide([narrow], call).do == "allow"
@@ -454,9 +454,9 @@ def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
 @given(st.text(st.sampled_from("ab*?[].-"), min_size=1, max_size=8))
 def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
     call = touch(f"/w/project/{name}")
-    narrow = rules.narrow(call, "n")
+    narrow = rule_choices.narrow(call, "n")
     if call.danger:
-        assert isinstance(narrow, rules.Unruly)
+        assert isinstance(narrow, rule_choices.Unruly)
         return
     assert isinstance(narrow, Rule)
     assert decide([narrow], call).do == "allow"
@@ -464,10 +464,10 @@ def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
 
 
 def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
-    narrow = rules.narrow(run("rm -rf ."), "n")
-    assert isinstance(narrow, rules.Unruly)
+    narrow = rule_choices.narrow(run("rm -rf ."), "n")
+    assert isinstance(narrow, rule_choices.Unruly)
     assert "not for good" in narrow.why
-    assert isinstance(rules.narrow(call_of("x", {}, ROOTS, ""), "n"), rules.Unruly)
+    assert isinstance(rule_choices.narrow(call_of("x", {}, ROOTS, ""), "n"), rule_choices.Unruly)
 
 
 @pytest.mark.parametrize(

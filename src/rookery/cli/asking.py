@@ -112,6 +112,7 @@ def _as_json(head: Json, place: int, asked: Asked) -> Json:
     about |= {"number": place, "ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
     about |= {"danger": loose.text(ask, "danger"), "options": options}
     about |= {"awake": head["awake"], "answered": "given" in ask}
+    about |= {"always": each} if (each := loose.texts(ask, "alwaysChoices")) else {}
     if block:
         about |= _about(block)
     return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
@@ -170,7 +171,13 @@ def _write_card(screen: Screen, asked: Asked) -> None:
 @click.option("--confirm", is_flag=True, help="Allow it although it cannot be undone.")
 @click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent ends.")
 @click.option(
-    "--always-allow", "always", is_flag=True, help="Allow it, now and from now on, by a rule."
+    "--always-allow",
+    "always",
+    is_flag=False,
+    flag_value=1,
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Allow it, now and from now on, by a rule: exactly this, or the Nth that is listed.",
 )
 @click.option("--set", "values", multiple=True, metavar="FIELD=VALUE", help="A field of a form.")
 def answer(
@@ -180,14 +187,15 @@ def answer(
     reason: str,
     confirm: bool,
     defer: bool,
-    always: bool,
+    always: int | None,
     values: tuple[str, ...],
 ) -> int:
     """List what a session's agent asks, or answer it. The first answer wins.
 
     OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a question:
     accept, decline or cancel. What cannot be undone is allowed only with --confirm, or by typing a
-    word in a terminal. --always-allow makes a rule for exactly this (rookery policy list).
+    word in a terminal. --always-allow makes a rule for exactly this; wider ones are listed with the
+    ask and chosen by their number, --always-allow 2 (rookery policy list).
 
     \b
     rookery answer 3f2a
@@ -213,10 +221,10 @@ def answer(
     asked = found[number - 1]
     command: Json = {"do": "answer", "ask": asked.ask["id"]}
     command["nonce"] = loose.text(asked.ask, "nonce")
-    if always or _is_rule(asked, option):
+    if chosen := always or _rule_of(asked, option):
         if danger := clean_line(loose.text(asked.ask, "danger")):
             raise Unavailable(f"This {danger}: it can be allowed once, not for good.")
-        return _send(screen, session, command | {"always": True})
+        return _send(screen, session, command | {"always": chosen if chosen > 1 else True})
     if option is None:
         return _send(screen, session, command | {"defer": True})
     command |= _chosen(asked, option, values)
@@ -227,9 +235,13 @@ def answer(
     return _send(screen, session, command | ({"confirm": True} if danger else {}))
 
 
-def _is_rule(asked: Asked, option: str | None) -> bool:
-    """The number behind the agent's own options is that of our rule."""
-    return bool(asked.ask.get("always")) and option == str(len(asked.options) + 1)
+def _rule_of(asked: Asked, option: str | None) -> int:
+    """The numbers behind the agent's own options are those of our rules; 0: it is none."""
+    if not asked.ask.get("always") or option is None or not option.isdecimal():
+        return 0
+    offered = max(1, min(4, len(loose.texts(asked.ask, "alwaysChoices"))))
+    number = int(option[:4]) - len(asked.options)
+    return number if 1 <= number <= offered else 0
 
 
 def _list(screen: Screen, session: str, found: list[Asked]) -> None:

@@ -26,7 +26,7 @@ def policy() -> None:
     allowed only by a rule that says so.
 
     \b
-    rookery policy add allow --agent claude --kind execute --command "git status*"
+    rookery policy add allow --agent claude --kind execute --command "git status *"
     rookery policy list
     rookery policy test
     rookery policy remove 1
@@ -48,7 +48,7 @@ def list_(as_json: bool) -> int:
     screen = standard()
     path, known, lines = _rules()
     if not known and not as_json:
-        screen.note('No rules: you are asked. rookery policy add allow --command "git status*"')
+        screen.note('No rules: you are asked. rookery policy add allow --command "git status *"')
     rows = []
     for number, rule in enumerate(known, 1):
         line = config.rule_line(lines, number) or config.line_of(lines, config.RULES)
@@ -61,7 +61,18 @@ def list_(as_json: bool) -> int:
             rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
     if rows:
         _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
+    if not as_json:
+        _warn(screen, known)
     return exits.DONE
+
+
+def _warn(screen: Screen, known: tuple[rules.Rule, ...]) -> None:
+    """Of rules that allow more than they seem to."""
+    from rookery.core.rule_warnings import warnings
+
+    for rule in known:
+        for each in warnings(rule):
+            screen.note(clean_line(f"Rule {rule.name}: {each}"))
 
 
 def _rules() -> tuple[str, tuple[rules.Rule, ...], list[str]]:
@@ -106,7 +117,7 @@ def _grounds(command: Any) -> Any:
         click.option("--tool", multiple=True, help=f"A tool's name, of MCP servers too. {several}"),
         click.option("--path", multiple=True, help=f'Such as "src/**" or "~/.ssh/**". {several}'),
         click.option("--exact", multiple=True, help="A command line, exactly so."),
-        click.option("--command", multiple=True, help=f'Such as "git status*". {several}'),
+        click.option("--command", multiple=True, help=f'Such as "git status *". {several}'),
         click.option(
             "--kind", type=click.Choice(rules.KINDS), multiple=True, help=f"Of tool. {several}"
         ),
@@ -126,11 +137,12 @@ def _grounds(command: Any) -> Any:
 def add(do: str, name: str, destructive: bool, reason: str, first: bool, **grounds: Any) -> int:
     """Add a rule to config.toml. Workers that run now go by it at once.
 
-    A command may hold *, for anything. A line of several commands is allowed only where each is,
-    and never where it holds a substitution, a variable or a redirection; --exact matches those.
+    A command may hold *, for anything: "git diff *" is git diff, alone or with more words. A line
+    of several commands is allowed only where each is, and never where it holds a substitution, a
+    variable or a redirection; --exact matches those.
 
     \b
-    rookery policy add allow --agent claude --kind execute --command "git status*"
+    rookery policy add allow --agent claude --kind execute --command "git status *"
     rookery policy add allow --kind edit --path "src/**" --path "tests/**"
     rookery policy add deny --path "**/.env" --reason "Secrets are none of your business"
     rookery policy add ask --tool "mcp__github__*" --first
@@ -159,6 +171,7 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
     number = 1 if first else len(config.load(paths.home()).rules)
     standard().note(f"Rule {number}: {rule.do} {clean_line(rules.described(rule))}")
     standard().note(f"rookery policy remove {_called(rule, number)} takes it back.")
+    _warn(standard(), (rule,))
     return exits.DONE
 
 
@@ -245,6 +258,7 @@ def test(
     persons = sum(each.by_person for each in found)
     differ = sum(each.differs for each in found)
     screen.note(f"{len(found)} asks, {persons} answered by a person, {differ} would differ.")
+    _warn(screen, known)
     return exits.DONE
 
 
@@ -281,4 +295,9 @@ def _test_call(
     screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
         screen.note(clean_line(f"It cannot be undone: this {asked.danger}."))
+    from rookery.core.rule_warnings import held_back
+
+    for each in held_back(known, asked):
+        screen.note(clean_line(each))
+    _warn(screen, verdict.rules)
     return exits.DONE

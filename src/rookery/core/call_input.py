@@ -39,7 +39,7 @@ DEEPEST = 4
 
 def lines(call: Json) -> list[str]:
     """Every command line of a call: those that rules look for, then those under other names."""
-    from rookery.core.rules import lines_of
+    from rookery.core.call_lines import lines_of
 
     call = _named(call)
     known = lines_of(call)
@@ -55,7 +55,7 @@ def _is_verb(call: Json, line: str) -> bool:
 def judged(call: Json) -> list[Json]:
     """The call as rules can read it: one for each line that they would not find. Where it runs
     something and says nowhere what, each of its texts may be it."""
-    from rookery.core.rules import lines_of
+    from rookery.core.call_lines import lines_of
 
     call = _named(call)
     raw = loose.mapping(call, "rawInput")
@@ -98,7 +98,7 @@ def _more(call: Json) -> list[str]:
 
 
 def _known(raw: Json) -> list[str]:
-    from rookery.core.rules import lines_of
+    from rookery.core.call_lines import lines_of
 
     return lines_of({"rawInput": raw})
 

@@ -26,20 +26,20 @@ def matches_text(pattern: str, text: str) -> bool:
 def any_matches(patterns: tuple[str, ...], texts: Sequence[str]) -> bool:
     """Whether one of these matches one of those. In plain loops: every rule is tried on every
     action."""
-    for pieces in _all_pieces(patterns):
-        first, last = pieces[0], pieces[-1]
+    for literal in _all_pieces(patterns):
+        first, last = literal[0], literal[-1]
         for text in texts:
-            if text.startswith(first) and text.endswith(last) and _spans(pieces, text):
+            if text.startswith(first) and text.endswith(last) and _spans(literal, text):
                 return True
     return False
 
 
-def _spans(pieces: tuple[str, ...], text: str) -> bool:
+def _spans(literal: tuple[str, ...], text: str) -> bool:
     """Whether a text that begins and ends so holds all the pieces, one behind the other."""
-    if len(pieces) == 1:
-        return pieces[0] == text
-    place, end = len(pieces[0]), len(text) - len(pieces[-1])
-    for piece in pieces[1:-1]:
+    if len(literal) == 1:
+        return literal[0] == text
+    place, end = len(literal[0]), len(text) - len(literal[-1])
+    for piece in literal[1:-1]:
         found = text.find(piece, place, end)
         if found < 0:
             return False
@@ -49,36 +49,46 @@ def _spans(pieces: tuple[str, ...], text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _all_pieces(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(_pieces, patterns))
+    return tuple(map(pieces, patterns))
 
 
-def _pieces(pattern: str) -> tuple[str, ...]:
+@lru_cache(maxsize=4096)
+def pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
-    pieces, place = [""], 0
+    found, place = [""], 0
     while place < len(pattern):
         sign = pattern[place]
         if sign == "[" and pattern[place + 2 : place + 3] == "]":
-            pieces[-1] += pattern[place + 1]
+            found[-1] += pattern[place + 1]
             place += 3
             continue
         if sign == "*":
-            pieces.append("")
+            found.append("")
         else:
-            pieces[-1] += sign
+            found[-1] += sign
         place += 1
-    return tuple(pieces)
+    return tuple(found)
 
 
-def matches_path(pattern: str, path: str) -> bool:
-    """`*` and `?` stay inside one name, `**` spans any number of them."""
+@lru_cache(maxsize=4096)
+def beginning(pattern: str) -> str:
+    """What every text that it matches begins with, blanks at the end apart."""
+    return pieces(pattern)[0].rstrip(" ")
+
+
+def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
+    """`*` and `?` stay inside one name, `**` spans any number of them. Unless `hidden`, a name that
+    begins with a dot is reached only by a pattern that does, as in a shell."""
     wanted = _parts(pattern)
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
-        reached = _closure(reached, wanted)
-        after = {place for place in reached if place < len(wanted) and wanted[place] == "**"}
+        reached = {place for place in _closure(reached, wanted) if place < len(wanted)}
+        if not hidden and name.startswith("."):
+            reached = {place for place in reached if wanted[place].startswith((".", "[.]"))}
+        after = {place for place in reached if wanted[place] == "**"}
         for place in reached:
-            if place < len(wanted) and wanted[place] != "**" and _matches_name(wanted[place], name):
+            if wanted[place] != "**" and _matches_name(wanted[place], name):
                 after.add(place + 1)
         reached = after
     return len(wanted) in _closure(reached, wanted)

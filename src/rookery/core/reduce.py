@@ -185,13 +185,18 @@ def _answers(ask: Json) -> list[Json]:
 
 
 def _always(ask: Json) -> list[Json]:
-    """Beside the agent's own: a rule of ours that allows just this from now on (row P5)."""
+    """Beside the agent's own: a rule of ours that allows just this from now on (row P5), then the
+    wider ones, each in its own words (row P12)."""
     words = loose.text(ask, "always")
     if not words:
         return []
     command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
     label = f"Always allow this, by a rule: {words[:200]}{'…' if len(words) > 200 else ''}"
-    return [{"label": label, "kind": "rule", "command": command | {"always": True}}]
+    found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
+    for number, wider in enumerate(loose.texts(ask, "alwaysChoices")[1:4], 2):
+        label = f"Always allow more, by a rule: {wider[:200]}"
+        found.append({"label": label, "kind": "rule", "command": command | {"always": number}})
+    return found
 
 
 def _action(ask: Json, option: Json) -> Json:

@@ -13,15 +13,18 @@ all its grounds do.
 - To allow, a pattern must match a command that could be read whole: with a substitution, a
   variable, a redirection or a comment in it, only `exact` matches. To ask or deny, it is enough
   that it matches something that the line may run.
-- To allow, every path must match, and a path alone allows no command; to ask or deny, one path is
-  enough, also one in a command.
+- A pattern allows no command that uses a program's way to run other programs or to write files
+  (`hatches`), unless it names that itself.
+- To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
+  that begins with a dot. To ask or deny, one path is enough, also one in a command.
 - What cannot be undone is allowed only by rules that say `destructive`; else a person is asked.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rookery.core import danger, globs, loose, shell
+from rookery.core import danger, globs, loose
+from rookery.core.call_lines import VERBS, file_verb, lines_of, titled
 from rookery.core.events import Json
 
 DOES = ("allow", "ask", "deny")
@@ -61,6 +64,11 @@ class Command(NamedTuple):
     plain: str = ""
     """As it is written, where that could be read for sure."""
     suspects: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Its words that may be paths."""
+    behind: bool = False
+    """It is run by the parts of the line together, as in `echo rm x | sh`: it can only be asked
+    about or denied."""
 
 
 class Call(NamedTuple):
@@ -69,9 +77,15 @@ class Call(NamedTuple):
     agent: str
     kind: str
     tools: tuple[str, ...] = ()
+    named: bool = False
+    """The first of them is the tool's own name, not a title."""
+    arguments: str = ""
+    """All that the tool is given, as JSON; "": not known whole."""
     commands: tuple[Command, ...] = (Command(),)
     paths: tuple[str, ...] = ()
     """Absolute, without `..`; where links were followed, both ends."""
+    given: tuple[str, ...] = ()
+    """The same as they were told, before links were followed."""
     roots: tuple[str, ...] = ()
     home: str = ""
     danger: str = ""
@@ -106,14 +120,18 @@ def call_of(
     paths = danger.paths_of(call, tuple(roots), home)
     commands = _commands(call, kind)
     judged = danger.danger_of(call, [*roots, *free], home)
+    plain = tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS])))
     if not judged and _is_cut(call, commands, paths):
         judged = "is too long to be judged"
     return Call(
         agent=agent,
         kind=kind if kind in KINDS else "other",
         tools=_tools(call),
+        named=bool(loose.text(call, "name")),
+        arguments=danger.arguments_of(call),
         commands=commands,
-        paths=tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS]))),
+        paths=plain,
+        given=plain,
         roots=tuple(map(danger.normal, roots)),
         home=home,
         danger=judged,
@@ -126,7 +144,7 @@ def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bo
     raw = call.get("rawInput")
     lists = [*(raw.values() if isinstance(raw, dict) else ()), call.get("locations"), paths]
     return (
-        any(len(command.whole) >= shell.LONGEST for command in commands)
+        any(len(command.whole) >= danger.LONGEST for command in commands)
         or any(len(path) >= danger.LONGEST_PATH for path in paths)
         or any(isinstance(each, list) and len(each) >= danger.MOST_PATHS for each in lists)
     )
@@ -140,50 +158,45 @@ def _tools(call: Json) -> tuple[str, ...]:
     return tuple(each[: danger.LONGEST_PATH] for each in names)
 
 
-def lines_of(call: Json) -> list[str]:
-    """The command lines of a call. The title of one that runs something stands for them where
-    no input was told at all."""
-    given = call.get("rawInput")
-    found = [given] if isinstance(given, str) else []
-    raw = given if isinstance(given, dict) else {}
-    words = loose.texts(raw, "args")
-    for key in danger.TEXT_KEYS:
-        value = raw.get(key)
-        if isinstance(value, list):
-            value = shell.line_of([*(w for w in value if isinstance(w, str)), *words])
-        elif isinstance(value, str) and words:
-            value = f"{value} {shell.line_of(words)}"
-        if isinstance(value, str) and value.strip():
-            found.append(value)
-    if not found and not raw and loose.text(call, "kind") == "execute":
-        found.append(_titled(loose.text(call, "title")))
-    return [line for line in found if line.strip()]
-
-
-def _titled(title: str) -> str:
-    bare = title.strip()
-    if len(bare) > 2 and bare[0] == bare[-1] == "`" and "`" not in bare[1:-1]:
-        bare = bare[1:-1]
-    return bare
-
-
 def _commands(call: Json, kind: str) -> tuple[Command, ...]:
     lines = lines_of(call)
     title = loose.text(call, "title") if kind == "execute" else ""
     if not lines:
-        return (Command("", "", shell.suspects(_titled(title))) if title else Command(),)
-    found: list[Command] = []
-    for line in lines:
-        parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
-        if parts is None:
-            found.append(Command(line, "", shell.suspects(line)))
-        else:
-            found += [Command(line, part, shell.suspects(part)) for part in parts]
-    if title and lines != [_titled(title)]:
+        verb = file_verb(call)
+        said = titled(title) or (verb if verb not in VERBS else "")
+        return (_suspected("", said) if said else Command(),)
+    found = [command for line in lines for command in _of_line(line)]
+    if title and lines != [titled(title)]:
         # It may say more than the input does: enough to deny, nothing to allow by.
-        more = shell.suspects(_titled(title))
-        found[0] = found[0]._replace(suspects=(*found[0].suspects, *more))
+        more = _suspected("", titled(title))
+        found[0] = found[0]._replace(
+            suspects=(*found[0].suspects, *more.suspects), names=(*found[0].names, *more.names)
+        )
     return tuple(found)
+
+
+# The reader is loaded where the first command is judged: most that know rules judge none.
+
+
+def _of_line(line: str) -> list[Command]:
+    from rookery.core import shell
+
+    parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
+    if parts is None:
+        return [_suspected(line, line)]
+    found = [_suspected(line, part)._replace(plain=part) for part in parts]
+    if len(parts) > 1:
+        known = {line.strip(), *(text for command in found for text in command.suspects)}
+        more = tuple(text for text in shell.suspects(line) if text not in known)
+        if more:
+            found.append(Command(line, "", more, behind=True))
+    return found
+
+
+def _suspected(whole: str, text: str) -> Command:
+    from rookery.core import shell
+
+    return Command(whole, "", shell.suspects(text), shell.names(text))
 
 
 # --- matching ----------------------------------------------------------------------------------
@@ -192,7 +205,12 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
 def decide(rules: Iterable[Rule], call: Call) -> Verdict:
     """What the rules say to a call."""
     known = tuple(rules)
-    verdicts = [_decide_one(known, call, command) for command in call.commands]
+    verdicts = [
+        verdict
+        for command in call.commands
+        if (verdict := _decide_one(known, call, command)).do in ("ask", "deny")
+        or not command.behind
+    ]
     for do in ("deny", "ask", ""):
         found = [verdict for verdict in verdicts if verdict.do == do]
         if found:
@@ -221,31 +239,64 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
         return False
     if rule.agent and not _any(rule.agent, [call.agent]):
         return False
-    every = (command.plain, *command.suspects, command.whole)
-    if rule.command and not globs.any_matches(rule.command, every):
-        return False  # by none of its readings: which one counts is asked below
     if rule.tool and not _any(rule.tool, filter(None, call.tools[: 1 if strict else None])):
         return False
     if rule.command and not any(
         _matches_command(each, call, command, strict) for each in rule.command
     ):
         return False
-    if rule.exact and command.whole not in rule.exact:
+    if rule.exact and not _is_exactly(rule, call, command):
         return False
     return not rule.path or _matches_paths(rule, call, command, strict)
 
 
+def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
+    """The whole line; or, where a tool is named, all its arguments."""
+    if command.whole in rule.exact and command.whole:
+        return True
+    return bool(rule.tool and call.arguments) and call.arguments in rule.exact
+
+
 def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
     if strict:
-        return bool(command.plain) and globs.matches_text(pattern, command.plain)
-    if _any([pattern], filter(None, (command.plain, *command.suspects))):
+        return (
+            bool(command.plain)
+            and covers(pattern, command.plain)
+            and _names_hatches(pattern, command.plain)
+        )
+    if covers(pattern, command.plain) or _covers_one(pattern, command.suspects):
         return True
-    if not command.whole or not globs.matches_text(pattern, command.whole):
+    if (
+        not command.whole.startswith(globs.beginning(pattern))
+        or not command.whole
+        or not globs.matches_text(pattern, command.whole)
+    ):
         return False
     # `curl*sh` speaks of a line, `git *` of a part: that one begins the line says nothing about
     # the parts that follow.
     parts = [each.plain for each in call.commands if each.whole == command.whole and each.plain]
-    return not _any([pattern], parts)
+    return not any(covers(pattern, part) for part in parts)
+
+
+def _names_hatches(pattern: str, command: str) -> bool:
+    from rookery.core import hatches
+
+    return hatches.is_allowed(pattern, command)
+
+
+def covers(pattern: str, command: str) -> bool:
+    """`git diff *` means `git diff` alone, too."""
+    if not command.startswith(globs.beginning(pattern)) or not command:
+        return False
+    if globs.matches_text(pattern, command):
+        return True
+    return pattern.endswith(" *") and globs.matches_text(pattern[:-2], command)
+
+
+def _covers_one(pattern: str, commands: Iterable[str]) -> bool:
+    """Most patterns meet none of a line's commands: their beginnings tell."""
+    begins = globs.beginning(pattern)
+    return any(covers(pattern, each) for each in commands if each.startswith(begins))
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
@@ -257,14 +308,14 @@ def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bo
     if strict:
         if command.whole and not (rule.command or rule.exact):
             return False  # where a command works says nothing about what it does
-        return bool(call.paths) and all(_fits(patterns, path) for path in call.paths)
-    named = {word for text in command.suspects for word in text.split()[: danger.MOST_PATHS]}
-    more = danger.absolute(sorted(named)[: danger.MOST_PATHS], call.roots, call.home)
+        return bool(call.paths) and all(_fits(patterns, path, hidden=False) for path in call.paths)
+    named = command.names[: danger.MOST_PATHS]
+    more = danger.absolute(named, call.roots, call.home)
     return any(_fits(patterns, path) for path in (*call.paths, *map(danger.normal, more)))
 
 
-def _fits(patterns: Iterable[str], path: str) -> bool:
-    return any(globs.matches_path(pattern, path) for pattern in patterns)
+def _fits(patterns: Iterable[str], path: str, *, hidden: bool = True) -> bool:
+    return any(globs.matches_path(pattern, path, hidden=hidden) for pattern in patterns)
 
 
 def _anchored(pattern: str, call: Call) -> list[str]:
@@ -276,32 +327,11 @@ def _anchored(pattern: str, call: Call) -> list[str]:
     return [f"{globs.escaped(root)}/{pattern.removeprefix('./')}" for root in call.roots]
 
 
-# --- a rule of one call ------------------------------------------------------------------------
-
-
-class Unruly(NamedTuple):
-    """Why no rule can be made of a call."""
-
-    why: str
-
-
-def narrow(call: Call, name: str) -> Rule | Unruly:
-    """The rule that allows this call again and as little else as can be."""
-    if call.danger:
-        return Unruly(f"This {call.danger}: it can be allowed once, not for good.")
-    base = Rule(name, "allow", (globs.escaped(call.agent),), (call.kind,))
-    lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
-    if len(lines) == 1:
-        return base._replace(exact=lines)
-    if not lines and call.paths:
-        return base._replace(path=tuple(globs.escaped(path) for path in call.paths[:20]))
-    if not lines and any(call.tools[:1]) and call.kind != "execute":
-        return base._replace(tool=(globs.escaped(call.tools[0]),))
-    return Unruly("Nothing in this call says what exactly would be allowed.")
+# --- rules in words ----------------------------------------------------------------------------
 
 
 def described(rule: Rule) -> str:
-    """Its grounds in a few words: `claude · execute · git status*`."""
+    """Its grounds in a few words: `claude · execute · git status *`."""
     parts = [" or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)]
     return " · ".join(parts) + (" · also what cannot be undone" if rule.destructive else "")
 
@@ -361,7 +391,7 @@ def _read(key: str, value: object) -> object:
         return Fault(key, "must be a text, or a list of texts")
     if key == "kind" and (wrong := [text for text in texts if text not in KINDS]):
         return Fault(key, f"has no {wrong[0]!r}. There are: {', '.join(KINDS)}")
-    longest = shell.LONGEST if key == "exact" else globs.LONGEST
+    longest = danger.LONGEST if key == "exact" else globs.LONGEST
     if any(len(text) > longest for text in texts):
         return Fault(key, f"must have at most {longest} characters")
     return tuple(texts)

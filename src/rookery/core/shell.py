@@ -7,8 +7,13 @@ that it does not understand whole. `suspects` is for what must be denied: it gue
 
 import re
 
-LONGEST = 100_000
-"""Characters of a command that are read; what is so long may have been cut, and is never plain."""
+from rookery.core.command_line.grammar import joined
+from rookery.core.command_line.line import read
+from rookery.core.command_line.spellings import spellings
+from rookery.core.command_line.words import LONGEST
+from rookery.core.quoting import line_of
+
+__all__ = ["LONGEST", "line_of", "names", "plain_parts", "suspects"]
 
 MOST_PARTS = 200
 """Of a line that is plain."""
@@ -70,66 +75,36 @@ def _quoted(text: str, start: int) -> int | None:
 # --- the wide reading -------------------------------------------------------------------------
 
 _CUTS = re.compile(r"[;&|\n`(){}<>]")
-_ASSIGNMENT = re.compile(r"\w{1,200}\+?=")
-_WRAPPERS = frozenset(
-    (
-        *("sudo", "doas", "env", "command", "builtin", "exec", "eval", "nohup", "time", "timeout"),
-        *("nice", "xargs", "stdbuf", "setsid", "then", "do", "else", "if", "while", "until", "!"),
-    )
-)
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 
 
 def suspects(text: str) -> tuple[str, ...]:
-    """All that a line may run, as far as one can guess: its parts, what stands in substitutions and
-    quotes, with and without quotes, wrappers, assignments and the program's directory."""
+    """All that a line may run: each command that a shell would find in it, also within wrappers,
+    scripts and substitutions, in the spellings that a pattern may have for it."""
     text = text[:LONGEST]
     found: dict[str, None] = {text.strip(): None}
-    joined = text.replace("\\\n", "")
-    for line in (joined, _bare(joined)):
-        for piece in _CUTS.split(line)[:MOST]:
-            words = piece.strip().lstrip("$").split()[:MOST]
-            found.update(dict.fromkeys(_spellings(words)))
+    line = read(text)
+    for command in line.commands[:MOST]:
+        found.update(dict.fromkeys(spellings(command)))
+    if not line.whole:
+        found.update(dict.fromkeys(_guessed(text)))
     return tuple(found)
 
 
-def _bare(text: str) -> str:
-    return text.translate(dict.fromkeys(map(ord, "'\"\\")))
+def _guessed(text: str) -> list[str]:
+    """Of a text that no shell would read: what stands between its signs."""
+    bare = text.replace("\\\n", "").translate(dict.fromkeys(map(ord, "'\"\\")))
+    pieces = [piece.split()[:MOST] for piece in _CUTS.split(bare)[:MOST]]
+    return [" ".join(words) for words in pieces if words]
 
 
-BEHIND = 8
-"""Words after a wrapper at which the wrapped command may begin: `sudo -u bob rm`."""
-MOST_SPELLINGS = 32
-
-
-def _spellings(words: list[str]) -> list[str]:
-    """One command as it stands, and as it is without what may stand before it."""
-    found: list[str] = []
-    place, look = 0, 1
-    while place < len(words) and look and len(found) < MOST_SPELLINGS:
-        program = words[place].rpartition("/")[2]
-        if not _ASSIGNMENT.match(words[place]):
-            found.append(" ".join(words[place:]))
-            if program != words[place]:
-                found.append(" ".join([program, *words[place + 1 :]]))
-            look = BEHIND if program in _WRAPPERS or program in SHELLS else look - 1
-        place += 1
-    return found
-
-
-def line_of(words: list[str]) -> str:
-    """An argv as one line. What a shell is told to run is the line itself."""
-    if len(words) >= 3 and words[0].rpartition("/")[2] in SHELLS:
-        flag = words[1]
-        if flag.startswith("-") and not flag.startswith("--") and flag.endswith("c"):
-            return words[2] if len(words) == 3 else " ".join(map(_quote, words))
-    return " ".join(map(_quote, words))
-
-
-_PLAIN_WORD = re.compile(r"[\w@%+=:,./*?-]{1,10000}")
-
-
-def _quote(word: str) -> str:
-    if _PLAIN_WORD.fullmatch(word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"
+def names(text: str) -> tuple[str, ...]:
+    """The words of a line that may be paths: operands, values of options, redirections."""
+    found: dict[str, None] = {}
+    for command in read(text[:LONGEST]).commands[:MOST]:
+        words = [*command.words, *(each.target for each in command.redirects)]
+        for word in words[:MOST]:
+            whole = joined(command.place, word.text)
+            found.update(dict.fromkeys((word.text, whole or word.text)))
+            if "=" in word.text:
+                found[word.text.partition("=")[2]] = None
+    return tuple(each for each in found if each)

@@ -204,7 +204,7 @@ class Desk:
 
     def _give(self, ask: Json, command: Json, by: str | None) -> ask_rules.Refusal | None:
         """An answer for the agent that asks; why not."""
-        always = command.get("always") is True
+        always = _always(command)
         if always:
             command = {**command, "option": confirming.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
@@ -212,7 +212,7 @@ class Desk:
             return answer
         notice = None
         if always:
-            rule = self._side.judge.allow_always(ask)
+            rule = self._side.judge.allow_always(ask, always)
             if isinstance(rule, ask_rules.Refusal):
                 return rule
             answer, notice = confirming.with_rule(answer, rule)
@@ -327,3 +327,11 @@ class Desk:
             draft = turns.rejected("start", "start_failed", given.detail, name, by)
             update = draft.update | ({"error": given.error} if given.error is not None else {})
             self._engine.append(draft._replace(update=update))
+
+
+def _always(command: Json) -> int:
+    """Which of the rules that an ask offers is wanted, from 1; 0: none."""
+    chosen = command.get("always")
+    if isinstance(chosen, bool):
+        return int(chosen)
+    return chosen if isinstance(chosen, int) and chosen > 0 else 0

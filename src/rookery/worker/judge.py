@@ -3,6 +3,7 @@ session is to ask (rows P5, P6, P11)."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rookery import places
 from rookery.client import rulebook
@@ -23,6 +24,9 @@ from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile
 from rookery.worker.engine import Engine
 
+if TYPE_CHECKING:
+    from rookery.core.rule_choices import Choice
+
 BY_CONFIG = "approve_all"
 BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 """Who chose how much is asked, where it was no person for this session."""
@@ -41,12 +45,16 @@ def worst(calls: Iterable[rules.Call]) -> str:
     return next((call.danger for call in calls if call.danger), "")
 
 
-def _narrow(calls: Sequence[rules.Call]) -> rules.Rule | rules.Unruly:
+def _choices(calls: Sequence[rules.Call]) -> "tuple[Choice, ...] | str":
+    """The rules that an ask about these could become; or why none."""
     if danger := worst(calls):
-        return rules.Unruly(f"This {danger}: it can be allowed once, not for good.")
+        return f"This {danger}: it can be allowed once, not for good."
     if len(calls) != 1:
-        return rules.Unruly(f"This stands for {len(calls)} calls: a rule is made of one.")
-    return rules.narrow(calls[0], "new")
+        return f"This stands for {len(calls)} calls: a rule is made of one."
+    from rookery.core.rule_choices import Unruly, choices  # with the first ask, not at the start
+
+    found = choices(calls[0], "new")
+    return found.why if isinstance(found, Unruly) else found
 
 
 class Judge:
@@ -100,10 +108,11 @@ class Judge:
             key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
         }
         self._calls[name] = calls
-        rule = _narrow(calls)
-        if isinstance(rule, rules.Rule) and confirming.allowing(ask):
-            return ask | {"always": rules.described(rule)[:LONGEST]}
-        return ask
+        found = _choices(calls)
+        if isinstance(found, str) or not confirming.allowing(ask):
+            return ask
+        always = rules.described(found[0].rule)[:LONGEST]
+        return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
 
     @property
     def _order(self) -> unattended.Order | None:
@@ -160,19 +169,23 @@ class Judge:
             return unattended.answered(order, ask)
         return self.answer(ask, [rules.Call(self._engine.header["agent"], "other")])
 
-    def allow_always(self, ask: Json) -> rules.Rule | Refusal:
-        """A rule in the file that allows what this ask is about (row P5)."""
+    def allow_always(self, ask: Json, choice: int = 1) -> rules.Rule | Refusal:
+        """A rule in the file that allows what this ask is about (rows P5, P12). `choice`: which of
+        those that the ask lists."""
         calls = self._calls.get(loose.text(ask, "id"))
         if not calls:
             return Refusal("no_rule", "Nothing in this ask says what exactly would be allowed.")
-        call, narrow = calls[0], _narrow(calls)
-        if isinstance(narrow, rules.Unruly):
-            return Refusal("always_disabled" if worst(calls) else "no_rule", narrow.why)
+        call, found = calls[0], _choices(calls)
+        if isinstance(found, str):
+            return Refusal("always_disabled" if worst(calls) else "no_rule", found)
+        if not 1 <= choice <= len(found):
+            return Refusal("no_rule", f"There are {len(found)} rules to choose from.")
+        chosen = found[choice - 1].rule
         wanted = f"{call.agent}-{call.kind}"[: rules.LONGEST_NAME - 6]
         try:
             return rulebook.add(
                 self._home,
-                lambda known: narrow._replace(name=rulebook.free_name(known, wanted)),
+                lambda known: chosen._replace(name=rulebook.free_name(known, wanted)),
             )
         except (ConfigError, rulebook.NotEdited, OSError) as error:
             return Refusal(

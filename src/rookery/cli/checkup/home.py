@@ -17,8 +17,8 @@ LEAST_PYTHON = (3, 12)
 
 def check(home: str) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
-    rows = [_python(), _place(home), _writable(home), _settings(home), _model(home), _sockets(home)]
-    return [*rows, _guard(home)]
+    rows = [_python(), _place(home), _writable(home), _settings(home), *_rules(home)]
+    return [*rows, _model(home), _sockets(home), _guard(home)]
 
 
 def _python() -> Row:
@@ -60,6 +60,21 @@ def _settings(home: str) -> Row:
     except config.ConfigError as error:
         return Row("settings", NOT_OK, str(error))
     return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
+
+
+def _rules(home: str) -> list[Row]:
+    """Those that allow more than they seem to."""
+    from rookery.core.rule_warnings import warnings
+
+    try:
+        known = config.load(home).rules
+    except config.ConfigError:
+        return []  # said of the settings
+    return [
+        Row("rules", NOT_TOLD, f"rule {rule.name}: {each}")
+        for rule in known
+        for each in warnings(rule)
+    ]
 
 
 def _model(home: str) -> Row:

@@ -1,0 +1,207 @@
+"""The words of a command as its program takes them: options, their values, and operands.
+
+Which options take the next word as their value is each program's own: known here for the programs
+that wrap others or have subcommands, since `git -C dir push` is a push.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from rookery.core.command_line.words import Word
+
+_VALUES = {
+    "git": "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env "
+    "--attr-source",
+    "npm": "--registry --prefix -w --workspace -C --userconfig --globalconfig --cache --loglevel "
+    "--script-shell --tag --otp --access",
+    "pnpm": "-C --dir -F --filter --registry --reporter --loglevel",
+    "yarn": "--cwd --registry --cache-folder --modules-folder",
+    "docker": "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey",
+    "compose": "-f --file -p --project-name --profile --env-file --project-directory --ansi "
+    "--parallel --progress",
+    "kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --as --as-group "
+    "--token --certificate-authority --client-key --client-certificate --request-timeout -v "
+    "--cache-dir --tls-server-name --profile -l --selector -f --filename -o --output -k "
+    "--kustomize --field-selector -c --container --grace-period --timeout --cascade --replicas "
+    "--type -p --patch",
+    "helm": "-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token "
+    "--registry-config --repository-cache --repository-config -f --values --set --timeout "
+    "--version --description --cascade",
+    "terraform": "",
+    "aws": "--profile --region --output --endpoint-url --query --color --ca-bundle "
+    "--cli-read-timeout --cli-connect-timeout",
+    "gcloud": "--project --account --configuration --format --verbosity --billing-project "
+    "--flags-file --impersonate-service-account --zone --region --filter --limit --sort-by",
+    "az": "--mode -o --output --query --subscription -g --resource-group -n --name",
+    "gsutil": "-h -i -o -u",
+    "pulumi": "-C --cwd -s --stack -v --color",
+    "gh": "-R --repo -X --method -f -F --field --raw-field -H --header -q --jq -t --template "
+    "--input --hostname",
+    "cargo": "--config -C -Z --color",
+    "go": "-C",
+    "make": "-C -f -I -j -l -o -W --directory --file --makefile --jobs",
+    "systemctl": "-H -M -t -p -s -n -o --host --machine --type --property --signal --root",
+    "redis-cli": "-h -p -a -u -n -s -r -i --user --pass --eval --pattern",
+    "psql": "-h -p -U -d -c -f -v -o -L -F -R -T -P --host --port --username --dbname --command "
+    "--file --set --variable --output --log-file --field-separator --record-separator --pset",
+    "mysql": "-u -h -P -D -e -S --user --host --port --database --execute --socket "
+    "--default-character-set --init-command --protocol",
+    "sqlite3": "-cmd -init -separator -newline -nullvalue -vfs -maxsize -mmap",
+    "mongosh": "--host --port -u --username -p --password --authenticationDatabase --eval -f "
+    "--file",
+    "rsync": "-e --rsh --exclude --include --filter -f --exclude-from --include-from --files-from "
+    "-B --block-size --bwlimit --port --password-file --log-file --out-format --backup-dir -T "
+    "--temp-dir --partial-dir --compare-dest --copy-dest --link-dest --suffix --timeout --chmod "
+    "--chown --rsync-path --max-size --min-size -M --info --debug",
+    "apt": "-o -c -t --option --config-file --target-release -a",
+    "pip": "-r -c -i -t --index-url --requirement --constraint --target --python --log --proxy",
+    "brew": "",
+    "ansible": "-m -a -i -u -f -l -t -e --module-name --args --inventory --user --limit",
+    "zfs": "-o -t -r",
+    "gpg": "--homedir -u -r --default-key --keyring -o --output",
+    "curl": "-X --request -o --output -d --data --data-raw --data-binary --data-urlencode -H "
+    "--header -u --user -A -e -b -c -F --form -K --config -T --upload-file -x --proxy -m "
+    "--max-time --connect-timeout -w --write-out -E --cert --key --cacert --output-dir -D "
+    "--dump-header --retry --resolve --url -C --continue-at -r --range",
+    "wget": "-O -o -a -P -i -e -t -T -U -B -Q -w --output-document --output-file --append-output "
+    "--directory-prefix --input-file --execute --tries --timeout --user-agent --header --user "
+    "--password --method --body-data --body-file --post-data --post-file --use-askpass --config",
+    "tar": "-f -C -T -X -I -g -K -N -V -b -H -F -L --file --directory --files-from --exclude "
+    "--exclude-from --use-compress-program --to-command --checkpoint-action --transform --xform "
+    "--strip-components --owner --group --mode --mtime --format --one-top-level",
+    "find": "",
+    "crontab": "-u",
+    "ssh": "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P",
+}
+_SAME = {
+    "docker-compose": "compose",
+    "podman": "docker",
+    "nerdctl": "docker",
+    "oc": "kubectl",
+    "k": "kubectl",
+    "minikube": "kubectl",
+    "tofu": "terraform",
+    "terragrunt": "terraform",
+    "mariadb": "mysql",
+    "mycli": "mysql",
+    "pgcli": "psql",
+    "mongo": "mongosh",
+    "valkey-cli": "redis-cli",
+    "keydb-cli": "redis-cli",
+    "apt-get": "apt",
+    "aptitude": "apt",
+    "pip3": "pip",
+    "gpg2": "gpg",
+    "bsdtar": "tar",
+    "gtar": "tar",
+}
+SINGLE = frozenset(
+    {"terraform", "tofu", "terragrunt", "packer", "nomad", "consul", "vault", "find", "sqlite3"}
+)
+"""Programs whose long options have one dash."""
+
+
+@lru_cache(maxsize=256)
+def values_of(program: str) -> frozenset[str]:
+    """The options of a program that take the next word."""
+    return frozenset(_VALUES.get(_SAME.get(program, program), "").split())
+
+
+class Arguments:
+    """What a program makes of its words."""
+
+    __slots__ = ("given", "operands", "options")
+
+    def __init__(
+        self, words: Sequence[Word], values: Iterable[str] = (), *, single: bool = False
+    ) -> None:
+        self.options: dict[str, list[Word | None]] = {}
+        self.operands: list[Word] = []
+        self.given: list[str] = []
+        """The options as they were written."""
+        taking = values if isinstance(values, frozenset) else frozenset(values)
+        place = 0
+        while place < len(words):
+            word = words[place]
+            place += 1
+            text = word.text
+            if text == "--":
+                self.operands += words[place:]
+                return
+            if len(text) < 2 or text[0] != "-":
+                self.operands.append(word)
+                continue
+            self.given.append(text)
+            if text.startswith("--") or single:
+                place += self._long(word, taking, words, place)
+            else:
+                place += self._cluster(word, taking, words, place)
+
+    def _long(self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int) -> int:
+        name, equals, value = word.text.partition("=")
+        if equals:
+            self._add(name, word._replace(text=value))
+        elif name in taking and place < len(words):
+            self._add(name, words[place])
+            return 1
+        else:
+            self._add(name, None)
+        return 0
+
+    def _cluster(
+        self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int
+    ) -> int:
+        for at, letter in enumerate(word.text[1:40], 1):
+            option = "-" + letter
+            if option not in taking:
+                self._add(option, None)
+                continue
+            rest = word.text[at + 1 :]
+            if rest:
+                self._add(option, word._replace(text=rest))
+                return 0
+            self._add(option, words[place] if place < len(words) else None)
+            return 1
+        return 0
+
+    def _add(self, name: str, value: Word | None) -> None:
+        self.options.setdefault(name, []).append(value)
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options was given, also where a long one was shortened."""
+        if any(name in self.options for name in names):
+            return True
+        return any(
+            name.startswith(given)
+            for given in self.options
+            if len(given) > 4 and given.startswith("--")
+            for name in names
+        )
+
+    def value(self, *names: str) -> str:
+        """The last value of these options; "": none."""
+        found = [word.text for name in names for word in self.options.get(name, ()) if word]
+        return found[-1] if found else ""
+
+    def values(self, *names: str) -> list[Word]:
+        return [word for name in names for word in self.options.get(name, ()) if word]
+
+
+def first_operand(words: Sequence[Word], values: Iterable[str] = (), operands: int = 0) -> int:
+    """Where the command of a wrapper begins: behind its options and its own operands."""
+    taking = values if isinstance(values, frozenset) else frozenset(values)
+    place = 0
+    while place < len(words):
+        text = words[place].text
+        if text == "--":
+            place += 1
+            break
+        if len(text) < 2 or text[0] not in "-+":
+            break
+        place += 1
+        if text.startswith("--"):
+            place += text in taking
+        else:
+            letters = [("-" + letter) in taking for letter in text[1:40]]
+            place += True in letters and letters.index(True) == len(letters) - 1
+    return place + operands

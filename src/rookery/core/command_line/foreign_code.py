@@ -1,0 +1,76 @@
+"""Code of other languages within a command line: the shell commands that it runs.
+
+Strings and comments are told apart from code, so that a text that is printed is no call.
+"""
+
+import re
+from collections.abc import Iterator
+
+_LANGUAGES = {"nodejs": "node", "bun": "node", "deno": "node"}
+OPTIONS = {
+    "python": ("-c",),
+    "perl": ("-e", "-E"),
+    "ruby": ("-e",),
+    "node": ("-e", "-p", "--eval", "--print"),
+    "php": ("-r",),
+    "awk": (),
+}
+VALUES = ("-m", "-W", "-X", "-I", "-M", "-r", "--require", "-l")
+"""Options of an interpreter that take another word, and no code."""
+
+_TOKENS = re.compile(
+    r"""'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\""""
+    r"""|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\#[^\n]*|(?<![:/])//[^\n]*""",
+    re.DOTALL,
+)
+_RUNS = re.compile(
+    r"\b(?:system|popen\w*|run|call|check_call|check_output|getoutput|getstatusoutput|exec\w*"
+    r"|spawn\w*|shell_exec|passthru|sh)\s{0,9}\(?\s{0,9}(\[?)\s{0,9}"
+    r"((?:[rbfuRBFU]{0,2}\x00\d{1,6}\x00[\s,]{0,9}\[?){1,30})"
+)
+_PLACE = re.compile(r"\x00(\d{1,6})\x00")
+_PIPES = re.compile(r"\|\s{0,9}\x00(\d{1,6})\x00|\x00(\d{1,6})\x00\s{0,9}\|\s{0,9}getline")
+_PLAIN = re.compile(r"[\w@%+=:,./-]{1,1000}")
+
+
+def language_of(program: str) -> str:
+    plain = program.rstrip(".0123456789")
+    return _LANGUAGES.get(plain, plain)
+
+
+def bare(code: str, language: str = "") -> tuple[str, list[str]]:
+    """The code with numbers in the place of its strings and without its comments; the strings."""
+    strings: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        text = found.group()
+        if text[0] == "#":
+            return text[0] if language == "node" else ""
+        if text[0] == "/":
+            return "" if language in ("node", "php") else text
+        cut = 3 if text[:3] in ("'''", '"""') and len(text) >= 6 else 1
+        strings.append(text[cut:-cut])
+        return f"\x00{len(strings) - 1}\x00"
+
+    return _TOKENS.sub(kept, code.replace("\x00", "")), strings
+
+
+def shell_lines(code: str, language: str = "") -> Iterator[str]:
+    """What the code gives to a shell, where it is written out."""
+    text, strings = bare(code, language)
+    for found in _RUNS.finditer(text):
+        words = [strings[int(each)] for each in _PLACE.findall(found.group(2))]
+        words = [re.sub(r"\\(.)", r"\1", word) for word in words]
+        if len(words) == 1:
+            yield words[0]
+        elif words:
+            yield " ".join(map(_quoted, words))
+    if language == "awk":
+        for found in _PIPES.finditer(text):
+            yield strings[int(found.group(1) or found.group(2))]
+    if language in ("perl", "ruby", "php"):
+        yield from (each[1:-1] for each in re.findall(r"`[^`]{1,10000}`", code))
+
+
+def _quoted(word: str) -> str:
+    return word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"

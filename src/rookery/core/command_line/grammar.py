@@ -1,0 +1,341 @@
+"""Commands of a shell: lists, pipelines, groups, loops, functions, redirections.
+
+It is read leniently. A reserved word opens or closes a group and is no command; whatever stands
+where no shell would take it is passed over, so that the commands behind it are still found.
+"""
+
+import re
+
+from rookery.core.command_line import braces
+from rookery.core.command_line.scanner import Scanner
+from rookery.core.command_line.words import ASSIGNMENT, MOST_WORDS, Here, Redirect, Simple, Word
+
+_BLANKS = re.compile(r"(?:[ \t\r\f\v]|\\\n)+")
+_REDIRECT = re.compile(r"(?:\d{1,4}|\{\w{1,40}\})?(&>>?|<<<|<<-?|<>|<&|>&|>>|>\||<|>)")
+_COMMENT = re.compile(r"[^\n]*")
+_OPENERS = frozenset({"{", "if", "while", "until"})
+_CLOSERS = frozenset({"}", "fi", "done", "esac"})
+_PASSED = frozenset({"then", "do", "else", "elif", "!"})
+_RESERVED = _OPENERS | _CLOSERS | _PASSED
+_NAMED = frozenset({"for", "select", "case", "function", "coproc", "[["})
+_PARAMETERS = re.compile(r"[ \t]*\([ \t]*\)")
+_FUNCTION = re.compile(r"[ \t]*[\w:.-]{1,200}[ \t]*(\([ \t]*\))?(?=\s*[{(])")
+_NO_FILE = re.compile(r"\d+-?|-")
+
+
+class _Group:
+    """An open `{`, `if`, `while`, `case`, …"""
+
+    __slots__ = ("fed_by", "first", "pattern", "word")
+
+    def __init__(self, word: str, first: int, fed_by: tuple[int, ...]) -> None:
+        self.word, self.first, self.fed_by = word, first, fed_by
+        self.pattern = word == "case"
+        """Of a case: what comes next is a pattern."""
+
+
+class Reader(Scanner):
+    """Reads one text into the commands of its state."""
+
+    fed_by: tuple[int, ...] = ()
+    """What the commands of this text are given on their input."""
+    here: Here | None = None
+
+    def read(self) -> None:
+        self.read_list("")
+        self.read_heres()
+
+    def read_list(self, closer: str) -> None:
+        groups = [_Group("", len(self.state.commands), self.fed_by)]
+        piped: tuple[int, ...] = ()
+        last: tuple[int, ...] = ()
+        while self._skip():
+            sign = self.text[self.at]
+            if groups[-1].pattern:
+                self._read_pattern(groups)
+            elif sign in "\n;&":
+                if self._is_case_end():
+                    groups[-1].pattern = groups[-1].word == "case"
+                if sign == "&" and self.looks_at("&>"):  # a redirection before its command
+                    last = self._read_command(groups, piped)
+                    piped = ()
+                    continue
+                self._pass_separator()
+                piped = last = ()
+            elif sign == "|":
+                self.at += 1 + (self.text[self.at + 1 : self.at + 2] in ("|", "&"))
+                piped = () if self.text.startswith("||", self.at - 2) else last
+                last = ()
+            elif sign == ")":
+                self.at += 1
+                if closer == ")":
+                    return
+            elif sign == "(":
+                last = self._read_parenthesis(piped or groups[-1].fed_by)
+                piped = ()
+            else:
+                last = self._read_command(groups, piped)
+                piped = ()
+
+    def _skip(self) -> bool:
+        """Blanks and comments; False: nothing is left."""
+        if found := _BLANKS.match(self.text, self.at):
+            self.at = found.end()
+        if self.looks_at("#"):
+            found = _COMMENT.match(self.text, self.at)
+            self.at = found.end() if found else self.at
+        return self.at < len(self.text)
+
+    def _is_case_end(self) -> bool:
+        return self.looks_at(";;") or self.looks_at(";&")
+
+    def _pass_separator(self) -> None:
+        newline = self.text[self.at] == "\n"
+        self.at += 1
+        if newline and self.heres:
+            self.read_heres()
+
+    # --- groups ----------------------------------------------------------------------------------
+
+    def _read_parenthesis(self, fed_by: tuple[int, ...]) -> tuple[int, ...]:
+        if self.looks_at("((") and (end := self._arithmetic_end(self.at + 1)):
+            self.at += 2
+            self.read_arithmetic(end)
+            return ()
+        self.at += 1
+        first, outer = len(self.state.commands), self.fed_by
+        self.fed_by = fed_by
+        self._inside(self, ")")
+        self.fed_by = outer
+        return self._closed(first)
+
+    def _closed(self, first: int) -> tuple[int, ...]:
+        """Behind a group: what is redirected there is so for all its commands."""
+        inner = range(first, len(self.state.commands))
+        command = Simple([], level=self.level, place=self.place)
+        while self._skip() and self._read_redirect(command):
+            pass
+        if command.redirects or command.here:
+            for place in inner:
+                each = self.state.commands[place]
+                if each.here is None and not each.fed_by:
+                    each.here = command.here
+            if command.redirects:
+                self.state.add(command)
+        return tuple(inner)
+
+    def _read_pattern(self, groups: list[_Group]) -> None:
+        """`a|b)` of a case, or its end."""
+        while self._skip() and self.text[self.at] in "\n;&|":
+            self._pass_separator()
+        if self.looks_at("("):
+            self.at += 1
+        while self._skip():
+            sign = self.text[self.at]
+            if sign == ")":
+                self.at += 1
+                break
+            if sign in "|\n;&<>(":
+                self.at += 1
+                continue
+            [*_, word] = self.read_word()
+            if word.text == "esac" and not word.quoted:
+                groups.pop()
+                return
+        groups[-1].pattern = False
+
+    # --- one command -----------------------------------------------------------------------------
+
+    def _read_command(self, groups: list[_Group], piped: tuple[int, ...]) -> tuple[int, ...]:
+        """A simple command, or the word that opens or closes a group. Which commands may be the
+        left side of a pipe."""
+        fed_by = piped or groups[-1].fed_by
+        command = Simple([], level=self.level, place=self.place)
+        first = len(self.state.commands)
+        while (self._skip() and self.text[self.at] not in "\n;|()&") or self.looks_at("&>"):
+            if self._read_redirect(command):
+                continue
+            before, words = self.at, self.read_word()
+            if self.at == before:  # a sign that begins no word
+                self.at += 1
+                continue
+            for word in words:
+                self._put(command, word)
+            if len(command.words) == 1 and not command.assigned:
+                word = command.words[0]
+                if not word.quoted and word.text in _RESERVED and not command.redirects:
+                    return self._read_reserved(word.text, groups, fed_by)
+                if not word.quoted and word.text in _NAMED:
+                    return self._read_named(word.text, groups, fed_by)
+                if self._is_function():
+                    return ()
+        return self._finish(command, fed_by, first)
+
+    def _put(self, command: Simple, word: Word) -> None:
+        if not command.words and (found := ASSIGNMENT.match(word.text)):
+            if self.looks_at("(") and found.end() == len(word.text):
+                self._read_array(found.group(1))
+            command.assigned.append(word)
+            return
+        if len(command.words) >= MOST_WORDS:
+            return
+        if word.quoted or "{" not in word.text:
+            command.words.append(word)
+        else:
+            command.words += [word._replace(text=each) for each in braces.expanded(word.text)]
+
+    def _read_array(self, name: str) -> None:
+        self.at += 1
+        found: list[str] = []
+        while self._skip() and self.text[self.at] != ")":
+            before = self.at
+            found += [word.text for word in self.read_word()]
+            self.at += self.at == before
+        self.at += 1
+        self.state.variables[name] = found[:MOST_WORDS]
+
+    def _is_function(self) -> bool:
+        """`name()`: what follows is its body."""
+        found = _PARAMETERS.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return bool(found)
+
+    def _finish(self, command: Simple, fed_by: tuple[int, ...], first: int) -> tuple[int, ...]:
+        if not command.words:
+            self._assign(command.assigned)
+        if not (command.words or command.redirects or command.assigned):
+            return ()
+        command.fed_by = command.fed_by or fed_by
+        if command.here is None and self.here is not None and not fed_by:
+            command.here = self.here
+        self._move(command)
+        if command.program == "alias":
+            for text in command.argv[1:]:
+                name, _, value = text.partition("=")
+                self.state.aliases[name] = value
+        elif command.program in ("export", "local", "declare", "readonly", "typeset"):
+            self._assign([word for word in command.words[1:] if ASSIGNMENT.match(word.text)])
+        self.state.add(command)
+        return tuple(range(first, len(self.state.commands)))
+
+    def _assign(self, words: list[Word]) -> None:
+        for word in words:
+            name, _, value = word.text.partition("=")
+            if self.text[self.at - 1 : self.at] == ")" and not value:
+                continue  # an array, known already
+            if word.certain or not set(value) & set("$`"):
+                self.state.variables[name] = [value]
+            else:
+                self.state.variables.pop(name, None)
+
+    def _move(self, command: Simple) -> None:
+        """`cd` changes where the commands behind it run."""
+        if command.program not in ("cd", "pushd", "popd", "chdir"):
+            return
+        words = [w for w in command.words[1:] if not w.text.startswith("-") or w.text == "-"]
+        if command.program == "popd" or (words and words[0].text == "-"):
+            self.place = None
+        elif not words:
+            self.place = "~"
+        elif words[0].certain or words[0].text.startswith(("$HOME/", "${HOME}/")):
+            self.place = joined(self.place, words[0].text)
+        elif words[0].text in ("$HOME", "${HOME}"):
+            self.place = "~"
+        else:
+            self.place = None
+
+    # --- reserved words --------------------------------------------------------------------------
+
+    def _read_reserved(
+        self, word: str, groups: list[_Group], fed_by: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        if word in _OPENERS:
+            groups.append(_Group(word, len(self.state.commands), fed_by))
+        elif word in _CLOSERS and len(groups) > 1:
+            return self._closed(groups.pop().first)
+        return ()
+
+    def _read_named(
+        self, word: str, groups: list[_Group], fed_by: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        match word:
+            case "[[":
+                self._read_condition()
+            case "function" | "coproc":
+                self._read_name()
+            case _:
+                groups.append(_Group(word, len(self.state.commands), fed_by))
+                self._read_head(word)
+        return ()
+
+    def _read_condition(self) -> None:
+        """`[[ … ]]`: `<` and `>` compare in it."""
+        while self._skip():
+            if self.text[self.at] in "<>()&|;\n":
+                self.at += 1
+                continue
+            if self.read_word()[-1] == ("]]", True, False, (), False):
+                return
+
+    def _read_name(self) -> None:
+        """Of a function or a coprocess: the latter has one only before a group."""
+        found = _FUNCTION.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+
+    def _read_head(self, word: str) -> None:
+        """`for NAME in …`, `case WORD in`: up to where commands stand again."""
+        if self._skip() and self.looks_at("((") and (end := self._arithmetic_end(self.at + 1)):
+            self.at += 2
+            self.read_arithmetic(end)
+            return
+        found: list[Word] = []
+        while self._skip() and self.text[self.at] not in "\n;":
+            before = self.at
+            found += self.read_word()
+            self.at += self.at == before
+            if word == "case" and found[-1].text == "in" and len(found) > 1:
+                return
+            if len(found) > MOST_WORDS:
+                return
+        if word != "case" and found:
+            known = len(found) == 3 and found[1].text == "in" and found[2].certain
+            self.state.variables.pop(found[0].text, None)
+            if known:
+                self.state.variables[found[0].text] = [found[2].text]
+
+    # --- redirections ----------------------------------------------------------------------------
+
+    def _read_redirect(self, command: Simple) -> bool:
+        found = _REDIRECT.match(self.text, self.at)
+        if found is None or self.text.startswith(("<(", ">("), self.at):
+            return False
+        operator = found.group(1)
+        self.at = found.end()
+        if found := _BLANKS.match(self.text, self.at):
+            self.at = found.end()
+        [*_, target] = self.read_word()
+        if operator == "<<<":
+            command.here = Here(target)
+            command.here.text = target.text
+        elif operator.startswith("<<"):
+            command.here = Here(target, target.text, operator == "<<-")
+            self.heres.append(command.here)
+        elif target.text and not (operator.endswith("&") and _NO_FILE.fullmatch(target.text)):
+            if len(command.redirects) < MOST_WORDS:
+                command.redirects.append(Redirect(operator, target))
+            if operator == "<" and target.is_file:
+                command.fed_by = target.made_by
+        return True
+
+
+def joined(place: str | None, path: str) -> str | None:
+    """A path as it is meant at a place; None: unknown."""
+    if path.startswith(("$HOME", "${HOME}")):
+        path = "~" + path.removeprefix("${HOME}").removeprefix("$HOME")
+    if path.startswith(("/", "~")):
+        return path
+    if place is None:
+        return None
+    return f"{place}/{path}" if place else path

@@ -1,0 +1,377 @@
+"""Words of a shell: quotes, escapes, variables, substitutions, here-documents.
+
+Every character is looked at a bounded number of times, whatever the text: what nests too deeply, or
+is read too often, ends the reading (`Unreadable`), and what was found so far counts.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from itertools import islice
+
+from rookery.core.command_line.output import Outputs
+from rookery.core.command_line.words import (
+    DEEPEST,
+    LONGEST,
+    MOST_COMMANDS,
+    Here,
+    Simple,
+    Word,
+)
+
+_PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()]+")
+_PLAIN_QUOTED = re.compile(r'[^"\\$`]+')
+_PLAIN_BODY = re.compile(r"[^\\$`]+")
+_PLAIN_BRACED = re.compile(r"[^}'\"\\$`]+")
+_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
+_PARAMETER = re.compile(r"[!#]?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(\[[^\]]{0,200}\])?")
+_OPERATOR = re.compile(r":?[-=+?]?")
+_PARENS = re.compile(r"[()]")
+_ANSI = re.compile(
+    r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.S
+)
+_ESCAPES = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
+_GLOBS = frozenset("*?[")
+
+
+MOST_PARENTHESES = 2000
+"""Within an arithmetic expression."""
+
+
+class Unreadable(Exception):
+    """The rest of the text is not read."""
+
+
+class State:
+    """What the readers of one line share."""
+
+    def __init__(self) -> None:
+        self.commands: list[Simple] = []
+        self.variables: dict[str, list[str]] = {}
+        """Those that were given literally in the line itself."""
+        self.aliases: dict[str, str] = {}
+        self.left = 4 * LONGEST
+        """Characters that are still read, scripts within scripts included."""
+        self.depth = 0
+
+    def descend(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise Unreadable
+
+    def spend(self, characters: int) -> None:
+        self.left -= characters
+        if self.left < 0:
+            raise Unreadable
+
+    def add(self, command: Simple) -> int:
+        if len(self.commands) >= MOST_COMMANDS:
+            raise Unreadable
+        self.commands.append(command)
+        return len(self.commands) - 1
+
+
+class _Parts:
+    """A word while it is read."""
+
+    __slots__ = ("certain", "file", "made_by", "quoted", "split", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.certain, self.quoted, self.file = True, False, False
+        self.made_by: list[int] = []
+        self.split: list[str] = []
+        """Words before this one, where a variable without quotes holds several."""
+
+    def word(self) -> Word:
+        text = "".join(self.texts)
+        return Word(text, self.certain, self.quoted, tuple(self.made_by), self.file)
+
+
+class Scanner(ABC):
+    def __init__(self, text: str, state: State, level: int = 0, place: str | None = "") -> None:
+        self.text, self.at = text, 0
+        self.state, self.level, self.place = state, level, place
+        self.heres: list[Here] = []
+        state.spend(len(text))
+
+    @abstractmethod
+    def read_list(self, closer: str) -> None:
+        """Commands up to `closer`, or to the end."""
+
+    def looks_at(self, text: str) -> bool:
+        return self.text.startswith(text, self.at)
+
+    # --- a word ----------------------------------------------------------------------------------
+
+    def read_word(self) -> list[Word]:
+        """The word that begins here; several, where a variable of the line holds several."""
+        parts, text = _Parts(), self.text
+        while self.at < len(text):
+            if found := _PLAIN.match(text, self.at):
+                plain = found.group()
+                parts.texts.append(plain)
+                parts.certain = parts.certain and not _GLOBS.intersection(plain)
+                self.at = found.end()
+            elif not self._read_part(parts):
+                break
+        return [*(Word(each) for each in parts.split), parts.word()]
+
+    def _read_part(self, parts: _Parts) -> bool:
+        """One quotation, escape, substitution; False: the word ends here."""
+        sign = self.text[self.at]
+        if sign == "'":
+            end = self.text.find("'", self.at + 1)
+            end = end if end >= 0 else len(self.text)
+            parts.texts.append(self.text[self.at + 1 : end])
+            parts.quoted, self.at = True, end + 1
+        elif sign == '"':
+            self.at += 1
+            self._read_quoted(parts)
+            parts.quoted = True
+        elif sign == "\\":
+            self._read_escape(parts)
+        elif sign == "$":
+            self._read_dollar(parts, quoted=False)
+        elif sign == "`":
+            self._read_backticks(parts)
+        elif sign in "<>" and self.looks_at(sign + "("):
+            self.at += 2
+            self._substituted(parts)
+            parts.texts[:] = ["/dev/fd/63"]
+            parts.file = True
+        elif sign == "(" and parts.texts and parts.texts[-1][-1:] in ("?", "*", "+", "@", "!"):
+            self._read_extended_glob(parts)
+        else:
+            return False
+        return True
+
+    def _read_escape(self, parts: _Parts) -> None:
+        if self.looks_at("\\\n"):
+            self.at += 2
+            return
+        parts.texts.append(self.text[self.at + 1 : self.at + 2])
+        parts.quoted = True
+        self.at += 2
+
+    def _read_extended_glob(self, parts: _Parts) -> None:
+        """`!(keep)`: which files it names is known only where they are."""
+        end = self.text.find(")", self.at)
+        end = end if end >= 0 else len(self.text)
+        parts.texts.append(self.text[self.at : end + 1])
+        parts.certain, self.at = False, end + 1
+
+    def _read_quoted(self, parts: _Parts) -> None:
+        """Up to the closing double quote."""
+        while self.at < len(self.text):
+            if found := _PLAIN_QUOTED.match(self.text, self.at):
+                parts.texts.append(found.group())
+                self.at = found.end()
+                continue
+            sign = self.text[self.at]
+            if sign == '"':
+                self.at += 1
+                return
+            self._read_within(parts, sign, '"\\$`')
+
+    def _read_within(self, parts: _Parts, sign: str, escapable: str) -> None:
+        """What means something also between double quotes."""
+        if sign == "$":
+            self._read_dollar(parts, quoted=True)
+        elif sign == "`":
+            self._read_backticks(parts)
+        else:
+            after = self.text[self.at + 1 : self.at + 2]
+            if after != "\n":
+                parts.texts.append(after if after and after in escapable else sign + after)
+            self.at += 2
+
+    def read_body(self) -> Word:
+        """The whole text, as between double quotes: a here-document."""
+        parts = _Parts()
+        while self.at < len(self.text):
+            if found := _PLAIN_BODY.match(self.text, self.at):
+                parts.texts.append(found.group())
+                self.at = found.end()
+            else:
+                self._read_within(parts, self.text[self.at], "\\$`")
+        return parts.word()
+
+    # --- what a dollar begins --------------------------------------------------------------------
+
+    def _read_dollar(self, parts: _Parts, *, quoted: bool) -> None:
+        text, at = self.text, self.at
+        after = text[at + 1 : at + 2]
+        if after == "'" and not quoted:
+            self._read_ansi(parts)
+        elif after == '"' and not quoted:
+            self.at += 1
+        elif after == "(":
+            if text.startswith("((", at + 1) and (end := self._arithmetic_end(at + 2)):
+                self.at += 3
+                self.read_arithmetic(end, parts)
+                parts.texts.append("0")
+            else:
+                self.at += 2
+                self._substituted(parts)
+        elif after == "{":
+            self.at += 2
+            self._read_braced(parts, quoted)
+        elif found := _NAME.match(text, at + 1):
+            self.at = found.end()
+            self._put_variable(parts, found.group(), f"${found.group()}", quoted)
+        else:
+            parts.texts.append("$")
+            self.at += 1
+
+    def _read_ansi(self, parts: _Parts) -> None:
+        """`$'…'`, with its escapes."""
+        end, text = self.at + 2, self.text
+        while end < len(text) and text[end] != "'":
+            end += 2 if text[end] == "\\" else 1
+        parts.texts.append(_ANSI.sub(_unescaped, text[self.at + 2 : end]))
+        parts.quoted, self.at = True, end + 1
+
+    def _substituted(self, parts: _Parts) -> None:
+        """`$(…)`, its opening read already."""
+        first = len(self.state.commands)
+        self._inside(self, ")")
+        self._put_output(parts, first)
+
+    def _put_output(self, parts: _Parts, first: int) -> None:
+        made_by = range(first, len(self.state.commands))
+        written = Outputs(self.state.commands).of(made_by)
+        if written is not None:
+            self.state.spend(len(written))
+            parts.texts.append(written.rstrip("\n"))
+        parts.made_by += made_by
+        parts.certain = False
+
+    def _inside(self, reader: "Scanner", closer: str) -> None:
+        place = self.place
+        self.state.descend()
+        reader.read_list(closer)
+        self.state.depth -= 1
+        self.place = place
+
+    def _read_backticks(self, parts: _Parts) -> None:
+        found = _BACKTICKS.match(self.text, self.at + 1)
+        inner = found.group(1) if found else self.text[self.at + 1 :]
+        self.at = found.end() if found else len(self.text)
+        first = len(self.state.commands)
+        plain = re.sub(r"\\([$`\\])", r"\1", inner)
+        self._inside(self.again(plain), "")
+        self._put_output(parts, first)
+
+    def again(self, text: str) -> "Scanner":
+        """Another reader of the same line, of text that is in it or comes from it."""
+        return type(self)(text, self.state, self.level, self.place)
+
+    def _arithmetic_end(self, start: int) -> int:
+        """Where `((…))` ends whose second parenthesis stands at `start`; 0: it is none."""
+        depth = 0
+        for found in islice(_PARENS.finditer(self.text, start), MOST_PARENTHESES):
+            depth += 1 if found.group() == "(" else -1
+            if not depth:
+                return found.start() if self.text.startswith("))", found.start()) else 0
+        return 0
+
+    def read_arithmetic(self, end: int, parts: _Parts | None = None) -> None:
+        """Numbers run nothing, but the substitutions among them do."""
+        parts = parts or _Parts()
+        self.state.descend()
+        while self.at < end:
+            sign = self.text[self.at]
+            if sign == "$":
+                self._read_dollar(parts, quoted=True)
+            elif sign == "`":
+                self._read_backticks(parts)
+            else:
+                self.at += 1
+        self.state.depth -= 1
+        parts.certain = False
+        self.at = max(self.at, end + 2)
+
+    def _read_braced(self, parts: _Parts, quoted: bool) -> None:
+        """`${…}`, its opening read already."""
+        self.state.descend()
+        start = self.at
+        found = _PARAMETER.match(self.text, self.at)
+        name = found.group(1) if found else ""
+        listed = bool(found and found.group(2))
+        self.at = found.end() if found else self.at
+        operator = _OPERATOR.match(self.text, self.at)
+        self.at = operator.end() if operator else self.at
+        inner = _Parts()
+        while self.at < len(self.text) and self.text[self.at] != "}":
+            if plain := _PLAIN_BRACED.match(self.text, self.at):
+                inner.texts.append(plain.group())
+                self.at = plain.end()
+            elif (self.text[self.at] in "\"'" and quoted) or not self._read_part(inner):
+                self.at += 1
+        self.at += 1
+        self.state.depth -= 1
+        parts.made_by += inner.made_by
+        chosen = operator.group()[-1:] if operator else ""
+        if chosen in ("-", "=", "+") and (chosen == "+" or name not in self.state.variables):
+            parts.texts.append("".join(inner.texts))
+            parts.certain = False
+        else:
+            shown = "${" + self.text[start : self.at]
+            plainly = f"${name}" if shown == "${" + name + "}" else shown
+            self._put_variable(
+                parts, name if not inner.texts else "", plainly, quoted and not listed
+            )
+
+    def _put_variable(self, parts: _Parts, name: str, shown: str, quoted: bool) -> None:
+        known = self.state.variables.get(name)
+        if name == "IFS" and not quoted and known is None:  # it parts words as a blank does
+            parts.split.append("".join(parts.texts))
+            parts.texts = []
+            return
+        if known is None:
+            parts.texts.append(shown)
+            parts.certain = False
+            return
+        self.state.spend(sum(map(len, known)))
+        words = [" ".join(known)] if quoted else [w for each in known for w in each.split()]
+        if len(words) > 1:
+            head = "".join(parts.texts) + words[0]
+            parts.split += [head, *words[1:-1]]
+            parts.texts = [words[-1]]
+        else:
+            parts.texts += words
+
+    # --- here-documents --------------------------------------------------------------------------
+
+    def read_heres(self) -> None:
+        """Right behind a line's end: the texts that the line's commands are given."""
+        for here in self.heres:
+            lines: list[str] = []
+            while self.at < len(self.text):
+                end = self.text.find("\n", self.at)
+                end = end if end >= 0 else len(self.text)
+                line = self.text[self.at : end]
+                self.at = min(end + 1, len(self.text))
+                line = line.lstrip("\t") if here.strips else line
+                if line.rstrip("\r") == here.until:
+                    break
+                lines.append(line)
+            body = "\n".join(lines)
+            if not here.word.quoted and ("$" in body or "`" in body):
+                here.word = self.again(body).read_body()
+                body = here.word.text
+            here.text = body
+        self.heres = []
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found.group(1)
+    if code[0] in "xuU" and len(code) > 1:
+        number = int(code[1:], 16)
+        return chr(number) if number < 0x110000 else ""
+    if code[0] in "01234567":
+        return chr(int(code, 8))
+    if code[0] == "c" and len(code) > 1:
+        return chr(ord(code[1]) & 0x1F)
+    return _ESCAPES.get(code, code)

@@ -1,0 +1,273 @@
+"""Wrappers that say in a way of their own what they run: `find -exec`, `xargs`, `ssh`, `docker
+exec`, `git bisect run`, …"""
+
+from collections.abc import Iterator, Sequence
+
+from rookery.core.command_line import interpreters
+from rookery.core.command_line.arguments import Arguments, first_operand, values_of
+from rookery.core.command_line.words import FROM_INPUT, Inner, Word, listed
+
+
+def _joined(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _eval(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    place = 1 if rest and rest[0].text == "--" else 0
+    yield Inner(script=_joined(rest[place:]))
+
+
+def _trap(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    place = 1 if rest and rest[0].text == "--" else 0
+    if len(rest) > place + 1 and rest[place].text not in ("-", "-l", "-p"):
+        yield Inner(script=rest[place].text)
+
+
+def _source(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    if rest and rest[0].is_file:
+        yield Inner(words=[rest[0]], script="")
+    elif rest and rest[0].text == "/dev/stdin":
+        yield FROM_INPUT
+
+
+def _watch(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    place = first_operand(rest, ("-n", "--interval", "-q", "--equexit"))
+    yield Inner(script=_joined(rest[place:]))
+
+
+def _flock(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    place = first_operand(rest, ("-w", "--timeout", "-E", "--conflict-exit-code"), 1)
+    if place < len(rest) and rest[place].text not in ("-c", "--command"):
+        yield Inner(rest[place:])
+
+
+def _user(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """`runuser -u me -- git push`, `sg docker 'docker ps'`."""
+    if program == "sg":
+        place = first_operand(rest, (), 1)
+        if place < len(rest) and rest[place].text != "-c":
+            yield Inner(script=_joined(rest[place:]))
+    elif any(word.text in ("-u", "--user") or word.text.startswith("--user=") for word in rest):
+        yield Inner(rest[first_operand(rest, ("-u", "--user", "-g", "-G", "-s")) :])
+
+
+def _xargs(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    values = "-a -d -E -I -L -n -P -s --arg-file --delimiter --replace --max-args --max-procs"
+    place = first_operand(rest, [*values.split(), "--max-lines", "--max-chars"])
+    if place < len(rest):
+        yield Inner(rest[place:], own_input=False)
+
+
+def _parallel(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    values = "-j -n -N -P -a -S -I -C -d --jobs --arg-file --colsep --delimiter --max-args"
+    place = first_operand(rest, [*values.split(), "--sshlogin", "--results", "--joblog"])
+    texts = [word.text for word in rest]
+    ends = [at for at in range(place, len(rest)) if texts[at].startswith(":::")]
+    words = rest[place : ends[0]] if ends else rest[place:]
+    if words:
+        yield Inner(script=_joined(words), own_input=False)
+    else:
+        yield from (Inner(script=text) for text in texts[place + 1 :])
+
+
+def _find(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    place = 0
+    while place < len(rest):
+        if rest[place].text in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = place + 1
+            while end < len(rest) and rest[end].text not in (";", "+"):
+                end += 1
+            if end > place + 1:
+                yield Inner(rest[place + 1 : end], own_input=False)
+            place = end
+        place += 1
+
+
+def _fd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    for place, word in enumerate(rest):
+        if word.text in ("-x", "-X", "--exec", "--exec-batch") and place + 1 < len(rest):
+            yield Inner(rest[place + 1 :], own_input=False)
+            return
+
+
+def _ssh(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """Behind the host, a script that the shell there reads."""
+    values = values_of("ssh")
+    options = Arguments(rest, values).values("-o")
+    for each in options:
+        name, _, value = each.text.replace(" ", "=", 1).partition("=")
+        if name.lower() in ("proxycommand", "localcommand", "knownhostscommand"):
+            yield Inner(script=value)
+    place = first_operand(rest, values, 1)
+    if place < len(rest):  # more options may stand behind the host
+        place += first_operand(rest[place:], values)
+    if place < len(rest):
+        yield Inner(script=_joined(rest[place:]), remote="host")
+    elif program == "ssh":
+        yield FROM_INPUT._replace(remote="host")
+
+
+def _container(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """`docker exec NAME cmd`, `docker run IMAGE cmd`, `docker compose exec SERVICE cmd`."""
+    place = first_operand(rest, values_of("docker"))
+    if place < len(rest) and rest[place].text in ("compose", "container"):
+        place += 1 + first_operand(rest[place + 1 :], values_of("compose"))
+    yield from _in_container(rest[place:])
+
+
+def _compose(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    yield from _in_container(rest[first_operand(rest, values_of("compose")) :])
+
+
+_CONTAINER_VALUES = listed(
+    "-e -u -w -v -p -l -h -m -a --env --user --workdir --volume --publish --name --network "
+    "--net --entrypoint --label --hostname --memory --cpus --mount --env-file --add-host "
+    "--platform --restart --device --gpus --link --dns --ip --ipc --pid --shm-size --tmpfs "
+    "--ulimit --userns --cap-add --cap-drop --security-opt --log-driver --log-opt --index "
+    "--detach-keys --pull"
+)
+
+
+def _in_container(rest: Sequence[Word]) -> Iterator[Inner]:
+    if not rest or rest[0].text not in ("exec", "run"):
+        return
+    behind = rest[1:]
+    entry = Arguments(behind, _CONTAINER_VALUES).value("--entrypoint")
+    place = first_operand(behind, _CONTAINER_VALUES, 1)
+    words = [*([Word(entry)] if entry else []), *behind[place:]]
+    if words:
+        yield Inner(words, remote="container")
+
+
+def _behind_dashes(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """`kubectl exec POD -- cmd`, `lxc exec NAME -- cmd`."""
+    texts = [word.text for word in rest]
+    verb = first_operand(rest, values_of(program))
+    if texts[verb : verb + 1] not in (["exec"], ["run"], ["debug"], ["shell"], ["ssh"]):
+        return
+    if "--" in texts:
+        yield Inner(rest[texts.index("--") + 1 :], remote="container")
+    elif program in ("adb", "kubectl", "oc", "lxc", "incus", "multipass"):
+        place = verb + 1 if program == "adb" else verb + 2
+        yield Inner(script=_joined(rest[place:]), remote="container")
+
+
+def _tmux(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """What is sent to a shell there, or started in a new window."""
+    values = listed("-t -c -n -s -x -y -F -e -L -S -f -l -N -b")
+    names = {"send-keys", "send", "new-session", "new", "new-window", "neww", "split-window"}
+    names |= {"splitw", "run-shell", "run", "respawn-pane", "if-shell", "stuff"}
+    for place, word in enumerate(rest):
+        if word.text in names:
+            behind = rest[place + 1 :]
+            keys = ("Enter", "C-m", "KPEnter")
+            words = [w for w in behind[first_operand(behind, values) :] if w.text not in keys]
+            yield Inner(script=_joined(words))
+            return
+
+
+def _git(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    values = values_of("git")
+    place = first_operand(rest, values)
+    if place >= len(rest):
+        return
+    verb, behind = rest[place].text, rest[place + 1 :]
+    for each in Arguments(rest[:place], values).values("-c"):
+        name, _, value = each.text.partition("=")
+        if name == f"alias.{verb}":
+            if value.startswith("!"):
+                yield Inner(script=f"{value[1:]} {_joined(behind)}")
+            else:
+                yield Inner([Word("git"), *map(Word, value.split()), *behind])
+    match verb:
+        case "submodule":
+            texts = [word.text for word in behind]
+            if "foreach" in texts:
+                words = behind[texts.index("foreach") + 1 :]
+                yield Inner(script=_joined(words[first_operand(words) :]))
+        case "bisect" if behind and behind[0].text == "run":
+            yield Inner(behind[1:])
+        case "rebase" | "difftool" | "filter-branch":
+            options = listed(
+                "-x --exec --extcmd --tree-filter --index-filter --msg-filter --env-filter "
+                "--commit-filter --parent-filter"
+            )
+            for each in Arguments(behind, options).values(*options):
+                yield Inner(script=each.text)
+
+
+def _tar(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    found = Arguments(rest, values_of("tar"))
+    for each in found.values("--to-command", "-I", "--use-compress-program", "-F"):
+        yield Inner(script=each.text)
+    for each in found.values("--checkpoint-action"):
+        if each.text.startswith("exec="):
+            yield Inner(script=each.text.removeprefix("exec="))
+
+
+def _at(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    if not {"-l", "-d", "-r", "-c", "-f"} & {word.text for word in rest}:
+        yield FROM_INPUT
+
+
+def _cmd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """Windows' shells: what stands behind `/c` or `-Command`."""
+    for place, word in enumerate(rest):
+        if word.text.lower() in ("/c", "/k", "-c", "-command", "-commandwithargs"):
+            yield Inner(script=_joined(rest[place + 1 :]))
+            return
+
+
+def _concurrently(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    values = ("-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-m", "--max-processes")
+    yield from (Inner(script=each.text) for each in Arguments(rest, values).operands)
+
+
+WAYS = {
+    **interpreters.WAYS,
+    "eval": _eval,
+    "trap": _trap,
+    "source": _source,
+    ".": _source,
+    "watch": _watch,
+    "flock": _flock,
+    "sg": _user,
+    "runuser": _user,
+    "su": _user,
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "parallel": _parallel,
+    "find": _find,
+    "gfind": _find,
+    "fd": _fd,
+    "fdfind": _fd,
+    "ssh": _ssh,
+    "mosh": _ssh,
+    "autossh": _ssh,
+    "docker": _container,
+    "podman": _container,
+    "nerdctl": _container,
+    "docker-compose": _compose,
+    "podman-compose": _compose,
+    "kubectl": _behind_dashes,
+    "oc": _behind_dashes,
+    "k": _behind_dashes,
+    "lxc": _behind_dashes,
+    "incus": _behind_dashes,
+    "multipass": _behind_dashes,
+    "adb": _behind_dashes,
+    "heroku": _behind_dashes,
+    "tmux": _tmux,
+    "screen": _tmux,
+    "git": _git,
+    "tar": _tar,
+    "gtar": _tar,
+    "at": _at,
+    "batch": _at,
+    "cmd": _cmd,
+    "cmd.exe": _cmd,
+    "powershell": _cmd,
+    "pwsh": _cmd,
+    "wsl": lambda _program, rest: iter([Inner(rest[first_operand(rest, ("-d", "-u")) :])]),
+    "concurrently": _concurrently,
+}

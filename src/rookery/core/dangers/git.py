@@ -1,0 +1,122 @@
+"""Git: what loses commits, branches or work that was never committed."""
+
+from rookery.core.command_line.arguments import Arguments, first_operand, values_of
+from rookery.core.command_line.words import Simple, listed
+from rookery.core.dangers.tables import find, rows_of
+
+_ROWS = rows_of("""
+push -d|--delete !-n|--dry-run :: deletes branches of a remote (git push --delete)
+push --mirror|--prune !-n|--dry-run :: deletes branches of a remote (git push --mirror, --prune)
+push -f|--force|--force-with-lease !-n|--dry-run :: rewrites a remote's history (git push --force)
+push @+* !-n|--dry-run :: rewrites a remote's history (git push +branch)
+push @:* !-n|--dry-run :: deletes branches of a remote (git push :branch)
+send-pack --force|--mirror !--dry-run :: rewrites a remote's history (git send-pack --force)
+reset --hard|--merge :: drops uncommitted work (git reset --hard)
+clean -f|--force !-n|--dry-run :: deletes untracked files (git clean -f)
+switch -f|--force|--discard-changes :: drops uncommitted work (git switch --discard-changes)
+switch -C|--force-create :: moves a branch, its commits may be lost (git switch -C)
+branch -D :: deletes branches that may not be merged (git branch -D)
+branch -d|--delete -f|--force :: deletes branches that may not be merged (git branch -D)
+branch -f|--force :: moves a branch, its commits may be lost (git branch -f)
+stash drop|clear :: deletes stashed work (git stash drop)
+tag -d|--delete :: deletes tags (git tag -d)
+tag -f|--force :: moves a tag (git tag -f)
+filter-branch :: rewrites the whole history (git filter-branch)
+filter-repo !--analyze|--dry-run :: rewrites the whole history (git filter-repo)
+lfs migrate import|export :: rewrites the whole history (git lfs migrate)
+lfs prune !-d|--dry-run :: deletes local copies of large files (git lfs prune)
+reflog expire|delete !-n|--dry-run :: deletes the way back to lost commits (git reflog expire)
+gc --prune=now|--prune=all|--prune=0* :: deletes the way back to lost commits (git gc --prune)
+prune !-n|--dry-run :: deletes the way back to lost commits (git prune)
+update-ref -d|--delete :: deletes a branch or tag (git update-ref -d)
+update-ref --stdin :: changes branches by what it reads (git update-ref --stdin)
+symbolic-ref -d|--delete :: deletes a reference (git symbolic-ref -d)
+notes remove|prune !-n|--dry-run :: deletes notes (git notes remove)
+replace -d|--delete :: deletes replacements (git replace -d)
+worktree remove -f|--force :: deletes a worktree with its changes (git worktree remove --force)
+submodule deinit -f|--force :: deletes a submodule's work (git submodule deinit --force)
+rm -f|--force !-n|--dry-run|--cached :: deletes files with their changes (git rm -f)
+read-tree --reset -u :: drops uncommitted work (git read-tree --reset -u)
+checkout-index -f|--force :: overwrites files (git checkout-index -f)
+annex drop|dropunused|drop-key --force :: deletes the last copy of files (git annex drop --force)
+annex uninit :: deletes the annex
+""")
+
+_NAMES = listed(
+    "c cc cfg cjs conf cpp cs css csv env go gradle h hpp html ini java js json jsx kt less lock "
+    "log lua md mjs php pl properties py rb rs rst sass scala scss sh sql svelte swift tf toml ts "
+    "tsx txt vue xml yaml yml zig"
+)
+"""Endings by which a word is a file, not a branch."""
+
+
+def judge(command: Simple, arguments: Arguments) -> str:
+    """`git`, with whatever options before its subcommand."""
+    place = first_operand(command.words[1:], values_of("git")) + 1
+    verb = command.words[place].text if place < len(command.words) else ""
+    behind = Arguments(command.words[place + 1 :], _VALUES.get(verb, ()))
+    if "-h" in behind.options and verb not in ("grep", "ls-remote", "archive"):
+        return ""
+    match verb:
+        case "checkout":
+            return _checkout(command, place, behind)
+        case "restore":
+            return _restore(behind)
+        case "clean":
+            settings = [word.text.lower() for word in arguments.values("-c")]
+            if "clean.requireforce=false" in settings and not behind.has("-n", "--dry-run"):
+                return "deletes untracked files (git clean)"
+    behind.operands.insert(0, command.words[place]) if verb else None
+    return find(_ROWS, behind)
+
+
+_VALUES = {
+    "push": ("-o", "--push-option", "--repo", "--receive-pack", "--exec"),
+    "checkout": ("-b", "-B", "--orphan", "--conflict"),
+    "restore": ("-s", "--source", "--conflict"),
+    "switch": ("-c", "--create", "--orphan", "--conflict"),
+    "commit": ("-m", "-F", "-C", "-c", "-t", "--message", "--file", "--author", "--date"),
+    "tag": ("-m", "-F", "-u", "-n", "--message", "--file", "--sort", "--format", "--contains"),
+    "branch": ("-u", "--set-upstream-to", "--sort", "--format", "--contains"),
+    "stash": ("-m", "--message"),
+    "clean": ("-e", "--exclude"),
+    "reset": ("--pathspec-from-file",),
+    "notes": ("--ref", "-m", "-F"),
+    "filter-repo": ("--path", "--refs", "--path-rename"),
+}
+
+
+def _checkout(command: Simple, place: int, behind: Arguments) -> str:
+    """A branch, or the files that it overwrites."""
+    texts = [word.text for word in command.words[place + 1 :]]
+    operands = [word.text for word in behind.operands]
+    if behind.has("-f", "--force"):
+        return "drops uncommitted work (git checkout --force)"
+    if "-B" in behind.options:
+        return "moves a branch, its commits may be lost (git checkout -B)"
+    if behind.has("-b", "--orphan", "--track", "-t", "--detach", "-d", "-p", "--patch"):
+        return ""
+    files = "--" in texts and bool(texts[texts.index("--") + 1 :])
+    if files or len(operands) > 1 or any(map(_is_file, operands)):
+        return "drops uncommitted work (git checkout of files)"
+    if behind.has("--ours", "--theirs", "--pathspec-from-file"):
+        return "drops uncommitted work (git checkout of files)"
+    return ""
+
+
+def _is_file(text: str) -> bool:
+    if text in (".", "..") or text.startswith(("./", "../", ":/", ":(", ":!", "*")):
+        return True
+    if text.endswith("/") or "*" in text:
+        return True
+    return "." in text and text.rpartition(".")[2].lower() in _NAMES
+
+
+def _restore(behind: Arguments) -> str:
+    """What is only taken out of the index is still in the working tree."""
+    staged = behind.has("-S", "--staged")
+    if (staged and not behind.has("-W", "--worktree")) or behind.has("-p", "--patch"):
+        return ""
+    if behind.operands or behind.has("--pathspec-from-file"):
+        return "drops uncommitted work (git restore)"
+    return ""
