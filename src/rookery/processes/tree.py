@@ -33,8 +33,13 @@ class Process(NamedTuple):
 
 def start_time(pid: int) -> str | None:
     """When a process started, as a word to be compared; None when it is gone or dead."""
-    found = _read_stat(pid) if LINUX else next(_read_ps("-p", str(pid)), None)
+    found = process(pid)
     return found.start if found and not found.dead else None
+
+
+def process(pid: int) -> Process | None:
+    """One row of the table; also of a process that is dead and waits for its parent."""
+    return _read_stat(pid) if LINUX else next(_read_ps("-p", str(pid)), None)
 
 
 def alive(pid: int, start: str) -> bool:
@@ -283,7 +288,7 @@ def _scan_marks() -> Iterator[tuple[int, str]]:
 # ---------------------------------------------------------------- macOS: ps
 
 
-def _ps(*arguments: str) -> list[str]:
+def ps(*arguments: str) -> list[str]:
     # -o once per column: after `=` BSD's ps takes the rest of the argument for the heading.
     done = subprocess.run(
         ["ps", *arguments],
@@ -297,14 +302,14 @@ def _ps(*arguments: str) -> list[str]:
 
 def _read_ps(*which: str) -> Iterator[Process]:
     columns = ("pid", "ppid", "pgid", "stat", "lstart")
-    for line in _ps(*which, *(word for name in columns for word in ("-o", f"{name}="))):
+    for line in ps(*which, *(word for name in columns for word in ("-o", f"{name}="))):
         pid, parent, group, state, *start = line.split()
         yield Process(int(pid), " ".join(start), int(parent), int(group), state[0] == "Z")
 
 
 def _read_ps_marks() -> Iterator[tuple[int, str]]:
     """`ps e` shows the environment behind the command, of this user's processes alone."""
-    for line in _ps("xeww", "-o", "pid=", "-o", "command="):
+    for line in ps("xeww", "-o", "pid=", "-o", "command="):
         pid, *words = line.split()
         for word in words:
             if word.startswith(f"{MARK}="):

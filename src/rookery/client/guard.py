@@ -1,0 +1,126 @@
+"""Who may answer asks and change modes, rules and settings: a person, never an agent of this home.
+
+A process is an agent's when it, or any of its parents, is one of these (`docs/security.md`):
+
+- recorded as an agent of the home (`processes.roots`);
+- a worker, its warden, a warm process or `rookery agent` of the home, known by its command line,
+  which no other process can change: so it helps nothing to delete the record;
+- in a control group that was made for an agent of the home, or marked in its environment: orphans
+  whose agent, worker and warden are all dead.
+
+A worker asks this about whoever connects, at once, and a client about itself before it writes.
+"""
+
+import os
+from collections.abc import Sequence
+
+from rookery import paths
+from rookery.processes import ancestry, cgroups, roots
+from rookery.processes.lineage import MARK
+
+WARM = ["-m", "rookery.agent.warm"]
+FLAGS = ("--home", "--session", "--ready-fd")
+
+_judges_others = False
+
+
+class FromAgent(Exception):
+    """This process was started by an agent; the message says what it therefore may not do."""
+
+
+def judge_others() -> None:
+    """This process is a worker: it acts for clients, each of which it judges itself."""
+    global _judges_others  # noqa: PLW0603 - what a process is, it is for good
+    _judges_others = True
+
+
+def of_an_agent(home: str) -> bool:
+    """Whether this process descends from an agent of the home. Where the system does not tell
+    (no /proc), it does not: the worker, which sees more, has the last word."""
+    if _judges_others:
+        return False
+    try:
+        return is_agents(os.getpid(), home)
+    except (OSError, ancestry.Gone):
+        return False
+
+
+def require_person(home: str, what: str) -> None:
+    """Raises FromAgent. `what` completes the sentence: "answer asks"."""
+    if of_an_agent(home):
+        raise FromAgent(
+            f"An agent cannot {what}, and this command was started by one. "
+            "Run it in a terminal of your own."
+        )
+
+
+def is_agents(pid: int, home: str) -> bool:
+    """Whether a process descends from an agent of the home. Raises Gone, and OSError where the
+    system tells nothing about processes."""
+    line = list(ancestry.line_of(pid))
+    for process in line:
+        if roots.is_one(home, process.pid, process.start):
+            return True
+        if _is_ours(process.pid, ancestry.command_line(process.pid), home):
+            return True
+    tag = home_tag(home)
+    if tag and cgroups.holds(pid, tag):
+        return True
+    return any(_is_marked(process.pid, home, tag) for process in line)
+
+
+def home_tag(home: str) -> str:
+    """The same however the home's path is spelled; "" where there is none."""
+    try:
+        found = os.stat(home)
+    except OSError:
+        return ""
+    return f"{found.st_dev:x}-{found.st_ino:x}"
+
+
+def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:
+    if len(argv) >= 6 and tuple(argv[-6::2]) == FLAGS:
+        return _same(argv[-5], home)
+    if WARM[1] in argv and argv[argv.index(WARM[1]) - 1] == WARM[0]:
+        return _serves(pid, home)
+    return _is_own_agent(argv) and _serves(pid, home)
+
+
+def _is_own_agent(argv: Sequence[str]) -> bool:
+    """`python … -m rookery agent …` or `python …/rookery agent …`."""
+    for place, word in enumerate(argv[1:-1], 1):
+        if word == "rookery" and argv[place - 1] == "-m":
+            return argv[place + 1] == "agent"
+        if os.path.basename(word) == "rookery" and not word.startswith("-"):
+            return argv[place + 1] == "agent"
+        if not word.startswith("-"):
+            return False
+    return False
+
+
+def _serves(pid: int, home: str) -> bool:
+    """The home of a process, which only its environment tells; where that is hidden: this one."""
+    found = ancestry.environment(pid)
+    if found is None:
+        return True
+    own = found.get("ROOKERY_HOME") or os.path.join(found.get("HOME") or "~", ".rookery")
+    own = os.path.expanduser(own)
+    return not os.path.isabs(own) or _same(own, home)
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _is_marked(pid: int, home: str, tag: str) -> bool:
+    """The mark names a session of this home, or the home itself."""
+    mark = (ancestry.environment(pid) or {}).get(MARK, "")
+    session = mark.rpartition(".")[0]
+    if not session:
+        return False
+    return session == tag or (
+        paths.is_id(session) and os.path.isdir(paths.session_dir(home, session))
+    )

@@ -1,0 +1,97 @@
+"""Where a process comes from: its parents up to the first, its command line, its environment.
+
+Only the parents of one process are walked, never the whole table: a check costs as much as the
+process is deep. A step is taken again when the child was passed on while its parent was read, so
+that no process of another's takes a dead parent's place.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from rookery.processes import tree
+from rookery.processes.lineage import LINUX
+from rookery.processes.tree import Process
+
+DEEPEST = 1000
+TRIES = 100
+"""Of one step; each means that a parent ended in that moment."""
+
+
+class Gone(Exception):
+    """The process ended before it could be looked at."""
+
+
+def line_of(pid: int) -> Iterator[Process]:
+    """The process itself, then its parents, the nearest first. Raises Gone."""
+    process = tree.process(pid)
+    if process is None or process.dead:
+        raise Gone
+    if not LINUX:
+        yield from _in_table(process)
+        return
+    for _ in range(DEEPEST):
+        yield process
+        found = _parent(process)
+        if found is None:
+            return
+        process = found
+
+
+def _parent(child: Process) -> Process | None:
+    """None: there is no parent, or none that can be seen (another namespace, hidepid)."""
+    for _ in range(TRIES):
+        if child.parent <= 0:
+            return None
+        parent = tree.process(child.parent)
+        now = tree.process(child.pid)
+        if now is None or now.start != child.start:
+            raise Gone
+        if now.parent == child.parent:
+            return parent
+        child = now
+    raise Gone
+
+
+def _in_table(process: Process) -> Iterator[Process]:
+    rows = {row.pid: row for row in tree.table()}
+    for _ in range(DEEPEST):
+        yield process
+        found = rows.get(process.parent)
+        if found is None or found.pid == process.pid:
+            return
+        process = found
+
+
+def command_line(pid: int) -> list[str]:
+    """Empty where it is gone or cannot be read."""
+    if not LINUX:
+        return " ".join(tree.ps("-ww", "-p", str(pid), "-o", "command=")).split()
+    data = _read(f"/proc/{pid}/cmdline")
+    return [os.fsdecode(word) for word in data.split(b"\0")[:-1]]
+
+
+def environment(pid: int) -> dict[str, str] | None:
+    """As the process was started with; None where it cannot be read."""
+    if not LINUX:
+        return _shown_environment(pid)
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    pairs = (entry.partition(b"=") for entry in data.split(b"\0") if b"=" in entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def _shown_environment(pid: int) -> dict[str, str] | None:
+    """`ps e` shows it behind the command, of this user's processes alone."""
+    words = " ".join(tree.ps("eww", "-p", str(pid), "-o", "command=")).split()
+    pairs = (word.partition("=") for word in words if "=" in word)
+    return {name: value for name, _, value in pairs} or None
+
+
+def _read(path: str) -> bytes:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return b""
