@@ -8,6 +8,7 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
+from rookery.core import held_settings
 from rookery.core.clearing import is_folded
 from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
@@ -59,6 +60,8 @@ def show(
             if not folded:
                 _print(screen, log, first, final, full=full)
             if words := asking_words(log.header_before(last + 1)):
+                screen.note(words)
+            if words := held_settings.note(log.header_before(last + 1)):
                 screen.note(words)
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
