@@ -10,7 +10,7 @@ import pytest
 from rookery import settings
 from rookery.config import load
 from rookery.core.policy import Policy
-from tests.cli.driving import Terminal, rookery
+from tests.cli.driving import Terminal, made, rookery
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -227,3 +227,51 @@ def test_U12_keys_are_shown_and_a_slip_is_told_with_its_line(home: Path) -> None
         done = rookery("config", "show")
         assert done.code == 1
         assert words in " ".join(done.err.split())
+
+
+RULE = '[[policy.rules]]\ndo = "allow"\nexact = "make\\nrm -r x"\n'
+
+
+def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
+    assert "Nothing waits" in rookery("config", "confirm").err
+    made({"text": "hello"})
+    (home / "config.toml").write_text(RULE)
+    with Terminal("config", "confirm") as terminal:
+        assert "make ⏎ rm -r x" in terminal.read_until("Let it hold?")
+        terminal.type("\n")
+        assert terminal.end().code == 1
+    shown = json.loads(rookery("config", "confirm", "--json").out)
+    assert (len(shown["held"]), len(shown["loosens"])) == (16, 1)
+    with Terminal("config", "confirm") as terminal:
+        terminal.read_until("Let it hold?")
+        terminal.type("y\n")
+        assert terminal.end().code == 0
+    assert json.loads(rookery("config", "confirm", "--json").out) == {"held": ""}
+
+
+def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made({"text": "hello"})
+    (home / "config.toml").write_text(RULE)
+    code, err = edit(monkeypatch, tmp_path, "echo '[session]\napprove_all = true' >>\"$1\"")
+    assert (code, "rookery config confirm" in " ".join(err.split())) == (1, True)
+    assert (home / "config.toml").read_text() == RULE
+    code, err = edit(monkeypatch, tmp_path, "echo '[worker]\ncancel_grace = 3' >>\"$1\"")
+    assert (code, "rookery config confirm" in " ".join(err.split())) == (0, True), "it waits still"
+    code, err = edit(monkeypatch, tmp_path, 'echo >"$1"')
+    assert (code, "rookery config confirm" in err) == (0, False)
+    assert "Nothing waits" in rookery("config", "confirm").err
+
+
+def test_I9_1_a_server_that_waits_is_not_run_by_a_test_either(home: Path) -> None:
+    made({"text": "hello"})
+    evil = {"command": "touch", "args": [str(home / "ran")]}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"evil": evil}}))
+    for words in (("mcp", "test"), ("mcp", "test", "evil")):
+        done = rookery(*words)
+        assert (done.code, "not confirmed" in done.err) == (2, True)
+    assert rookery("mcp", "add", "mine", "--", "true").code == 1
+    assert rookery("mcp", "remove", "evil").code == 0
+    assert "Nothing waits" in rookery("config", "confirm").err
+    assert not (home / "ran").exists()
