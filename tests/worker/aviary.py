@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rookery import paths
+from rookery import config, confirmed, paths
 from rookery.client import fleet
 from rookery.client.create import create_session
 from rookery.client.session import SessionClient
@@ -163,6 +163,11 @@ class Aviary:
         """Small numbers of the policy."""
         lines = ["[worker]", *(f"{key} = {json.dumps(value)}" for key, value in worker.items())]
         Path(self.home, "config.toml").write_text("\n".join(lines) + "\n")
+
+    def trust(self) -> None:
+        """A person's own word for what the files of the home say now."""
+        said = confirmed.said(self.home, config.load(self.home))
+        confirmed.write(self.home, confirmed.Record(said))
 
     def player(self, script: Json | None = None) -> list[str]:
         number = len(self.birds)

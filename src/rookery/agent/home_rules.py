@@ -1,34 +1,39 @@
-"""The rules of the home, as they stand in config.toml now: one `stat` for each look, and the last
-sound ones where the file is of no use."""
+"""The rules of the home, as they hold now: one `stat` of each file for a look, and the last sound
+ones where a file is of no use. What an agent loosened in them waits for a person, as in a worker.
+"""
 
 import os
 from contextlib import suppress
 
-from rookery import config, paths
-from rookery.config import Config, ConfigError
+from rookery import confirmed, paths
+from rookery.client import in_force
+from rookery.config import FILE, Config, ConfigError
 
-type Stamp = tuple[str, int, int, int] | None
+type Stamp = tuple[tuple[str, int, int, int] | None, ...]
 
 
 class HomeRules:
     def __init__(self) -> None:
-        self._stamp: Stamp = ("", -1, -1, -1)
+        self._stamp: Stamp = ()
         self._config: Config | None = None
 
     def current(self) -> Config | None:
         """None: the file was of no use from the beginning."""
         home = paths.home()
-        stamp = _stamp(os.path.join(home, config.FILE))
+        stamp = tuple(_stamp(os.path.join(home, name)) for name in (FILE, confirmed.FILE))
         if stamp != self._stamp:
             self._stamp = stamp
             with suppress(ConfigError):  # what held before holds on
-                self._config = config.load(home)
+                record = confirmed.read(home)
+                found = in_force.judged(home, record)
+                in_force.remember(home, found, record)
+                self._config = found.config
         return self._config
 
 
-def _stamp(path: str) -> Stamp:
+def _stamp(path: str) -> tuple[str, int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return path, found.st_ino, found.st_mtime_ns, found.st_size
+    return path, found.st_ino, found.st_ctime_ns, found.st_size

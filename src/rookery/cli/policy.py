@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rookery import config, paths, places
-from rookery.cli import exits
+from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.core import rules
@@ -78,6 +78,7 @@ def _warn(screen: Screen, known: tuple[rules.Rule, ...]) -> None:
 def _rules() -> tuple[str, tuple[rules.Rule, ...], list[str]]:
     home = paths.home()
     path = os.path.join(home, config.FILE)
+    configured.load()  # for what it says
     known = config.load(home).rules
     try:
         with open(path, encoding="utf-8") as file:
@@ -234,7 +235,7 @@ def test(
     rookery policy test --agent claude --kind execute --command "git status; rm -rf ."
     """
     screen = standard()
-    known = config.load(paths.home()).rules
+    known = configured.load().rules
     if any(grounds.values()):
         if sessions:
             raise click.UsageError("Either sessions or a call, not both.")

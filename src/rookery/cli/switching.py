@@ -119,9 +119,9 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
 
 
 def _own_agents() -> "dict[str, list[str]]":
-    from rookery import config
+    from rookery.cli import configured
 
-    return dict(config.load(paths.home()).agents)
+    return dict(configured.load().agents)
 
 
 @click.command()

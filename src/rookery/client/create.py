@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rookery import config, paths, registry
-from rookery.client import choices, guard
+from rookery.client import choices, guard, in_force
 from rookery.core.confirming import EVERY
 from rookery.core.environment import cleaned, withheld
 from rookery.core.events import Draft, Json, dumps
@@ -83,7 +83,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
 def default_confirm(home: str) -> Json:
     """How much is asked in a new session for which nobody says it, and who said so."""
     try:
-        found = config.load(home)
+        found = in_force.load(home)
     except config.ConfigError:  # a file that cannot be used loosens nothing
         found = config.Config()
     by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"

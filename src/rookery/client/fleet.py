@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 
 from rookery import paths
+from rookery.client import in_force
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
 from rookery.client.seen import seen
@@ -130,6 +131,7 @@ def kill(home: str, session: str) -> None:
         if is_held(lock):
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     tree.sweep(session)
+    in_force.note(home)
     with Reader.open(directory) as log:
         header = log.header_before(log.turns() + 1)
     if left_open(header):

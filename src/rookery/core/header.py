@@ -14,6 +14,7 @@ from rookery.core import (
     calls,
     clearing,
     confirming,
+    held_settings,
     kept_asks,
     loose,
     standing,
@@ -73,6 +74,7 @@ EMPTY: Json = {
     "news": 0,
     "queue": [],
     "rateLimit": None,
+    "settings": held_settings.EMPTY,
     "_confirm": ["", ""],
     "critic": standing.EMPTY,
     "fold": None,
@@ -350,6 +352,10 @@ def _ends_message(header: Json, event: Event) -> Json:
     return {"_open": None} if header["_open"] else {}
 
 
+def _settings(header: Json, event: Event) -> Json:
+    return {"settings": held_settings.after(header, event), "_open": None}
+
+
 def _nothing(_header: Json, _event: Event) -> Json:
     return {}
 
@@ -364,6 +370,7 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_context": _context,
     "_rate_limit": _rate_limit,
     "_terminal": _terminal,
+    "_settings": _settings,
     "_done": _nothing,
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,

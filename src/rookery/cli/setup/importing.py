@@ -13,6 +13,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.cli.setup import import_numbers
+from rookery.client import in_force
 from rookery.core.plain import count
 from rookery.providers import needs_key
 
@@ -35,8 +36,9 @@ def import_from(screen: Screen, home: str, source: str | None, *, replace: bool)
     import_.models()
     import_numbers.condenser(import_)
     import_numbers.critic_and_interface(import_, _cli_folder(source, place))
-    import_.servers()
-    import_.hooks()
+    with in_force.editing(home, adds=True):
+        import_.servers()
+        import_.hooks()
     import_.rest()
     return exits.FAILED if import_.failed else exits.DONE
 
