@@ -13,15 +13,6 @@ RUN = "run"
 ROOTS = "roots"
 
 
-def home_tag(home: str) -> str:
-    """The same however the home's path is spelled; "" where there is none."""
-    try:
-        found = os.stat(home)
-    except OSError:
-        return ""
-    return f"{found.st_dev:x}-{found.st_ino:x}"
-
-
 def directory(home: str) -> str:
     return os.path.join(home, RUN, ROOTS)
 
