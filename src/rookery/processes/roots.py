@@ -18,8 +18,9 @@ def directory(home: str) -> str:
 
 
 def record(home: str, pid: int, start: str | None) -> None:
-    """Best effort: an agent starts on a full disk, too, and is known by its parents there."""
-    if start is None:
+    """Best effort: an agent starts on a full disk, too, and is known by its parents there. No home
+    is made for it."""
+    if start is None or not os.path.isdir(home):
         return
     place = directory(home)
     with suppress(OSError):
