@@ -244,3 +244,19 @@ async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> N
     later = warm.pid
     warmth.end(str(warm.home))  # as `rookery uninstall` does
     until(lambda: not alive(later), "it lives on")
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_I9_1_P10_what_a_forked_agent_left_ends_with_it(warm: Warm, tmp_path: Path) -> None:
+    """It fell to the warm process: a job with a session of its own, of an agent that was killed."""
+    async with warm.door() as agent:
+        session = await agent.begin(str(tmp_path))
+        job = "setsid -f sh -c 'echo $$ > left; exec sleep 1000' >/dev/null 2>&1"
+        waiting = "while ! [ -s left ]; do sleep 0.05; done; cat left"
+        left = tree.process(int((await told(agent, session, f"{job}; {waiting}")).split()[-1]))
+        assert left is not None
+        parent = left.parent
+        assert warm.parent_of(parent) == warm.pid
+        os.kill(parent, signal.SIGKILL)
+        assert not await asyncio.to_thread(tree.wait_gone, [left], PATIENCE)
+        assert await agent.process.wait() == 128 + signal.SIGKILL

@@ -89,8 +89,9 @@ async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
     write_settings(home, model)
     if warm:
         (home / "config.toml").write_text("")
-        await asyncio.to_thread(warm_up, aviary.home)
     unconfine(aviary, guard, "player", "rookery")
+    if warm:
+        await asyncio.to_thread(warm_up, aviary.home)
     house = House(aviary)
     await house.lock()
     own = aviary.hatch(agent="rookery", argv=[])

@@ -144,6 +144,12 @@ class Bird:
     def socket(self) -> str:
         return paths.socket_path(str(self.directory))
 
+    @property
+    def control(self) -> str:
+        """Where guarded commands go: an abstract socket, where the worker has one."""
+        name = self.record.get("control")
+        return f"\0{name}" if name else self.socket
+
     async def gone(self, *processes: Process) -> None:
         left = await asyncio.to_thread(tree.wait_gone, processes, PATIENCE)
         assert not left

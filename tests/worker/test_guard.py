@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from rookery import config
 from rookery.client import guard
 from rookery.client.session import Refused
 from rookery.core.events import Event, kind_of
@@ -230,6 +231,25 @@ def test_the_line_of_a_process_goes_up_to_the_first() -> None:
 
 
 @linux
+def test_nobody_hides_behind_many_parents(aviary: Aviary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ancestry, "DEEPEST", 1)
+    assert guard.is_agents(os.getpid(), aviary.home)
+
+
+def test_a_mark_of_this_home_is_enough_for_an_orphan(aviary: Aviary) -> None:
+    """Also where the process itself cleared its environment, and only a parent has it."""
+    bird = aviary.hatch()
+    code = "import sys; from rookery.client import guard; print(guard.of_an_agent(sys.argv[1]))"
+    asking = [sys.executable, "-P", "-c", code, aviary.home]
+    for mark, wanted in ((f"{bird.id}.1", "True"), ("another.1", "False"), ("", "False")):
+        below = ["sh", "-c", f"env -u ROOKERY_MARK {shlex.join(asking)}; true"]
+        for argv in (asking, below):
+            given = os.environ | {"ROOKERY_MARK": mark}
+            told = subprocess.run(argv, env=given, capture_output=True, text=True, check=True)
+            assert told.stdout.strip() == wanted
+
+
+@linux
 def test_a_peer_that_is_gone_counts_as_an_agents(aviary: Aviary) -> None:
     """Both while nobody has waited for it, and after."""
     path = str(aviary.root / "s")
@@ -249,6 +269,21 @@ def test_a_peer_that_is_gone_counts_as_an_agents(aviary: Aviary) -> None:
             theirs, _ = listener.accept()
             with theirs:
                 assert not guard.peer_is_agents(theirs, aviary.home)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[agents.x]\nconfined = 1\n", "agents.x.confined must be true or false"),
+        ("[agents.x]\nconfine = true\n", "agents.x.confine"),
+        ("[agents.x]\n", "command"),
+    ],
+)
+def test_the_setting_is_read_whole(text: str, wrong: str) -> None:
+    good = config.parse(b'[agents.a]\nconfined = false\n[agents.b]\ncommand = ["b"]\n', "")
+    assert (dict(good.agents), good.unconfined) == ({"b": ["b"]}, frozenset({"a"}))
+    with pytest.raises(config.ConfigError, match=wrong):
+        config.parse(text.encode(), "")
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ async def test_full_disk_holds_the_turn_says_so_and_goes_on(aviary: Aviary) -> N
     before = bird.events()
     worker = bird.worker.pid
     limits = resource.prlimit(worker, resource.RLIMIT_FSIZE)
-    async with Plug.open(bird.socket) as plug:
+    async with Plug.open(bird.control) as plug:
         resource.prlimit(worker, resource.RLIMIT_FSIZE, (0, limits[1]))
         answer = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "option": "allow"}
         await plug.command(answer | {"id": "answer"})

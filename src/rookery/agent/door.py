@@ -52,15 +52,13 @@ def _alone(home: str) -> int | None:
     agent has ended."""
     from rookery.agent import keeper
     from rookery.client import confinement
-    from rookery.processes import landlock
 
     if LINUX:
         status = keeper.fork(home)
         if status is not None:
             return status
     try:
-        if confinement.is_wanted(home):
-            landlock.enter_now()
+        confinement.enter(off=confinement.is_off(home))
     except OSError as error:
         sys.stderr.write(f"rookery agent: it could not be confined: {error}\n")
         return LOST

@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 
 from rookery.processes import roots, tree
-from rookery.processes.lineage import MARK, become_subreaper, die_with_parent
+from rookery.processes.lineage import MARK, become_subreaper, die_with_parent, home_tag
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PASSES = 3
@@ -16,7 +16,7 @@ SETTLE = 0.5
 
 def mark(home: str) -> str:
     """In the environment of what such an agent starts: the home, since there is no session."""
-    return f"{roots.home_tag(home) or 'agent'}.{os.urandom(4).hex()}"
+    return f"{home_tag(home) or 'agent'}.{os.urandom(4).hex()}"
 
 
 def fork(home: str) -> int | None:

@@ -2,31 +2,34 @@
 config.toml, since somebody waits for it."""
 
 import os
-from collections.abc import Mapping
 
-from rookery.processes import landlock
-from rookery.processes.fence import DEMANDED
+DEMANDED = "ROOKERY_CONFINED"
+"""In the environment of our own agent where its worker confines it. An agent could write there too:
+so nothing in an environment says that it is not to be confined."""
 
 OWN_AGENT = "rookery"
 
 
-def is_wanted(home: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Of our own agent. A worker that confines it says so in its environment: there it can only be
-    wanted more, never less."""
-    if not landlock.available():
-        return False
-    if environment.get(DEMANDED):
-        return True
+def is_off(home: str) -> bool:
+    """Whether config.toml turns it off for our own agent."""
     try:
         with open(os.path.join(home, "config.toml"), "rb") as file:
             data = file.read()
     except OSError:
-        return True
+        return False
     if b"confined" not in data:
-        return True  # the parser costs more than all else here
+        return False  # the parser costs more than all else here
     from rookery import config
 
     try:
-        return OWN_AGENT not in config.parse(data, "").unconfined
+        return OWN_AGENT in config.parse(data, "").unconfined
     except config.ConfigError:
-        return True
+        return False
+
+
+def enter(*, off: bool) -> None:
+    """Where the kernel has it, and nobody demands it all the same. Raises OSError."""
+    from rookery.processes import landlock
+
+    if landlock.available() and (not off or os.environ.get(DEMANDED)):
+        landlock.enter_now()

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from rookery import paths
 from rookery.core.confirming import EVERY
 from rookery.processes import ancestry, cgroups, roots
-from rookery.processes.lineage import MARK
+from rookery.processes.lineage import MARK, home_tag
 from rookery.wire.credentials import Handle
 
 WARM = ["-m", "rookery.agent.warm"]
@@ -84,13 +84,16 @@ def peer_is_agents(connection: socket.socket, home: str) -> bool:
 def is_agents(pid: int, home: str) -> bool:
     """Whether a process descends from an agent of the home. Raises Gone, and OSError where the
     system tells nothing about processes."""
-    line = list(ancestry.line_of(pid))
+    try:
+        line = list(ancestry.line_of(pid))
+    except ancestry.TooDeep:
+        return True
     for process in line:
         if roots.is_one(home, process.pid, process.start):
             return True
         if _is_ours(process.pid, ancestry.command_line(process.pid), home):
             return True
-    tag = roots.home_tag(home)
+    tag = home_tag(home)
     if tag and cgroups.holds(pid, tag):
         return True
     return any(_is_marked(process.pid, home, tag) for process in line)

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.client import confinement
 from rookery.processes.lineage import MARK
 
 PATIENCE = 5.0
@@ -25,6 +26,8 @@ STATUS = b"x"
 SIGNAL = b"s"
 
 READ_AT_IMPORT = ("LITELLM_", "LOG_", "SSL_", "REQUESTS_", "OPENHANDS_", "PYTHON", "OTEL_")
+_unconfined: bool | None = None
+
 READ_BY_NAME = frozenset({"HOME", "DEBUG"})
 
 
@@ -41,7 +44,18 @@ def items() -> dict[str, str]:
     # The home: its files are read, and where its path is long, homes share one directory.
     found |= {"=home": os.path.realpath(paths.home())}
     found |= {"=build": build(), "=python": sys.executable, "=package": package}
-    return found
+    return found | ({"=confined": "no"} if is_unconfined() else {})
+
+
+def is_unconfined() -> bool:
+    """Whether config.toml frees our own agent of its confinement."""
+    return confinement.is_off(paths.home()) if _unconfined is None else _unconfined
+
+
+def keep_confinement() -> None:
+    """A warm process keeps to what it found: no line that comes later frees its agents."""
+    global _unconfined  # noqa: PLW0603 - of this process, from here on
+    _unconfined = is_unconfined()
 
 
 def socket_path(home: str) -> str:

@@ -13,8 +13,10 @@ SIGNS = (
     '"no new privileges" flag is set',
     "sudo: effective uid is not 0",
     "pkexec must be setuid root",
+    "snap-confine is packaged without necessary permissions",
+    "newuidmap: write to uid_map failed",
 )
-"""What sudo and its like say where no program may gain privileges."""
+"""What sudo, snaps and rootless containers say where no program may gain privileges."""
 
 LONGEST = max(map(len, SIGNS))
 MOST = 1000
@@ -42,7 +44,7 @@ def texts(value: object) -> Iterator[str]:
 
 def notice(agent: str) -> Draft:
     text = (
-        f"{agent} is confined, and then the kernel lets no command of its gain privileges. "
+        f"{agent} is confined, and the kernel then lets none of its commands gain privileges. "
         f"`confined = false` under `[agents.{agent}]` in config.toml turns that off from its next "
         "start; docs/security.md says what it guards."
     )

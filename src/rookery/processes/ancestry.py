@@ -22,8 +22,12 @@ class Gone(Exception):
     """The process ended before it could be looked at."""
 
 
+class TooDeep(Exception):
+    """There are more parents than anybody needs, but to hide behind them."""
+
+
 def line_of(pid: int) -> Iterator[Process]:
-    """The process itself, then its parents, the nearest first. Raises Gone."""
+    """The process itself, then its parents, the nearest first. Raises Gone, TooDeep."""
     process = tree.process(pid)
     if process is None or process.dead:
         raise Gone
@@ -36,6 +40,7 @@ def line_of(pid: int) -> Iterator[Process]:
         if found is None:
             return
         process = found
+    raise TooDeep
 
 
 def _parent(child: Process) -> Process | None:
@@ -61,6 +66,7 @@ def _in_table(process: Process) -> Iterator[Process]:
         if found is None or found.pid == process.pid:
             return
         process = found
+    raise TooDeep
 
 
 def command_line(pid: int) -> list[str]:

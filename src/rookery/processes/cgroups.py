@@ -3,10 +3,11 @@ whoever the parent becomes, and so tells an agent's orphans when all that held t
 
 Best effort: where none may be made (most logins below systemd's own scopes, most containers),
 nothing is done. And who may make one may leave it, too.
+
+The warden imports this, so it imports little.
 """
 
 import os
-from contextlib import suppress
 
 from rookery.processes.lineage import LINUX
 
@@ -20,38 +21,41 @@ def enter(tag: str, name: str) -> bool:
     some 10 ms for it: whoever cannot wait does it in a thread."""
     for parent in _parents() * 2:  # a sweep may have met the first one while it was empty
         path = os.path.join(parent, _name(tag, name))
-        with suppress(OSError):
+        try:
             os.mkdir(path, 0o755)
-            try:
-                with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
-                    file.write(b"%d" % os.getpid())
-            except OSError:
-                os.rmdir(path)
-                continue
-            return True
+            with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
+                file.write(b"%d" % os.getpid())
+        except OSError:
+            _take_away(path)
+            continue
+        return True
     return False
 
 
 def remove(tag: str, name: str) -> None:
     """Take the group away; called from the group above it. While somebody is in it, it stays."""
     for parent in _parents():
-        with suppress(OSError):
-            os.rmdir(os.path.join(parent, _name(tag, name)))
+        _take_away(os.path.join(parent, _name(tag, name)))
 
 
 def sweep(tag: str) -> None:
     """Take away the groups of this home that are empty."""
     for parent in _parents():
-        with suppress(OSError):
-            for name in os.listdir(parent):
-                if name.startswith(_name(tag, "")):
-                    with suppress(OSError):
-                        os.rmdir(os.path.join(parent, name))
+        for name in os.listdir(parent):
+            if name.startswith(_name(tag, "")):
+                _take_away(os.path.join(parent, name))
 
 
 def holds(pid: int, tag: str) -> bool:
     """Whether the process is in a group that was made for an agent of that home."""
     return any(f"/{_name(tag, '')}" in path for _, path in _groups(str(pid)))
+
+
+def _take_away(path: str) -> None:
+    try:
+        os.rmdir(path)
+    except OSError:
+        return  # it is not there, or not empty
 
 
 def _name(tag: str, name: str) -> str:

@@ -10,9 +10,6 @@ LANDLOCK = "landlock"
 LINEAGE = "lineage"
 """How an agent is kept from answering for you: by the kernel too, or by its descent alone."""
 
-DEMANDED = "ROOKERY_CONFINED"
-"""In the environment of an agent that is confined: what it starts of ours is, too."""
-
 
 class Fence:
     def __init__(self, home: str, *, confined: bool) -> None:

@@ -19,6 +19,15 @@ PR_SET_CHILD_SUBREAPER = 36
 _libc: "CDLL | None" = None
 
 
+def home_tag(home: str) -> str:
+    """A name for a home, the same however its path is spelled; "" where there is none."""
+    try:
+        found = os.stat(home)
+    except OSError:
+        return ""
+    return f"{found.st_dev:x}-{found.st_ino:x}"
+
+
 def become_subreaper() -> None:
     """Orphans among the descendants become children of this process (Linux)."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)

@@ -13,22 +13,14 @@ RUN = "run"
 ROOTS = "roots"
 
 
-def home_tag(home: str) -> str:
-    """The same however the home's path is spelled; "" where there is none."""
-    try:
-        found = os.stat(home)
-    except OSError:
-        return ""
-    return f"{found.st_dev:x}-{found.st_ino:x}"
-
-
 def directory(home: str) -> str:
     return os.path.join(home, RUN, ROOTS)
 
 
 def record(home: str, pid: int, start: str | None) -> None:
-    """Best effort: an agent starts on a full disk, too, and is known by its parents there."""
-    if start is None:
+    """Best effort: an agent starts on a full disk, too, and is known by its parents there. No home
+    is made for it."""
+    if start is None or not os.path.isdir(home):
         return
     place = directory(home)
     with suppress(OSError):

@@ -2,11 +2,15 @@
 
 client to worker   hello {protocol, build, client, from, offers}, then command {id, do, …} and
                    reply {id, result}
-worker to client   welcome {protocol, build, session, seq}, then event {seq, at, cause, by, update},
+worker to client   welcome {protocol, build, session, seq, control}, then
+                   event {seq, at, cause, by, update},
                    behind {seq}  (an event too large for a frame: read the file),
                    lagged {seq}  (events were left out: read the file up to there),
                    refused {reason, message}, trouble {reason, message},
                    call {id, method, params}  (to one client that offers the method; never logged)
+
+`control` names an abstract socket with the same frames, which alone takes what only a person may
+send, where the agent is confined.
 
 The socket carries only news. Whoever sees a gap in `seq` fills it from the log's file, so no frame
 has to be

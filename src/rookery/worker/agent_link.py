@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import paths, programs, registry
+from rookery.client.confinement import DEMANDED
 from rookery.core import ingest
 from rookery.core.events import Json
-from rookery.processes.fence import DEMANDED
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings

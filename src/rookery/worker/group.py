@@ -5,7 +5,7 @@ import os
 import threading
 
 from rookery.processes import cgroups, roots
-from rookery.processes.lineage import LINUX, MARK
+from rookery.processes.lineage import LINUX, MARK, home_tag
 
 PATIENCE = 0.05
 """Seconds that a ready worker waits for it, on a machine that is very busy."""
@@ -28,7 +28,7 @@ def wait() -> None:
 
 def _enter(home: str) -> None:
     """And take away what dead workers left."""
-    tag, mark = roots.home_tag(home), os.environ.get(MARK, "")
+    tag, mark = home_tag(home), os.environ.get(MARK, "")
     if tag and mark:
         cgroups.enter(tag, mark)
         cgroups.sweep(tag)

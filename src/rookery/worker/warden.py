@@ -21,7 +21,7 @@ import signal
 import time
 
 from rookery import paths
-from rookery.processes.lineage import LINUX, MARK, become_subreaper, die_with_parent
+from rookery.processes.lineage import LINUX, MARK, become_subreaper, die_with_parent, home_tag
 
 TYPE_CHECKING = False  # `typing` and `collections` would cost the warden 1 MB
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
     warden = os.getpid()
     status = run(work, session, ready)
     if os.getpid() == warden and LINUX:
-        from rookery.processes import cgroups, roots
+        from rookery.processes import cgroups
 
-        cgroups.remove(roots.home_tag(home), os.environ[MARK])
+        cgroups.remove(home_tag(home), os.environ[MARK])
     return status
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 from rookery import paths
 from rookery.agent import keeper, leaving
 from rookery.client import confinement, warmth
-from rookery.processes import landlock, tree
+from rookery.processes import tree
 from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.credentials import peer_of
 
@@ -131,8 +131,8 @@ def _settle(wish: Wish) -> None:
     become_subreaper()  # what daemonises below us is still ours to end
     home = paths.home()
     os.environ.setdefault(MARK, keeper.mark(home))
-    if confinement.is_wanted(home):
-        landlock.enter_now()  # the whole process: no other thread has begun
+    # The whole process: no other thread has begun. As the file stood when the warm process came.
+    confinement.enter(off=warmth.is_unconfined())
 
 
 def _retarget_logging() -> None:

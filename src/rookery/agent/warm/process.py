@@ -26,7 +26,7 @@ from rookery import paths
 from rookery.agent.warm import child
 from rookery.client import warmth
 from rookery.processes import cgroups, landlock, roots, tree
-from rookery.processes.lineage import become_subreaper
+from rookery.processes.lineage import become_subreaper, home_tag
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
@@ -39,6 +39,7 @@ LOG_LIMIT = 1024 * 1024
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
     """Until it is idle for long. `pause`: before anything is loaded, with the lock taken."""
     home = paths.ensure_home(paths.home())
+    warmth.keep_confinement()
     path = warmth.socket_path(home)
     paths.make_socket_dir(path)
     lock = _lock(path)
@@ -47,7 +48,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     _cap_log(path)
     become_subreaper()  # orphans of an agent that ended are still known by us
     roots.record(home, os.getpid(), tree.start_time(os.getpid()))
-    cgroups.enter(roots.home_tag(home), f"warm.{os.getpid()}")
+    cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
     landlock.abi()  # what a child needs after the fork is loaded here
     pause()
     from rookery.agent.warm import heat

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from rookery import programs
+from rookery import paths, programs
 from rookery.core import loose
 from rookery.core.environment import cleaned
 from rookery.core.events import Json
 from rookery.processes import tree
 from rookery.processes.child import Child
+from rookery.processes.fence import Fence
 from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.wire.pipes import PipeReader
@@ -62,7 +63,8 @@ class Subject:
         self.on_update: Callable[[Json], None] = lambda _update: None
         self._argv, self._cwd, self._environment = argv, cwd, environment
         self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}"
-        self._child = Child(lambda _status: self.exited.set())
+        # It is an agent: recorded as one, it cannot answer for anybody meanwhile.
+        self._child = Child(lambda _status: self.exited.set(), Fence(paths.home(), confined=False))
         self._reader: PipeReader | None = None
         self._begun = 0.0
         self.peer = Peer(
