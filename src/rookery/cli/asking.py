@@ -14,8 +14,8 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.cli.sending import send
 from rookery.core import loose
-from rookery.core.document import Block
-from rookery.core.events import Json, dumps
+from rookery.core.document import Block, Document
+from rookery.core.events import Event, Json, dumps
 
 WORD = "confirm"
 """What is typed to allow a call that cannot be undone."""
@@ -46,11 +46,22 @@ def open_asks(session: str) -> list[Asked]:
         document = fold(*log.tail())
     header = document.header
     return [
-        Asked(
-            {**ask, "id": name}, document.blocks.get(ask["block"]), header["agent"], header["cwd"]
-        )
+        Asked({**ask, "id": name}, _block(document, name, ask), header["agent"], header["cwd"])
         for name, ask in header["asks"].items()
     ]
+
+
+def _block(document: Document, name: str, ask: Json) -> Block | None:
+    """As its page shows it; of one whose turn is not the last, made of the ask alone."""
+    if (known := document.blocks.get(ask["block"])) is not None:
+        return known
+    from rookery.core.header import EMPTY
+    from rookery.core.reduce import fold
+
+    told = {key: document.header[key] for key in ("agent", "argv", "cwd", "roots")}
+    update = {**ask, "sessionUpdate": "_ask", "state": "asked", "id": name}
+    alone = fold({**EMPTY, **told}, [Event(1, ask["at"], None, None, update)])
+    return next((block for block in alone.blocks.values() if block["role"] == "ask"), None)
 
 
 # ---------------------------------------------------------------- asks
@@ -207,7 +218,7 @@ def answer(
     command |= _chosen(asked, option, values)
     command |= {"reason": reason} if reason.strip() else {}
     danger = _danger(asked, command)
-    if danger and not confirm and not _confirmed(screen, danger):
+    if danger and not confirm and not _confirmed(screen, danger, asked):
         return exits.REFUSED
     return _send(screen, session, command | ({"confirm": True} if danger else {}))
 
@@ -266,7 +277,9 @@ class Unavailable(click.ClickException):
     exit_code = exits.REFUSED
 
 
-def _confirmed(screen: Screen, danger: str) -> bool:
+def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
+    if sys.stdin is not None and sys.stdin.isatty():
+        _write_card(screen, asked)
     screen.note(screen.paint.in_("failed", f"This {danger}. It cannot be undone."))
     if sys.stdin is None or not sys.stdin.isatty():
         screen.note("To allow it, say --confirm.")
