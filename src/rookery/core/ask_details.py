@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core import call_input, danger, hidden_text, loose
-from rookery.core.ask_look import diffs
 from rookery.core.calls import key_of
+from rookery.core.changes import diffs
 from rookery.core.events import Json, dumps_short
 
 _QUIET = frozenset(

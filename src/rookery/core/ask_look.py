@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.core import captions, hidden_text, loose, parts, plain
+from rookery.core import captions, hidden_text, loose, plain
 from rookery.core.calls import key_of
 from rookery.core.captions import Clean
+from rookery.core.changes import diffs
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
 
@@ -54,21 +55,6 @@ def block_of(ask: Json, header: Json) -> Block:
     title, kind = loose.text(call, "title"), loose.text(call, "kind", "other")
     block = make_block("", "ask", status="asked", title=title, kind=kind)
     return block | fields(ask, header)
-
-
-def diffs(call: Json) -> list[Json]:
-    """The changes that a call shows, each whole but for the equal ends of the file."""
-    found = []
-    base = {"call": key_of(call), "kind": loose.text(call, "kind", "other")[:40]}
-    for part in loose.mappings(call, "content"):
-        if loose.text(part, "type") == "diff" and isinstance(part.get("newText"), str):
-            old = part.get("oldText")
-            made = parts.diff(
-                loose.text(part, "path"), old if isinstance(old, str) else None, part["newText"]
-            )
-            del made["type"]
-            found.append({"what": "diff", **base, **made})
-    return found
 
 
 def _long_words(call: Json) -> list[Json]:
