@@ -73,6 +73,18 @@ def test_an_ask_with_its_own_input_stands_for_itself() -> None:
     assert names(calls.stands_for(edit)) == ["c"]
 
 
+def test_an_ask_does_not_take_back_what_was_announced() -> None:
+    calls = TurnCalls()
+    diff = {"type": "diff", "path": "/w/x", "newText": "x"}
+    calls.remember(run("a", "rm -rf build", content=[diff]))
+    [own] = calls.stands_for({"toolCallId": "a", "rawInput": {}, "content": [], "locations": []})
+    assert own["rawInput"] == {"command": "rm -rf build"}
+    assert own["content"] == [diff]
+    calls.remember(run("b", "rm -rf build"))
+    asked = calls.stands_for({"toolCallId": "b", "rawInput": {"mood": "good"}})
+    assert [call["rawInput"] for call in asked] == [{"command": "rm -rf build"}, {"mood": "good"}]
+
+
 def test_a_title_for_a_command_does_not_hide_what_was_announced() -> None:
     calls = TurnCalls()
     title = {"toolCallId": "g", "kind": "execute", "title": "ls"}

@@ -230,7 +230,7 @@ def answer(
     command |= _chosen(asked, option, values)
     command |= {"reason": reason} if reason.strip() else {}
     danger = _danger(asked, command)
-    if danger and not confirm and not _confirmed(screen, danger):
+    if danger and not confirm and not _confirmed(screen, danger, asked):
         return exits.REFUSED
     return _send(screen, session, command | ({"confirm": True} if danger else {}))
 
@@ -293,7 +293,9 @@ class Unavailable(click.ClickException):
     exit_code = exits.REFUSED
 
 
-def _confirmed(screen: Screen, danger: str) -> bool:
+def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
+    if sys.stdin is not None and sys.stdin.isatty():
+        _write_card(screen, asked)
     screen.note(screen.paint.in_("failed", f"This {danger}. It cannot be undone."))
     if sys.stdin is None or not sys.stdin.isatty():
         screen.note("To allow it, say --confirm.")

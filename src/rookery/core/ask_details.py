@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core import call_input, danger, hidden_text, loose
-from rookery.core.ask_look import diffs
 from rookery.core.calls import key_of
+from rookery.core.changes import diffs
 from rookery.core.events import Json, dumps_short
 
 _QUIET = frozenset(
@@ -47,9 +47,10 @@ def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
     addresses = _addresses(call) if not lines and not paths else []
     found = [("command", line) for line in lines]
     if not lines and paths:
-        found.append(("path", "\n".join(paths)))
+        found.append(("path", "\n".join(path.replace("\n", "␊") for path in paths)))
     found += [("address", each) for each in addresses]
-    rest = _rest(call, [*lines, *paths, *addresses], roots, runs=bool(lines))
+    quiet = _QUIET if lines else frozenset()
+    rest = _rest(call, [*lines, *paths, *addresses], roots, quiet)
     if not found and not changes and (name := loose.text(danger.gist(call), "name")):
         found.append(("tool", name))
     if rest:
@@ -72,18 +73,17 @@ def _addresses(call: Json) -> list[str]:
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _rest(call: Json, said: list[str], roots: tuple[str, ...], *, runs: bool) -> str:
-    """The arguments that nothing else shows. `runs`: it is shown as a command."""
+def _rest(call: Json, said: list[str], roots: tuple[str, ...], quiet: frozenset[str]) -> str:
+    """The arguments that nothing else shows."""
     raw = call.get("rawInput")
     if not isinstance(raw, dict):
         text = raw if isinstance(raw, str) else "" if raw is None else dumps_short(raw)
         words = isinstance(raw, list) and all(isinstance(each, str) for each in raw)
         return "" if text in ("", *said) or words else text
-    seen = _Seen(said, list(loose.mappings(call, "content")), roots)
+    seen = _Seen(said, call, roots)
     found = []
     for key, value in raw.items():
-        quiet = runs and _plain(key) in _QUIET
-        if value in (None, False, "", [], {}) or quiet or seen.is_said(key, value):
+        if value in (None, False, "", [], {}) or _plain(key) in quiet or seen.is_said(key, value):
             continue
         found.append(_argument(key, value))
     return "\n".join(found)
@@ -92,9 +92,11 @@ def _rest(call: Json, said: list[str], roots: tuple[str, ...], *, runs: bool) ->
 class _Seen:
     """What of an input can be read elsewhere in the ask: in what is `said`, or in a change."""
 
-    def __init__(self, said: list[str], content: list[Json], roots: tuple[str, ...]) -> None:
+    def __init__(self, said: list[str], call: Json, roots: tuple[str, ...]) -> None:
         self._said = said
         self._roots = roots
+        self._reads = loose.text(call, "kind") == "read"
+        content = loose.mappings(call, "content")
         texts = [(loose.text(part, "oldText"), loose.text(part, "newText")) for part in content]
         self._old = "\n".join(old for old, _ in texts)
         self._new = "\n".join(new for _, new in texts)
@@ -117,7 +119,7 @@ class _Seen:
             return path in map(danger.normal, self._roots)
         if call_input.is_command(key):
             return any(text in each for each in self._said) or (
-                text in _VERBS and bool(self._old or self._new)
+                text in _VERBS and (self._reads or bool(self._old or self._new))
             )
         if _plain(key) in _CONTENT:
             return text in self._new or text in self._old
@@ -126,8 +128,8 @@ class _Seen:
     def _is_patch(self, text: str) -> bool:
         """A patch says the same as the changes beside it."""
         for sign, whole in (("+", self._new), ("-", self._old)):
-            rows = [row[1:] for row in text.splitlines() if row.startswith(sign)]
-            if any(row not in whole for row in rows if not row.startswith(sign * 2)):
+            rows = {row[1:] for row in text.splitlines() if row.startswith(sign)}
+            if any(not row.startswith(sign * 2) for row in rows - set(whole.splitlines())):
                 return False
         return True
 
@@ -139,6 +141,7 @@ def _plain(key: str) -> str:
 def _argument(key: str, value: object) -> str:
     """`key: value`; a text keeps its lines, below its name."""
     text = value if isinstance(value, str) else dumps_short(value)
+    key = key.replace("\n", "␊")
     if "\n" not in text:
         return f"{key}: {text}"
     return f"{key}:\n" + "\n".join(f"  {line}" for line in text.split("\n"))

@@ -6,11 +6,13 @@ ended, and of each item its beginning is left.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.core import captions, hidden_text, loose, parts, plain
+from rookery.core import captions, hidden_text, loose, plain
 from rookery.core.calls import key_of
 from rookery.core.captions import Clean
+from rookery.core.changes import diffs
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
 
@@ -53,21 +55,6 @@ def block_of(ask: Json, header: Json) -> Block:
     title, kind = loose.text(call, "title"), loose.text(call, "kind", "other")
     block = make_block("", "ask", status="asked", title=title, kind=kind)
     return block | fields(ask, header)
-
-
-def diffs(call: Json) -> list[Json]:
-    """The changes that a call shows, each whole but for the equal ends of the file."""
-    found = []
-    base = {"call": key_of(call), "kind": loose.text(call, "kind", "other")[:40]}
-    for part in loose.mappings(call, "content"):
-        if loose.text(part, "type") == "diff" and isinstance(part.get("newText"), str):
-            old = part.get("oldText")
-            made = parts.diff(
-                loose.text(part, "path"), old if isinstance(old, str) else None, part["newText"]
-            )
-            del made["type"]
-            found.append({"what": "diff", **base, **made})
-    return found
 
 
 def _long_words(call: Json) -> list[Json]:
@@ -141,7 +128,7 @@ class Item(NamedTuple):
     note: str = ""
     """What was taken out of the text."""
     part: Json | None = None
-    """Of a diff: as the looks of parts take it."""
+    """Of a diff: as the looks of parts take it, but for what cannot be seen in it."""
     size: int = 0
     lines: int = 1
 
@@ -161,7 +148,7 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
     what, call, kind = (loose.text(entry, key) for key in ("what", "call", "kind"))
     if what == "diff":
         path, old = loose.text(entry, "path"), loose.integer(entry, "old") or 0
-        sides = [hidden_text.visible(side) for side in ((whole or "")[:old], (whole or "")[old:])]
+        sides = (whole or "")[:old], (whole or "")[old:]
         part: Json = {"type": "diff", "path": path, "old": sides[0] or None, "new": sides[1]}
         part["line"] = loose.integer(entry, "line") or 1
         return Item(what, path, call, kind, "", part, size)
@@ -179,6 +166,7 @@ class Piece(NamedTuple):
     look: str
     text: str
     part: Json | None = None
+    call: str = ""
 
 
 def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
@@ -252,7 +240,7 @@ def says_more(part: Json, block: Block) -> bool:
     if any(item.what == "said" for item in items(block)):
         return loose.text(part, "type") != "markdown"
     said = captions.unfenced(loose.text(part, "text")).strip("` \n")
-    return not said or all(said != item.text.strip("` \n") for item in items(block))
+    return not said or all(said not in item.text for item in items(block))
 
 
 def _groups(found: Iterable[Item]) -> list[list[Item]]:
@@ -295,10 +283,16 @@ def _piece(item: Item, group: list[Item]) -> Piece:
     if item.part is not None:
         path = next((each.text for each in group if each.what == "path"), item.text)
         same = f"/{path}".endswith("/" + item.text.lstrip("/")) and len(group) <= 3
-        return Piece("diff", "" if same else item.text, item.part)
+        old, new = item.part["old"], item.part["new"]
+        part = item.part | {"old": _visible(old) if old else old, "new": _visible(new)}
+        return Piece("diff", "" if same else item.text, part, item.call)
     if item.what == "said":
         return Piece("input", hidden_text.shown(item.text).text)
     return Piece("input" if item.what == "input" else "code", item.text)
+
+
+_visible = lru_cache(maxsize=4)(hidden_text.visible)
+"""A card is painted again and again."""
 
 
 def _line(text: str) -> str:

@@ -3,6 +3,7 @@ names; a command that came by another one, or one level deeper, is found here, s
 and shown all the same."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from rookery.core import loose
 from rookery.core.danger import TEXT_KEYS
@@ -30,7 +31,7 @@ _LINES = frozenset({"commands", "scripts", "commandlines", "cmds"})
 _SHELL = frozenset({"bash", "shell", "run", "exec", "execute"})
 """May also name a shell, or say whether: a line only where it has several words."""
 
-_FILES = frozenset({"read", "edit", "delete", "move", "search"})
+_RUNS_NOTHING = frozenset({"read", "edit", "delete", "move", "search", "think"})
 
 MOST = 50
 """Lines under odd names, and texts of an input that nobody understands, that are looked at."""
@@ -48,8 +49,8 @@ def lines(call: Json) -> list[str]:
 
 
 def _is_verb(call: Json, line: str) -> bool:
-    """`create`, `view`: what an editor's tool calls its command runs nothing."""
-    return loose.text(call, "kind") in _FILES and line.isidentifier()
+    """`create`, `view`, `plan`: what an editor's tool calls its command runs nothing."""
+    return loose.text(call, "kind") in _RUNS_NOTHING and line.isidentifier()
 
 
 def judged(call: Json) -> list[Json]:
@@ -62,7 +63,7 @@ def judged(call: Json) -> list[Json]:
     known, more = lines_of(call), _more(call)
     apart = [line for line in more if line not in known]
     if not known and not apart and raw and loose.text(call, "kind") == "execute":
-        return [call, *_each(call, list(_texts(raw, DEEPEST))[:MOST])]
+        return [call, *_each(call, islice(_texts(raw, DEEPEST), MOST))]
     return [call, *_each(call, apart)] if known or not apart else _each(call, apart)
 
 

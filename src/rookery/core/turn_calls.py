@@ -61,9 +61,10 @@ class TurnCalls:
         return known
 
     def _keep(self, key: str, call: Json) -> None:
-        told = {name: call[name] for name in _TOLD if call.get(name) is not None}
-        if isinstance(told.get("content"), list):  # what it said so far is no part of what it does
-            told["content"] = [part for part in loose.mappings(call, "content") if _is_diff(part)]
+        told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
+        diffs = [part for part in loose.mappings(told, "content") if _is_diff(part)]
+        told.pop("content", None)  # what it said so far is no part of what it does
+        told |= {"content": diffs} if diffs else {}
         if _length(told) > LARGEST:
             told = danger.gist(call)
         self._open[key] = self._open.pop(key, {"toolCallId": key}) | told
@@ -78,8 +79,11 @@ class TurnCalls:
         """The calls that an ask about this one is about, each as far as it is known."""
         if not given:
             return self._unanswered("")
-        fresh = key_of(given) not in self._known
-        key, own = key_of(given), self.told(given)
+        key = key_of(given)
+        fresh, before = key not in self._known, self._open.get(key, {})
+        own = self.told(given)
+        if _is_plain(before) and not _is_plain(own):  # what was announced is not made unsaid
+            return [before, own]
         if _says_what(own, fresh=fresh):
             return [own]
         others = self._unanswered(key)
@@ -122,12 +126,13 @@ class TurnCalls:
 def _says_what(call: Json, *, fresh: bool = False) -> bool:
     """Whether a call tells by more than its title what it does. `fresh`: nothing was announced
     under its id, so that any odd input may be about something else."""
+    return (bool(call.get("rawInput")) and (not fresh)) or _is_plain(call)
+
+
+def _is_plain(call: Json) -> bool:
+    """Whether it names a path, or a command by more than its title."""
     raw = call.get("rawInput")
-    if danger.paths_of(call, (), ""):
-        return True
-    if not raw:
-        return False
-    return not fresh or bool(call_input.lines(call))
+    return bool(danger.paths_of(call, (), "") or (raw and call_input.lines(call)))
 
 
 def _is_diff(part: Json) -> bool:

@@ -44,7 +44,8 @@ def small(call: Json, session: str) -> Json:
 def _added(block: Json, ask: Json, header: Json) -> list[Json]:
     """What goes before the agent's own content, where that does not say it."""
     given = loose.mapping(ask, "toolCall")
-    own = [] if not isinstance(given.get("content"), list) else list(_own(block, given))
+    mine = key_of(given) if isinstance(given.get("content"), list) else None
+    own = _own_texts(given)
     pieces = ask_look.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
     found: list[Json] = []
     words = [piece for piece in pieces if piece.look != "diff" and piece.text not in own]
@@ -52,19 +53,16 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
         text = {"type": "text", "text": "\n\n".join(map(_markdown, words))}
         found.append({"type": "content", "content": text})
     for piece in pieces:
-        part = piece.part
-        if part is not None and part not in own:
+        if (part := piece.part) is not None and piece.call != mine:
             path = os.path.join(header["cwd"], loose.text(part, "path"))
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
             found.append({"type": "diff", "path": path, **sides})
     return found
 
 
-def _own(block: Json, given: Json) -> list[object]:
-    """What the agent's content says itself: its changes, and a text that is the command."""
-    found: list[object] = [
-        item.part for item in ask_look.items(block) if item.call == key_of(given) and item.part
-    ]
+def _own_texts(given: Json) -> list[str]:
+    """What the agent's content says itself between fences, such as the command."""
+    found = []
     for part in loose.mappings(given, "content"):
         text = loose.text(loose.mapping(part, "content"), "text").strip()
         if text.startswith("```") and text.count("```") == 2:

@@ -1,0 +1,120 @@
+"""I9.5, I9.6, P12: an editor's dialog says what will run, whole, and what the agent calls it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.acp.bridge.ask_content import told
+from rookery.core import ask_details
+from rookery.core.header import EMPTY
+from tests.acp.bridging import asked, update
+from tests.acp.doors import BRIDGE, Door
+from tests.spoofs import EVIL, HIDING, SPOOFS
+
+type Json = dict[str, Any]
+
+REJECT: Json = {"outcome": {"outcome": "selected", "optionId": "reject"}}
+
+
+@pytest.fixture
+async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
+    door = Door(BRIDGE, home, tmp_path)
+    yield door
+    await door.end()
+
+
+def words(call: Json) -> str:
+    """The text of a dialog's content."""
+    return "\n".join(
+        part["content"]["text"] for part in call["content"] if part["type"] == "content"
+    )
+
+
+async def test_I9_6_no_title_hides_what_runs(bridge: Door, tmp_path: Path) -> None:
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    id = agent.prompt(session, [spoof.step for spoof in SPOOFS])
+    for spoof in SPOOFS:
+        call = (await asked(agent))["params"]["toolCall"]
+        said = words(call)
+        assert spoof.seen in said, spoof.name
+        assert spoof.note in said, spoof.name
+        plain = " ".join(said.replace("`", "").split())
+        assert f"calls it: {spoof.title.strip('`')}" in plain, spoof.name
+        assert spoof.title != call["title"], spoof.name
+        assert not any(sign in call["title"] + said for sign in HIDING), spoof.name
+        agent.send(id=agent.lines[-1]["id"], result=REJECT)
+    assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+async def test_I9_5_what_is_long_is_whole(bridge: Door, tmp_path: Path) -> None:
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    text = "".join(f"echo {n}\n" for n in range(3000)) + EVIL
+    new = "".join(f"line {n}\n" for n in range(5000))
+    path = str(tmp_path / "a.py")
+    steps = [
+        {"ask": "Echo", "kind": "execute", "rawInput": {"command": text}},
+        {"diff": "a.py", "new": new, "ask": True, "title": "A small fix"},
+    ]
+    id = agent.prompt(session, steps)
+    call = (await asked(agent))["params"]["toolCall"]
+    assert f"```sh\n{text}\n```" in words(call)
+    assert call["title"] == "run this (3,001 lines)"
+    agent.send(id=agent.lines[-1]["id"], result=REJECT)
+    call = (await asked(agent))["params"]["toolCall"]
+    [change] = [part for part in call["content"] if part["type"] == "diff"]
+    assert (change["path"], change["newText"]) == (path, new)
+    assert "a.py" in call["title"]
+    agent.send(id=agent.lines[-1]["id"], result=REJECT)
+    assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+async def test_I9_6_an_ask_for_other_calls_lists_them(bridge: Door, tmp_path: Path) -> None:
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    calls = [
+        update("tool_call", toolCallId=name, kind="execute", title="terminal", rawInput=raw)
+        for name, raw in (("A", {"command": "make"}), ("B", {"command": "rm -rf build"}))
+    ]
+    confirm = {"toolCallId": "X", "title": "Confirm Agent Actions", "kind": "other"}
+    id = agent.prompt(session, [*calls, {"ask": "", "announce": False, "toolCall": confirm}])
+    dialog = (await asked(agent))["params"]
+    said = words(dialog["toolCall"])
+    assert "```sh\nmake\n```" in said
+    assert "```sh\nrm -rf build\n```" in said
+    assert "without a way back" in dialog["toolCall"]["title"]
+    assert [option["kind"] for option in dialog["options"]] == ["allow_once", "reject_once"]
+    agent.send(id=agent.lines[-1]["id"], result=REJECT)
+    assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+def shown(call: Json) -> Json:
+    header = {**EMPTY, "agent": "claude", "cwd": "/w"}
+    does = ask_details.of([call], "/w", [], "/home/me")
+    own = [item for item in does if item["what"] != "diff"]
+    return told(call, {"kind": "permission", "toolCall": call, "does": own}, header)
+
+
+@pytest.mark.parametrize("line", ["ls <!-- ; rm -rf / -->", "ls [x](y)", "rm *_*", "a `b` c"])
+def test_I9_6_markdown_hides_nothing(line: str) -> None:
+    call = shown({"toolCallId": "t", "kind": "execute", "title": line, "rawInput": line})
+    assert call["title"].startswith("`")
+    assert line in call["title"]
+    assert f"```sh\n{line}\n```" in words(call)
+
+
+def test_I9_6_no_fence_in_a_command_ends_ours() -> None:
+    line = "cat <<E\n```\nfree\n```\nE"
+    call = shown({"toolCallId": "t", "kind": "execute", "title": "cat", "rawInput": line})
+    assert f"````sh\n{line}\n````" in words(call)
+
+
+def test_a_call_that_says_all_of_it_stays_as_the_agent_told_it() -> None:
+    content = [{"type": "diff", "path": "/w/a_b.py", "oldText": "a", "newText": "b"}]
+    call = {"toolCallId": "t", "kind": "edit", "title": "Edit a_b.py", "content": content}
+    assert shown(call) == call
+    question = {"toolCallId": "t", "title": "May I?", "kind": "other"}
+    assert shown(question) == question
