@@ -47,7 +47,10 @@ LEFT_TO_YOU = "To this agent no prompt is sent again by itself. Sent again, it m
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
-NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide")
+THEIRS = ("kind", "options", "danger", "always")
+"""Fields of an ask that give way while a person decides whether its prompt is sent again."""
+
+NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
 """Fields of an ask in the header that no agent's request can bring."""
 
 _CALL = ("kind", "rawInput", "content", "title", "locations")
@@ -67,7 +70,7 @@ def live(header: Json) -> dict[str, Json]:
 
 def unanswered(header: Json) -> int:
     """How many wait for a person."""
-    return sum(not ask.get("given") for ask in header["asks"].values())
+    return sum(not (ask.get("given") or ask.get("sent")) for ask in header["asks"].values())
 
 
 def has_run(header: Json) -> bool:
@@ -113,7 +116,25 @@ def _left(ask: Json, turn: int, *, ran: bool, decide: bool = False) -> Json:
     mark: Json = {"turn": known.get("turn", turn), "ran": ran or known.get("ran") is True}
     if decide or known.get("decide") is True:
         mark["decide"] = True
-    return {**ask, "away": mark}
+    return {**_without(ask, "sent"), "away": mark}
+
+
+def _without(ask: Json, *fields: str) -> Json:
+    return {key: value for key, value in ask.items() if key not in fields}
+
+
+def sent_again(header: Json, update: Json) -> Json:
+    """The fields that a `_prompt` changes which a person sent once more: the agent's own options
+    stand again, and it is the agent's turn."""
+    if update.get("origin") != ORIGIN or update.get("how") != FORCED:
+        return {}
+    asks_ = {
+        name: {**_without(ask, "decide", "theirs"), **loose.mapping(ask, "theirs"), "sent": True}
+        if ask.get("away")
+        else ask
+        for name, ask in header["asks"].items()
+    }
+    return {"asks": asks_}
 
 
 def after(header: Json, event: Event, block: str) -> Json | None:
@@ -128,11 +149,10 @@ def after(header: Json, event: Event, block: str) -> Json | None:
         case "answered":
             return {}
         case "asked" if known is not None and update.get("decide") is True:
-            ask = {**known, "kind": "permission", "options": OPTIONS, "decide": True}
-            ask["why"] = loose.text(update, "why")
-            ask = {key: value for key, value in ask.items() if key not in ("danger", "always")}
-            moved = {**ask, "block": block}
-            return {"asks": {**header["asks"], name: moved}, "_open": None}
+            theirs = {key: known[key] for key in THEIRS if key in known}
+            ask = {**_without(known, *THEIRS), "kind": "permission", "options": OPTIONS}
+            ask |= {"decide": True, "why": loose.text(update, "why"), "theirs": theirs}
+            return {"asks": {**header["asks"], name: {**ask, "block": block}}, "_open": None}
     return None
 
 

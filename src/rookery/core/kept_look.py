@@ -7,6 +7,7 @@ from rookery.core.document import Op, change, make_block, put
 from rookery.core.events import Event, Json
 
 LONGEST_TITLE = 500
+SENT = "The prompt was sent again · waits for the agent"
 AWAY = "The agent is not running. Your answer is kept, and wakes the session."
 FURTHER_DOWN = "Stands again further down"
 
@@ -21,6 +22,8 @@ def left(before: Json, after: Json) -> list[Op]:
         known = before["asks"].get(name)
         if known is not None and known["block"] != ask["block"]:
             ops += change(known["block"], status="moved", text=FURTHER_DOWN, note="", actions=[])
+        elif known is not None and ask.get("sent") and not known.get("sent"):
+            ops += change(ask["block"], status="kept", text=SENT, note="", actions=[])
         elif known is not None and ask.get("away") and not known.get("away"):
             ops += change(ask["block"], note=AWAY)
     return ops
