@@ -70,7 +70,10 @@ def live(header: Json) -> dict[str, Json]:
 
 def unanswered(header: Json) -> int:
     """How many wait for a person."""
-    return sum(not (ask.get("given") or ask.get("sent")) for ask in header["asks"].values())
+    return sum(
+        bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
+        for ask in header["asks"].values()
+    )
 
 
 def has_run(header: Json) -> bool:
@@ -223,7 +226,10 @@ def is_first(header: Json, turn: int) -> bool:
 
 
 def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
-    """The event that keeps an answer until the agent asks again; it is checked now and then."""
+    """The event that keeps an answer until the agent asks again; it is checked now and then. Also
+    while a person is to decide whether the prompt is sent again: what they allow is one thing,
+    how it comes to that another."""
+    ask = {**ask, **loose.mapping(ask, "theirs")}
     if command.get("always") is True:
         command = {**command, "option": confirming.allowing(ask)}
     answer = asks.answered(ask, command, by)
@@ -240,6 +246,15 @@ def is_drop(ask: Json, command: Json) -> bool:
     if ask.get("decide"):
         return command.get("cancel") is True or command.get("option") == DROP
     return command.get("cancel") is True or command.get("action") == "cancel"
+
+
+def is_again(ask: Json, command: Json) -> bool:
+    return bool(ask.get("decide")) and command.get("option") == AGAIN
+
+
+def is_late(ask: Json, command: Json) -> bool:
+    """Whether another answer was first."""
+    return bool(ask.get("given")) and not (is_drop(ask, command) or is_again(ask, command))
 
 
 def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
@@ -302,21 +317,21 @@ def forgotten(header: Json, update: Json) -> list[Draft]:
 def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
     ask = header["asks"].get(command["ask"])
     done: Json = {"sessionUpdate": "_done", "command": "answer"}
-    if ask is None or (ask.get("given") and not is_drop(ask, command)):
+    if ask is None or is_late(ask, command):
         return Draft(done | {"detail": "answered already"}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
     said = dropped(ask, command, by) if is_drop(ask, command) else None
     if said is None:
-        said = _needs_worker(ask) or kept_answer(ask, command, by)
+        said = _needs_worker(ask, command) or kept_answer(ask, command, by)
     if isinstance(said, Refusal):
         update = {"sessionUpdate": "_rejected", "command": "answer"}
         return Draft(update | said._asdict(), command["id"], by)
     return said
 
 
-def _needs_worker(ask: Json) -> Refusal | None:
-    if not ask.get("decide"):
+def _needs_worker(ask: Json, command: Json) -> Refusal | None:
+    if not is_again(ask, command):
         return None
     return Refusal("asleep", "The session could not be woken, so nothing was sent again.")
 
