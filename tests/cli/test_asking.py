@@ -125,11 +125,66 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
     with asking(CALM) as running:
         assert rookery("answer", "House", "1", "--defer").code == 2
         later = rookery("answer", "House", "--defer")
-        assert (later.code, later.err) == (0, "Left open: the turn waits for an answer.\n")
-        rookery("answer", "House", "reject", "--reason", play({"text": "because"}))
-        assert "stayed" in running.end().out
+        assert (later.code, "Left open" in later.err) == (0, True)
+        done = running.end()
+        assert done.code == 1
+        assert "waits for your answer: rookery answer" in done.err
+    said = rookery("answer", "House", "reject", "--reason", play({"text": "because"}))
+    assert said.code == 0
     with Running("tail", "House", "--since", "0") as tail:
+        tail.read_until("stayed")
         tail.read_until("because")
+
+
+@pytest.mark.parametrize("how", ["stop", "kill", "--defer"])
+def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
+    home: Path, how: str
+) -> None:
+    """P9, P8: `asks`, `ps` and `answer` while the session sleeps."""
+    with asking(CALM):
+        if how == "--defer":
+            assert rookery("answer", "House", how).code == 0
+            assert rookery("stop", "House").code == 0
+        else:
+            assert rookery(how, "House").code == 0
+    [listed] = rookery("asks", "--json").events
+    assert (listed["what"], listed["awake"], listed["answered"]) == ("Go on?", False, False)
+    assert "Go on?" in rookery("asks").out
+    assert "needs you (asleep)" in rookery("ps").out
+    assert "Go on?" in rookery("answer", "House").out
+    said = rookery("answer", "House", "1")
+    assert (said.code, said.err.startswith("Answered: Allow")) == (0, True)
+    with Running("tail", "House", "--since", "0") as tail:
+        tail.read_until("went")
+    assert rookery("asks").err == "Nothing is being asked.\n"
+
+
+def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home: Path) -> None:
+    """P9: numbered like every other option."""
+    step = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
+    with asking(step, CALM):
+        assert rookery("kill", "House").code == 0
+    assert rookery("answer", "House", "allow").code == 0
+    with Running("tail", "House", "--since", "0") as tail:
+        tail.read_until("Send the prompt again")
+    listed = rookery("asks").out
+    assert "Steps of this turn have run already" in listed
+    assert "is kept, and is passed on" in listed
+    said = rookery("answer", "House", "1")
+    assert (said.code, said.err) == (0, "The prompt is sent again.\n")
+    with Running("tail", "House", "--since", "0") as tail:
+        tail.read_until("went")
+
+
+def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
+    """P9"""
+    with asking(CALM):
+        assert rookery("kill", "House").code == 0
+    said = rookery("answer", "House", "cancel")
+    assert (said.code, said.err) == (0, "Dropped.\n")
+    assert rookery("asks").err == "Nothing is being asked.\n"
+    done = rookery("prompt", "House", "--wait", play({"text": "next"}))
+    assert (done.code, "next" in done.out) == (0, True)
 
 
 def test_a_form_is_filled_in(home: Path) -> None:

@@ -168,6 +168,25 @@ def test_I9_9_the_wish_to_send_it_again_is_offered_once() -> None:
     assert (again["label"], drop["label"]) == ("Send the prompt again", "Drop it")
     assert kept_asks.is_drop(ask, drop["command"])
     assert not kept_asks.is_drop(ask, again["command"])
+    kept = kept_asks.kept_answer(ask, answer(option="no"), "cli")
+    assert isinstance(kept, Draft), "what the agent offered can be answered all the same"
+    both = play(
+        *(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update, kept.update)
+    )
+    assert kept_asks.unanswered(both.header) == 1, "how it goes on is still to be decided"
+    last = blocks(both, "ask")[-1]
+    assert (last["status"], len(last["actions"])) == ("asked", 2)
+    assert "'Reject' is kept" in last["note"]
+    sent = play(
+        *(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update),
+        *(prompt(origin="ask", how="forced", of=1), running()),
+    )
+    ask = sent.header["asks"]["a1"]
+    assert (ask["options"], ask["danger"]) == (OPTIONS, "deletes"), "the agent's own stand again"
+    assert kept_asks.unanswered(sent.header) == 0, "it is the agent's turn"
+    assert [block["status"] for block in blocks(sent, "ask")] == ["moved", "kept"]
+    killed = {**sent.header, **kept_asks.turn_over(sent.header, idle("interrupted"))}
+    assert len(kept_asks.undecided(killed)) == 1, "and again, where it did not come to that"
 
 
 WAYS = [

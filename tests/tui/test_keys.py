@@ -81,11 +81,24 @@ async def test_U5_a_rejection_can_be_left() -> None:
         assert app.sent == []
 
 
-async def test_U5_deferring_leaves_it_open_and_goes_to_the_composer() -> None:
+async def test_U5_I9_10_deferring_is_sent_and_goes_to_the_composer() -> None:
+    """P8: the key is listed on the card, and the worker ends the turn as waiting."""
     async with showing(PERMIT) as (app, pilot):
+        assert " d  decide later" in lines(app)
         await pilot.press("f2", "d")
-        assert app.sent == []
+        command = {"do": "answer", "ask": "q1", "nonce": "n", "defer": True}
+        assert app.sent == [command]
         assert app.composer.has_focus
+
+
+async def test_I9_9_what_is_kept_says_so_and_is_answered_with_the_same_key() -> None:
+    """P9"""
+    ended = {"sessionUpdate": "_turn", "state": "idle", "reason": "interrupted"}
+    async with showing([*PERMIT, ended]) as (app, pilot):
+        assert "The agent is not running." in lines(app)
+        assert "needs you" in app.status.render_line(0).text
+        await pilot.press("f2", "1")
+        assert app.sent == [answer("q1", "n", "once")]
 
 
 async def test_U5_a_form_is_checked_and_sent() -> None:

@@ -149,6 +149,7 @@ def _prompt(header: Json, event: Event) -> Json:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
         changes["_terminals"] = terminals.running(header["_terminals"])
+    changes |= kept_asks.sent_again(header, event.update)
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
     if "prompt" not in header["titles"]:

@@ -47,7 +47,10 @@ LEFT_TO_YOU = "To this agent no prompt is sent again by itself. Sent again, it m
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
-NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide")
+THEIRS = ("kind", "options", "danger", "always")
+"""Fields of an ask that give way while a person decides whether its prompt is sent again."""
+
+NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
 """Fields of an ask in the header that no agent's request can bring."""
 
 _CALL = ("kind", "rawInput", "content", "title", "locations")
@@ -67,7 +70,10 @@ def live(header: Json) -> dict[str, Json]:
 
 def unanswered(header: Json) -> int:
     """How many wait for a person."""
-    return sum(not ask.get("given") for ask in header["asks"].values())
+    return sum(
+        bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
+        for ask in header["asks"].values()
+    )
 
 
 def has_run(header: Json) -> bool:
@@ -113,7 +119,25 @@ def _left(ask: Json, turn: int, *, ran: bool, decide: bool = False) -> Json:
     mark: Json = {"turn": known.get("turn", turn), "ran": ran or known.get("ran") is True}
     if decide or known.get("decide") is True:
         mark["decide"] = True
-    return {**ask, "away": mark}
+    return {**_without(ask, "sent"), "away": mark}
+
+
+def _without(ask: Json, *fields: str) -> Json:
+    return {key: value for key, value in ask.items() if key not in fields}
+
+
+def sent_again(header: Json, update: Json) -> Json:
+    """The fields that a `_prompt` changes which a person sent once more: the agent's own options
+    stand again, and it is the agent's turn."""
+    if update.get("origin") != ORIGIN or update.get("how") != FORCED:
+        return {}
+    asks_ = {
+        name: {**_without(ask, "decide", "theirs"), **loose.mapping(ask, "theirs"), "sent": True}
+        if ask.get("away")
+        else ask
+        for name, ask in header["asks"].items()
+    }
+    return {"asks": asks_}
 
 
 def after(header: Json, event: Event, block: str) -> Json | None:
@@ -128,11 +152,10 @@ def after(header: Json, event: Event, block: str) -> Json | None:
         case "answered":
             return {}
         case "asked" if known is not None and update.get("decide") is True:
-            ask = {**known, "kind": "permission", "options": OPTIONS, "decide": True}
-            ask["why"] = loose.text(update, "why")
-            ask = {key: value for key, value in ask.items() if key not in ("danger", "always")}
-            moved = {**ask, "block": block}
-            return {"asks": {**header["asks"], name: moved}, "_open": None}
+            theirs = {key: known[key] for key in THEIRS if key in known}
+            ask = {**_without(known, *THEIRS), "kind": "permission", "options": OPTIONS}
+            ask |= {"decide": True, "why": loose.text(update, "why"), "theirs": theirs}
+            return {"asks": {**header["asks"], name: {**ask, "block": block}}, "_open": None}
     return None
 
 
@@ -203,7 +226,10 @@ def is_first(header: Json, turn: int) -> bool:
 
 
 def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
-    """The event that keeps an answer until the agent asks again; it is checked now and then."""
+    """The event that keeps an answer until the agent asks again; it is checked now and then. Also
+    while a person is to decide whether the prompt is sent again: what they allow is one thing,
+    how it comes to that another."""
+    ask = {**ask, **loose.mapping(ask, "theirs")}
     if command.get("always") is True:
         command = {**command, "option": confirming.allowing(ask)}
     answer = asks.answered(ask, command, by)
@@ -220,6 +246,15 @@ def is_drop(ask: Json, command: Json) -> bool:
     if ask.get("decide"):
         return command.get("cancel") is True or command.get("option") == DROP
     return command.get("cancel") is True or command.get("action") == "cancel"
+
+
+def is_again(ask: Json, command: Json) -> bool:
+    return bool(ask.get("decide")) and command.get("option") == AGAIN
+
+
+def is_late(ask: Json, command: Json) -> bool:
+    """Whether another answer was first."""
+    return bool(ask.get("given")) and not (is_drop(ask, command) or is_again(ask, command))
 
 
 def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
@@ -282,21 +317,21 @@ def forgotten(header: Json, update: Json) -> list[Draft]:
 def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
     ask = header["asks"].get(command["ask"])
     done: Json = {"sessionUpdate": "_done", "command": "answer"}
-    if ask is None or (ask.get("given") and not is_drop(ask, command)):
+    if ask is None or is_late(ask, command):
         return Draft(done | {"detail": "answered already"}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
     said = dropped(ask, command, by) if is_drop(ask, command) else None
     if said is None:
-        said = _needs_worker(ask) or kept_answer(ask, command, by)
+        said = _needs_worker(ask, command) or kept_answer(ask, command, by)
     if isinstance(said, Refusal):
         update = {"sessionUpdate": "_rejected", "command": "answer"}
         return Draft(update | said._asdict(), command["id"], by)
     return said
 
 
-def _needs_worker(ask: Json) -> Refusal | None:
-    if not ask.get("decide"):
+def _needs_worker(ask: Json, command: Json) -> Refusal | None:
+    if not is_again(ask, command):
         return None
     return Refusal("asleep", "The session could not be woken, so nothing was sent again.")
 

@@ -7,7 +7,9 @@ from rookery.core.document import Op, change, make_block, put
 from rookery.core.events import Event, Json
 
 LONGEST_TITLE = 500
+SENT = "The prompt was sent again · waits for the agent"
 AWAY = "The agent is not running. Your answer is kept, and wakes the session."
+KEPT = "Your answer {!r} is kept, and is passed on if it does."
 FURTHER_DOWN = "Stands again further down"
 
 
@@ -21,6 +23,8 @@ def left(before: Json, after: Json) -> list[Op]:
         known = before["asks"].get(name)
         if known is not None and known["block"] != ask["block"]:
             ops += change(known["block"], status="moved", text=FURTHER_DOWN, note="", actions=[])
+        elif known is not None and ask.get("sent") and not known.get("sent"):
+            ops += change(ask["block"], status="kept", text=SENT, note="", actions=[])
         elif known is not None and ask.get("away") and not known.get("away"):
             ops += change(ask["block"], note=AWAY)
     return ops
@@ -44,6 +48,9 @@ def _answered(before: Json, event: Event) -> list[Op]:
     if ask is None:
         return []
     said = loose.text(event.update, "name")[:LONGEST_TITLE]
+    if ask.get("decide"):  # which is still to be done
+        note = f"{loose.text(ask, 'why')} {KEPT.format(said)}"
+        return change(ask["block"], note=note[:LONGEST_TITLE])
     by = f" · {event.by[:100]}" if event.by else ""
     text = f"Answered: {said}{by} · waits for the agent"
     return change(ask["block"], status="kept", text=text, note="", actions=[])
@@ -68,7 +75,7 @@ def _undecided(before: Json, after: Json, event: Event) -> list[Op]:
     block |= {"title": loose.text(update, "message")[:LONGEST_TITLE], "kind": "other"}
     why, given = loose.text(update, "why"), loose.mapping(ask, "given")
     if given:
-        why += f" Your answer {loose.text(given, 'name')!r} is kept, and is passed on if it does."
+        why += f" {KEPT.format(loose.text(given, 'name'))}"
     block["note"] = why[:LONGEST_TITLE]
     call = loose.mapping(ask, "toolCall")
     block["parts"] = parts.from_tool_content(loose.sequence(call, "content"))

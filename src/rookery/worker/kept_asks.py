@@ -160,11 +160,11 @@ class KeptAsks:
         engine = self._engine
         if kept_asks.is_drop(ask, command):
             return self._drop(ask, command, by)
-        if ask.get("given"):
+        if kept_asks.is_late(ask, command):
             engine.append(_done(command, by, "answered already"))
             return None
-        if ask.get("decide"):
-            return self._decide(ask, command, by)
+        if kept_asks.is_again(ask, command):
+            return self._send_again(ask, command, by)
         kept = kept_asks.kept_answer(ask, command, by)
         if isinstance(kept, Refusal):
             return kept
@@ -183,11 +183,9 @@ class KeptAsks:
             engine.feed_turn(signals.CancelWanted(None, by) if busy else signals.Freed())
         return None
 
-    def _decide(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+    def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         if command.get("nonce") != ask.get("nonce"):
             return Refusal("wrong_nonce", "This answer does not belong to the ask that is open.")
-        if command.get("option") != kept_asks.AGAIN:
-            return Refusal("unknown_option", f"Say {kept_asks.AGAIN} or {kept_asks.DROP}.")
         self._engine.append(_done(command, by, "sent again"))
         self._deaths = 0
         if self._engine.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):
