@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.config import load
 from rookery.core.events import kind_of
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import edit, run
@@ -109,6 +110,56 @@ def test_I9_8_what_was_said_at_the_start_holds_for_the_own_agent_without_a_clien
     assert "(run --approve reject)" in closed[0].update["ruled"]
     assert "Nobody can be asked here" in str(model.asked[-1].body["messages"])
     assert not (tmp_path / "a.txt").exists()
+
+
+def started(home: Path, cwd: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*ROOKERY, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=cwd,
+        env=surroundings(home, NO_COLOR="1"),
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def told_until(running: subprocess.Popen[str], words: str) -> str:
+    assert running.stdout is not None
+    seen = ""
+    for line in running.stdout:
+        seen += line
+        if words in line:
+            break
+    assert words in seen, seen
+    return seen
+
+
+def test_I9_4_P12_always_allow_names_the_path(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """Our own agent's new file, allowed for good, allows that file alone: the editor's verb
+    (`create`) is no command, and a git hook is another file."""
+    write_settings(home, model)
+    (home / "person").mkdir(exist_ok=True)
+    made, hook = tmp_path / "a.txt", tmp_path / ".git" / "hooks" / "pre-commit"
+    play = json.dumps({"play": [edit(made, "new\n"), {"text": "Done."}]})
+    with started(home, tmp_path, "run", "--agent", "rookery", "--approve", "ask", play) as running:
+        seen = told_until(running, "Always allow this, by a rule")
+        assert str(made) in seen
+        [session] = os.listdir(home / "sessions")
+        assert "policy remove" in said(home, tmp_path, "answer", session, "--always-allow")
+        told_until(running, "Done.")
+    [rule] = load(str(home)).rules
+    assert (rule.do, rule.kind, rule.exact, rule.command) == ("allow", ("edit",), (), ())
+    assert str(made) in rule.path
+    play = json.dumps({"play": [edit(hook, "#!/bin/sh\n"), {"text": "Over."}]})
+    with started(home, tmp_path, "prompt", "--wait", session, play) as running:
+        told_until(running, "Always allow this, by a rule")
+        said(home, tmp_path, "answer", session, "reject")
+        told_until(running, "Over.")
+    assert made.read_text() == "new\n"
+    assert not hook.exists()
 
 
 @pytest.mark.long

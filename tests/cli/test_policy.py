@@ -152,7 +152,8 @@ def test_P5_always_allow_from_an_ask(home: Path) -> None:
         refused = rookery("answer", "House", "--always-allow")
         assert refused.code == 3
         assert "not for good" in refused.err
-        assert rookery("answer", "House", "--always-allow", "1").code == 2
+        assert rookery("answer", "House", "--always-allow", "0").code == 2
+        assert rookery("answer", "House", "1", "--always-allow").code == 2
         rookery("answer", "House", "reject")
         running.end()
     again = rookery("prompt", "House", "--wait", play(run("make")))

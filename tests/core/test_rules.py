@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rookery.core import danger, rule_choices, rules, shell
+from rookery.core.rule_warnings import held_back, warnings
 from rookery.core.rules import Call, Rule, Verdict, call_of, decide
 
 type Json = dict[str, Any]
@@ -207,6 +208,120 @@ def test_P5_a_denial_does_not_find_what_is_only_named() -> None:
     assert decide([no], run("git rm x")).do == ""
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git -C dir push",
+        "git -c a=b push",
+        "find . -exec git push {} +",
+        "su -c 'git push'",
+        "echo origin | xargs git push",
+        "env A=b git push",
+        "bash -c 'git push'",
+        "echo git push | sh",
+        "git push --quiet origin main",
+    ],
+)
+def test_I9_3_P5_a_denial_sees_through(line: str) -> None:
+    no = rule("deny", command="git push *")
+    assert decide([rule("allow", command="*"), no], run(line)).do == "deny"
+    assert decide([rule("ask", command="git push *")], run(line)).do == "ask"
+
+
+def test_I9_3_P5_a_denial_knows_options_in_any_order() -> None:
+    assert decide([rule("deny", command="git push --force*")], run("git push o m --force")).do
+    for line in ("rm -fr x", "rm -r -f x", "rm x -rf"):
+        assert decide([rule("deny", command="rm -rf *")], run(line)).do == "deny", line
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("echo x > .env", ".env"),
+        ("cat sub/.env", "**/.env"),
+        ("cd sub && cat .env", "sub/.env"),
+        ("dd if=.env of=x", ".env"),
+        ("curl --data=@x --config=.env", ".env"),
+        ("bash -c 'cat .env'", ".env"),
+    ],
+)
+def test_I9_3_P5_a_denied_path_is_found_in_a_command(line: str, path: str) -> None:
+    assert decide([rule("deny", path=path)], run(line)).do == "deny"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "do"),
+    [
+        ("git diff *", "git diff", "allow"),
+        ("git diff *", "git diff --stat HEAD", "allow"),
+        ("git diff *", "git difftool -x id", ""),
+        ("git diff*", "git difftool -x id", ""),
+        ("git diff*", "git diff --output=x", ""),
+        ("git diff *", "git diff --ext-diff", ""),
+        ("git diff --output=*", "git diff --output=x", "allow"),
+        ("git log *", "git log -p --outp x", ""),
+        ("git *", "git -c core.pager=id log", ""),
+        ("git *", "git -C /elsewhere log", ""),
+        ("git *", "git log", "allow"),
+        ("git grep *", "git grep -Oid x", ""),
+        ("find *", "find . -name x", "allow"),
+        ("find *", "find . -exec id {} +", ""),
+        ("find * -exec wc *", "find . -exec wc {} +", "allow"),
+        ("tar *", "tar xf a", "allow"),
+        ("tar *", "tar xf a --checkpoint-action=exec=id", ""),
+        ("awk *", "awk '{print $1}' x", "allow"),
+        ("awk *", "awk 'BEGIN { system(1) }'", ""),
+        ("sed *", "sed -n 1,5p x", "allow"),
+        ("sed *", "sed 's/a/b/g' x", "allow"),
+        ("sed *", "sed 's/a/b/e' x", ""),
+        ("sed *", "sed 's/a/b/w y' x", ""),
+        ("sed *", "sed -i s/a/b/ x", ""),
+        ("rsync *", "rsync -e id a b", ""),
+        ("man *", "man -Pid ls", ""),
+        ("rg *", "rg --pre id x", ""),
+        ("sort *", "sort -uo x y", ""),
+        ("curl *", "curl https://x.example", "allow"),
+        ("curl *", "curl https://x.example -o y", ""),
+        ("wget *", "wget --use-askpass=id x", ""),
+        ("zip *", "zip -T -TT id x y", ""),
+        ("make *", "make test", "allow"),
+        ("make *", "make SHELL=id", ""),
+        ("npm *", "npm test", "allow"),
+        ("npm *", "npm exec id", ""),
+        ("python *", "python x.py", "allow"),
+        ("p*", "python x.py", ""),
+        ("e*", "env id", ""),
+        ("x*", "xargs id", ""),
+        ("vi*", "vim -c '!id'", ""),
+        ("*", "python x.py", "allow"),
+        ("git diff --output=x", "git diff --output=x", "allow"),
+    ],
+)
+def test_I9_3_P5_a_pattern_allows_no_hatch_that_it_does_not_name(
+    pattern: str, line: str, do: str
+) -> None:
+    assert decide([rule("allow", command=pattern)], run(line)).do == do
+
+
+def test_I9_3_P5_an_open_end_of_a_word_warns() -> None:
+    [words] = warnings(rule("allow", command="git diff*"))
+    assert "'git diff *'" in words
+    assert "difftool" in words
+    assert (
+        warnings(rule("allow", command=["git diff *", "npm run build", "a --b=*", "src/*"])) == []
+    )
+    assert warnings(rule("deny", command="git push*")) == []
+    assert "Remove it" in warnings(rule("allow", kind="edit", exact="create"))[0]
+
+
+def test_I9_3_P5_what_holds_a_rule_back_is_said() -> None:
+    known = (rule("allow", "look", command="git diff *"),)
+    [words] = held_back(known, run("git diff --output=x"))
+    assert "look" in words
+    assert "--output" in words
+    assert held_back(known, run("git diff --stat")) == []
+
+
 def test_P5_a_pattern_may_speak_of_a_line_as_a_whole() -> None:
     for pattern in ("curl * | sh", "curl*sh"):
         no = rule("deny", command=pattern)
@@ -280,6 +395,23 @@ def _unquoted(part: str) -> str:
 )
 def test_P5_paths_are_matched_inside_the_directories(pattern: str, path: str, do: str) -> None:
     assert decide([rule("allow", path=pattern)], touch(path, kind="read")).do == do
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "do"),
+    [
+        ("**", ".git/hooks/pre-commit", ""),
+        ("**", "src/.env", ""),
+        ("src/*", "src/.env", ""),
+        (".git/**", ".git/hooks/pre-commit", "allow"),
+        ("src/.*", "src/.env", "allow"),
+        ("**/.env", "src/.env", "allow"),
+        ("**", "src/a.b", "allow"),
+    ],
+)
+def test_I9_4_P5_stars_reach_no_hidden_files_to_allow(pattern: str, path: str, do: str) -> None:
+    assert decide([rule("allow", path=pattern)], touch(path)).do == do
+    assert decide([rule("deny", path="**")], touch(path)).do == "deny"
 
 
 def test_P5_absolute_patterns_and_the_home() -> None:

@@ -146,6 +146,69 @@ async def test_P5_always_allow_makes_a_narrow_rule(aviary: Aviary) -> None:
     await bird.answer(await bird.ask(begun), "reject")
 
 
+async def test_I9_3_P5_a_denial_sees_through_spellings(aviary: Aviary) -> None:
+    write_rules(aviary, NO_PUSH)
+    bird = aviary.hatch()
+    lines = (
+        "git -C dir push",
+        "git -c a=b push",
+        "bash -c 'cd x && git push'",
+        "ls | xargs git push",
+    )
+    await bird.turn([run(line) for line in lines])
+    assert [each.by for each in closings(bird)] == ["rule:no-push"] * len(lines)
+    begun = await bird.prompt([run("git commit -m 'git push later'")])
+    await bird.answer(await bird.ask(begun), "reject")
+
+
+def creating(path: str) -> Json:
+    """As our own agent asks: the file tool's verb stands where others have a command."""
+    given = {"command": "create", "path": path, "file_text": "x"}
+    return run(path) | {"ask": f"create {path}", "kind": "edit", "rawInput": given}
+
+
+async def test_I9_4_P12_always_allow_of_an_edit_names_the_path(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    path = os.path.join(aviary.work, "a.txt")
+    begun = await bird.prompt([creating(path)])
+    ask = await bird.ask(begun)
+    assert path in ask["always"]
+    assert ask["alwaysChoices"][0] == "editing exactly this file"
+    await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], always=True)
+    await bird.ended(begun)
+    [rule] = load(aviary.home).rules
+    assert (rule.kind, rule.exact, rule.command) == (("edit",), (), ())
+    assert path in rule.path
+    await bird.turn([creating(path)])
+    assert closings(bird)[-1].by == f"rule:{rule.name}"
+    for other in ("b.txt", ".git/hooks/pre-commit"):
+        begun = await bird.prompt([creating(os.path.join(aviary.work, other))])
+        ask = await bird.ask(begun)
+        assert "ruled" not in ask
+        await bird.answer(ask, "reject")
+        await bird.ended(begun)
+
+
+async def test_I9_4_P12_a_wider_rule_is_chosen_by_its_number(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    begun = await bird.prompt([run("git status -s")])
+    ask = await bird.ask(begun)
+    assert ask["alwaysChoices"] == ["exactly this command", "any `git status` command"]
+    [block] = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
+    assert [action["command"].get("always") for action in block["actions"]][-2:] == [True, 2]
+    with pytest.raises(Rejected) as told:
+        await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], always=3)
+    assert told.value.reason == "no_rule"
+    await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], always=2)
+    await bird.ended(begun)
+    [rule] = load(aviary.home).rules
+    assert rule.command == ("git status *",)
+    await bird.turn([run("git status")])
+    assert closings(bird)[-1].by == f"rule:{rule.name}"
+    begun = await bird.prompt([run("git status; ls")])
+    await bird.answer(await bird.ask(begun), "reject")
+
+
 async def test_P5_always_allow_is_refused_where_there_is_no_way_back(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("rm -rf build")])

@@ -190,8 +190,10 @@ def _of_line(line: str) -> list[Command]:
     if len(parts) > 1:
         known = {line.strip(), *(text for command in found for text in command.suspects)}
         more = tuple(text for text in shell.suspects(line) if text not in known)
-        if more:
-            found.append(Command(line, "", more, behind=True))
+        named = {name for command in found for name in command.names}
+        names = tuple(name for name in shell.names(line) if name not in named)
+        if more or names:
+            found.append(Command(line, "", more, names, behind=True))
     return found
 
 
