@@ -1,5 +1,7 @@
-"""`config.toml`, read whole or not at all: a mistake in it is told with its line; nothing starts.
+"""`config.toml`: a wrong value is refused with its line, and nothing starts; a key that is not
+known is told with its line, and all else holds.
 
+    version = 1                 # of the file's spelling: core.migrations
     default_agent = "claude"
 
     [worker]                    # numbers of core.policy.Policy, clamped as settings.LIMITS says
@@ -21,8 +23,9 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
+from rookery.core import migrations
 from rookery.core.policy import CriticPolicy, Interface, Policy
-from rookery.core.rules import Fault, Rule, rule_of
+from rookery.core.rules import Fault, Rule, consequence, rule_of, unknown_keys
 from rookery.settings import (
     CRITIC,
     CRITIC_LIMITS,
@@ -41,7 +44,7 @@ PLAIN = {
     "show_tool_durations": "true or false",
 }
 KNOWN = (
-    *PLAIN,
+    *("version", *PLAIN),
     *("[worker]", "[critic]", "[session]", "[agent]", "[interface]", "[keys]"),
     *("[agents.NAME]", "[[policy.rules]]"),
 )
@@ -68,6 +71,9 @@ class Config(NamedTuple):
     """Of the terminal interface: what a key is for, and which it is."""
     warm: bool = True
     """Whether a process with the SDK loaded is kept for sessions of our own agent."""
+    version: int = migrations.VERSION
+    warnings: tuple[str, ...] = ()
+    """What stands in the file and is not used, each with its place."""
 
 
 class ConfigError(Exception):
@@ -120,18 +126,33 @@ class _File:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.lines = text.splitlines()
+        self.warnings: list[str] = []
 
     def config(self, tables: dict[str, Any]) -> Config:
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {"version": self.version(tables.pop("version", 1))}
+        tables, moved = migrations.migrated(tables)
+        for old, why in moved:
+            self.warn(old, why)
         for key, value in tables.items():
             if key in TABLES and not isinstance(value, dict):
                 self.refuse([key], f"must be a table: [{key}]")
             given |= self.table(key, value) if key in TABLES else self.plain(key, value)
-        return Config(**given)
+        return Config(**given, warnings=tuple(self.warnings))
+
+    def version(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            self.refuse(["version"], "must be a whole number of at least 1")
+        if value > migrations.VERSION:
+            why = (
+                f"is {value}: a newer Rookery wrote this file. This one knows {migrations.VERSION}"
+            )
+            self.warn(["version"], f"{why}, and uses what it knows of it")
+        return value
 
     def plain(self, key: str, value: object) -> dict[str, Any]:
         if key not in PLAIN:
             self.unknown([key], *KNOWN)
+            return {}
         if key == "show_tool_durations":
             good = isinstance(value, bool)
         else:
@@ -172,7 +193,7 @@ class _File:
         for key, value in table.items():
             if key != name:
                 self.unknown([place, key], name)
-            if not isinstance(value, bool):
+            elif not isinstance(value, bool):
                 self.refuse([place, key], "must be true or false")
         return bool(table.get(name, default))
 
@@ -186,7 +207,7 @@ class _File:
             name = ".".join(place)
             if name not in KEY_IDS and not isinstance(value, dict):
                 self.unknown(["keys", *place], *KEY_IDS)
-            if isinstance(value, dict):
+            elif isinstance(value, dict):
                 found |= self.keys(value, *place)
             elif not isinstance(value, str) or not value.strip():
                 self.refuse(["keys", *place], 'must be a key in quotes, such as "ctrl+x"')
@@ -225,22 +246,26 @@ class _File:
             if not isinstance(rule, Fault) and rule.name in [known.name for known in found]:
                 rule = Fault("name", f"{rule.name!r} is another rule's name")
             if isinstance(rule, Fault):
-                self.refuse_rule(number, rule)
+                raise ConfigError(self.said_of_rule(number, rule))
+            for key in unknown_keys(each):
+                why = f"is not a setting. {consequence(rule)}"
+                self.warnings.append(self.said_of_rule(number, Fault(key, why)))
             found.append(rule)
         return tuple(found)
 
-    def refuse_rule(self, number: int, fault: Fault) -> NoReturn:
+    def said_of_rule(self, number: int, fault: Fault) -> str:
         line = rule_line(self.lines, number, fault.key) or line_of(self.lines, ["policy", "rules"])
         place = f"{self.path}, line {line}" if line else self.path
         key = f".{fault.key}" if fault.key else ""
-        raise ConfigError(f"{place}: policy.rules {number}{key} {fault.why}.")
+        return f"{place}: policy.rules {number}{key} {fault.why}."
 
     def fields(self, name: str, table: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         given = {}
         for key, value in table.items():
-            if key not in known:
+            if key in known:
+                given[key] = self.setting(name, key, value, known[key])
+            else:
                 self.unknown([name, key], *known)
-            given[key] = self.setting(name, key, value, known[key])
         return given
 
     def setting(self, table: str, key: str, value: object, default: object) -> Any:
@@ -293,13 +318,26 @@ class _File:
             self.refuse([*place, "command"] if "command" in table else place, f"command {wanted}")
         return words
 
-    def unknown(self, key: list[str], *allowed: str) -> NoReturn:
-        self.refuse(key, f"is not a setting. There are: {', '.join(allowed)}")
+    def unknown(self, key: list[str], *allowed: str) -> None:
+        from difflib import get_close_matches
 
-    def refuse(self, key: list[str], why: str) -> NoReturn:
-        line = line_of(self.lines, key)
+        near = get_close_matches(key[-1], allowed, 2)
+        guess = (
+            f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(allowed)}."
+        )
+        self.warn(key, f"is not a setting and is ignored. {guess}".rstrip("."))
+
+    def warn(self, key: Sequence[str], why: str) -> None:
+        self.warnings.append(self.said(key, why))
+
+    def refuse(self, key: Sequence[str], why: str) -> NoReturn:
+        raise ConfigError(self.said(key, why))
+
+    def said(self, key: Sequence[str], why: str) -> str:
+        line = line_of(self.lines, list(key))
         place = f"{self.path}, line {line}" if line else self.path
-        raise ConfigError(f"{place}: {'.'.join(key)} {why}.")
+        end = "" if why.endswith("?") else "."
+        return f"{place}: {'.'.join(key)} {why}{end}"
 
 
 def line_of(lines: Sequence[str], key: list[str]) -> int:

@@ -37,7 +37,7 @@ class Setting(NamedTuple):
     example: str = ""
     """Of what has no default: how it would be written."""
     effect: str = AT_ONCE
-    initial: bool | None = None
+    initial: bool | int | None = None
     """The default of what stands in no table."""
 
     @property
@@ -51,6 +51,8 @@ class Setting(NamedTuple):
 
 
 _DAY = 86400.0
+
+VERSION = Setting("version", "of this file's spelling", unit="a whole number", initial=1)
 
 PLAIN = (
     Setting(
@@ -330,7 +332,7 @@ KEYS = Setting(
     effect="at the next start of the terminal interface",
 )
 
-SINGLE: tuple[Setting, ...] = (*PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
+SINGLE: tuple[Setting, ...] = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, *AGENT, *INTERFACES)
 """Each is one value."""
 SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, CONFINED, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
@@ -371,7 +373,8 @@ def range_of(setting: Setting) -> str:
 
 def sample() -> str:
     """A whole config.toml, with every default in its place."""
-    lines = [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
+    lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
+    lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
     lines += ["", "[session]"]

@@ -1,4 +1,5 @@
-"""config.toml is taken whole or not at all, and a mistake is told with its line."""
+"""config.toml: a wrong value is refused with its line; a key that is not known is told with its
+line, and the rest holds (issue 9, line 14)."""
 
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 
 from rookery.config import Config, ConfigError, load
 from rookery.core.policy import CriticPolicy, Policy
+from rookery.core.rules import Call, Verdict, call_of, decide
 from rookery.settings import LIMITS
 
 
@@ -70,19 +72,15 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\ndefault_agnet = 'x'", ["line 2", "default_agnet", "default_agent"]),
         ("default_agent = 3", ["line 1", "default_agent", "in quotes"]),
-        ("[worker]\n\ncancel_grase = 3", ["line 3", "worker.cancel_grase", "cancel_grace"]),
         ("[worker]\ncancel_grace = 'soon'", ["line 2", "must be a number"]),
         ("[worker]\ncancel_grace = true", ["line 2", "must be a number"]),
         ("[worker]\ncancel_grace = nan", ["line 2", "must be a number"]),
         ("[worker]\nqueue_most = 1.5", ["line 2", "whole number"]),
         ("[worker]\nqueue_drain = 'none'", ["line 2", '"combined" or "serial"']),
         ("worker = 3", ["line 1", "must be a table"]),
-        ("worker = { cancel_grase = 1 }", ["line 1", "worker.cancel_grase"]),
         ("[agents.a]\ncommand = 'a b'", ["line 2", "agents.a.command", "list of words"]),
         ("[agents.a]\ncommand = []", ["line 2", "list of words"]),
-        ("[agents.a]\ncommand = ['a']\nenv = 1", ["line 3", "agents.a.env", "command"]),
         ("[agents.a]", ["line 1", "agents.a", "command"]),
         ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
         ("[worker\n", ["line 1"]),
@@ -92,11 +90,9 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[critic]\niterations = 0", ["line 2", "between 1 and 10"]),
         ("[critic]\ncommand = 3", ["line 2", "critic.command", "text"]),
         ("[critic]\nrefine = 1", ["line 2", "true or false"]),
-        ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
         ("critic = 1", ["line 1", "must be a table"]),
         ("show_tool_durations = 1", ["line 1", "true or false"]),
         ("[keys]\nquit = 3", ["line 2", "keys.quit", "in quotes"]),
-        ("[keys]\nnothing = 'f9'", ["line 2", "keys.nothing", "composer.send"]),
         ("[keys]\nquit = 'ctlr+x'", ["line 2", "keys.quit", "'ctlr+x' is no key"]),
         (
             "[keys]\nquit = 'f9'\n'composer.send' = 'F9'",
@@ -115,6 +111,86 @@ def test_a_mistake_names_key_line_and_what_is_allowed(
     assert str(tmp_path / "config.toml") in message
     for word in words:
         assert word in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\ndefault_agnet = 'x'", ["line 2", "default_agnet", "default_agent"]),
+        ("[worker]\n\ncancel_grase = 3", ["line 3", "worker.cancel_grase", "cancel_grace"]),
+        ("worker = { cancel_grase = 1 }", ["line 1", "worker.cancel_grase"]),
+        ("[agents.a]\ncommand = ['a']\nenv = 1", ["line 3", "agents.a.env", "command"]),
+        ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
+        ("[keys]\nnothing = 'f9'", ["line 2", "keys.nothing", "composer.send"]),
+        ("[wroker]\ncancel_grace = 3", ["line 1", "wroker is not a setting"]),
+        ("[policy]\nrule = []\n", ["line 2", "policy.rule ", "rules"]),
+        ("[session]\napprove = true\n", ["line 2", "session.approve ", "approve_all"]),
+        ("[interface]\nplan = 1\n", ["line 2", "interface.plan ", "plan_opens"]),
+        ("[agent]\nwram = true\n", ["line 2", "agent.wram ", "warm"]),
+        ("[keys.composer]\nsent = 'f9'", ["line 2", "keys.composer.sent "]),
+        ("version = 7", ["line 1", "version is 7", "newer Rookery", "uses what it knows"]),
+    ],
+)
+def test_I9_14_a_key_that_is_not_known_is_told_with_its_line_and_the_rest_holds(
+    tmp_path: Path, text: str, words: list[str]
+) -> None:
+    head = "" if "[critic]" in text else "[critic]\n"
+    found = load_text(tmp_path, f"{text}\n{head}refine = true\n")
+    [said] = found.warnings
+    assert str(tmp_path / "config.toml") in said
+    for word in words:
+        assert word in said
+    assert found.critic.refine, "all else holds"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "true", "'1'", "1.0"])
+def test_I9_14_a_version_that_is_none_is_refused(tmp_path: Path, value: str) -> None:
+    assert "line 1: version must be" in refusal(tmp_path, f"version = {value}\n")
+
+
+def test_I9_14_a_file_without_a_version_is_of_the_first(tmp_path: Path) -> None:
+    assert load_text(tmp_path, "").version == load_text(tmp_path, "version = 1").version == 1
+
+
+# --- a rule with a key that is not known: never is more allowed than was written ------------------
+
+
+def test_I9_14_a_rule_that_allows_by_an_unknown_ground_is_left_out(tmp_path: Path) -> None:
+    text = (
+        '[[policy.rules]]\ndo = "allow"\ncommand = "make*"\npaht = "src/**"\n'
+        '[[policy.rules]]\ndo = "allow"\ncommand = "ls*"\n'
+    )
+    found = load_text(tmp_path, text)
+    [said] = found.warnings
+    assert "line 4: policy.rules 1.paht is not a setting. The rule is left out" in said
+    assert decide(found.rules, call("make")).do == ""
+    assert decide(found.rules, call("ls")) == Verdict("allow", (found.rules[1],))
+    assert [rule.name for rule in found.rules] == ["1", "2"], "numbers are places in the file"
+
+
+def test_I9_14_a_rule_that_denies_holds_without_an_unknown_ground(tmp_path: Path) -> None:
+    text = '[[policy.rules]]\ndo = "deny"\ncommand = "make*"\npaht = "src/**"\n'
+    found = load_text(tmp_path, text)
+    [said] = found.warnings
+    assert "Without it the rule denies make*" in said
+    assert decide(found.rules, call("make")).do == "deny"
+    assert decide(found.rules, call("ls")).do == ""
+    bare = load_text(tmp_path, '[[policy.rules]]\ndo = "deny"\ncomand = "make*"\n')
+    assert "Without it the rule denies everything" in bare.warnings[0]
+    assert decide(bare.rules, call("ls")).do == "deny"
+    asks = load_text(tmp_path, '[[policy.rules]]\ndo = "ask"\ncomand = "make*"\n')
+    assert decide(asks.rules, call("ls")).do == "ask"
+
+
+@pytest.mark.parametrize(
+    "rule", ['od = "allow"\nkind = "read"', 'do = "allow"', 'do = "permit"\nkind = "read"']
+)
+def test_I9_14_a_rule_that_says_nothing_is_refused(tmp_path: Path, rule: str) -> None:
+    assert "policy.rules 1" in refusal(tmp_path, f"[[policy.rules]]\n{rule}\n")
+
+
+def call(line: str) -> Call:
+    return call_of("a", {"kind": "execute", "rawInput": {"command": line}}, ["/w"], "/h")
 
 
 def test_U12_keys_of_ones_own_are_read_as_people_write_them(tmp_path: Path) -> None:

@@ -70,21 +70,21 @@ def test_usage_errors(home: Path, arguments: list[str]) -> None:
 
 
 def test_a_mistake_in_the_configuration_starts_nothing(home: Path) -> None:
-    (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
+    (home / "config.toml").write_text("[worker]\ncancel_grace = true\n")
     code, said = trouble("run", "x")
     assert code == 1
     assert "line 2" in said
-    assert "cancel_grase" in said
+    assert "cancel_grace" in said
     assert not (home / "sessions").exists()
 
 
 def test_a_worker_that_cannot_start_says_why(home: Path) -> None:
     session = rookery("new").out.strip()
-    (home / "config.toml").write_text("nonsense = 1\n")
+    (home / "config.toml").write_text("worker = 1\n")
     code, said = trouble("prompt", session, "x")
     assert code == 1
     assert "did not start" in said
-    assert "nonsense" in said
+    assert "worker must be a table" in said
 
 
 def test_a_log_of_a_newer_version(home: Path) -> None:

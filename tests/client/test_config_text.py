@@ -101,7 +101,6 @@ def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[settings
     [
         ('theme = "blue"', 'interface.theme must be "dark" or "light" or "contrast"'),
         ("cards_expanded = 1", "interface.cards_expanded must be true or false"),
-        ("plan = 1", "interface.plan is not a setting"),
     ],
 )
 def test_U3_a_mistake_in_the_interface_is_told_with_its_line(line: str, said: str) -> None:

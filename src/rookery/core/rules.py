@@ -47,6 +47,8 @@ class Rule(NamedTuple):
     destructive: bool = False
     reason: str = ""
     """Of a denial: told to the agent where it listens."""
+    left_out: bool = False
+    """It allows by a ground that is not known here: it matches nothing."""
 
     @property
     def grounds(self) -> tuple[str, ...]:
@@ -209,6 +211,8 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
 
 def matches(rule: Rule, call: Call, command: Command) -> bool:
     strict = rule.do == "allow"
+    if rule.left_out:
+        return False
     if rule.agent and not _any(rule.agent, [call.agent]):
         return False
     if rule.kind and call.kind not in rule.kind:
@@ -293,6 +297,8 @@ def narrow(call: Call, name: str) -> Rule | Unruly:
 def described(rule: Rule) -> str:
     """Its grounds in a few words: `claude · execute · git status*`."""
     parts = [" or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)]
+    if not parts:
+        return "everything"
     return " · ".join(parts) + (" · also what cannot be undone" if rule.destructive else "")
 
 
@@ -305,23 +311,45 @@ class Fault(NamedTuple):
     why: str
 
 
+KEYS = ("name", "do", *GROUNDS, "destructive", "reason")
+
+
+def unknown_keys(table: Json) -> list[str]:
+    return [str(key) for key in table if key not in KEYS]
+
+
+def consequence(rule: Rule) -> str:
+    """What a key that is not known does to its rule, in words."""
+    known = f"There are: {', '.join(KEYS)}"
+    if rule.left_out:
+        return f"The rule is left out, so that it allows no more than you meant. {known}"
+    verb = "denies" if rule.do == "deny" else "asks about"
+    return f"Without it the rule {verb} {described(rule)}. {known}"
+
+
 def rule_of(table: object, number: int) -> Rule | Fault:
-    """A table of the configuration as a rule; where it has no name, its place is its name."""
+    """A table of the configuration as a rule; where it has no name, its place is its name.
+
+    A key that is not known may be a ground, which would make the rule narrower. So a rule that
+    allows is left out with it, and one that asks or denies holds without it: never is more allowed
+    than was written.
+    """
     if not isinstance(table, dict):
         return Fault("", 'must be a table with do = "allow", "ask" or "deny"')
-    allowed = ("name", "do", *GROUNDS, "destructive", "reason")
     given: Json = {}
     for key, value in table.items():
-        if key not in allowed:
-            return Fault(str(key), f"is not a setting. There are: {', '.join(allowed)}")
+        if key not in KEYS:
+            continue
         read = _read(key, value)
         if isinstance(read, Fault):
             return read
         given[key] = read
     if "do" not in given:
         return Fault("", 'needs do = "allow", "ask" or "deny"')
-    rule = Rule(**{"name": str(number), **given})
-    if not rule.grounds:
+    unknown = unknown_keys(table)
+    out = bool(unknown) and given["do"] == "allow"
+    rule = Rule(**{"name": str(number), **given, "left_out": out})
+    if not rule.grounds and not unknown:
         return Fault("", f"needs at least one of: {', '.join(GROUNDS)}")
     if rule.destructive and rule.do != "allow":
         return Fault("destructive", "is for rules that allow")
