@@ -9,7 +9,6 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from rookery import config as files
@@ -78,7 +77,7 @@ def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
     return Guarded(
         config.rules,
         {key: _value(config, key) for key in STRICT_FIRST if settings.find(key) is not None}
-        | {_confined(name): False for name in getattr(config, FREE, ())},
+        | {_confined(name): False for name in config.unconfined},
         {key: _value(config, key) for key in RUNS}
         | {_agent(name): list(argv) for name, argv in config.agents.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
@@ -100,6 +99,8 @@ def _table(home: str, name: str, key: str, known: Any) -> Any:
 
 
 def fingerprint(guarded: Guarded) -> str:
+    from hashlib import sha256  # 4 ms and 3 MB, for who has to know
+
     return sha256(dumps(_sorted(loosening.to_json(guarded))).encode("ascii")).hexdigest()[:16]
 
 
@@ -125,22 +126,13 @@ def applied(config: Config, guarded: Guarded) -> Config:
     """The configuration with the guarded part of another moment."""
     for key, value in {**guarded.choices, **guarded.programs}.items():
         config = _with(config, key, value)
-    if FREE in Config._fields:
-        known: frozenset[str] = getattr(config, FREE)
-        free: dict[str, Any] = {
-            FREE: frozenset(name for name in known if not guarded.choices.get(_confined(name), 1))
-        }
-        config = config._replace(**free)
     agents = {
         key.removeprefix("agents.").removesuffix(".command"): list(argv)
         for key, argv in guarded.programs.items()
         if key.startswith("agents.")
     }
-    return config._replace(rules=guarded.rules, agents=agents)
-
-
-FREE = "unconfined"
-"""The agents that a configuration leaves unconfined, where it knows of that."""
+    free = {name for name in config.unconfined if guarded.choices.get(_confined(name)) is False}
+    return config._replace(rules=guarded.rules, agents=agents, unconfined=frozenset(free))
 
 
 def _confined(name: str) -> str:

@@ -61,6 +61,11 @@ def text_of(events: list[Event]) -> str:
     return "".join(event.update["content"]["text"] for event in events if is_text(event))
 
 
+def trust(home: str) -> None:
+    """A person's own word for what the files of the home say now."""
+    confirmed.write(home, confirmed.Record(confirmed.said(home, config.load(home))))
+
+
 class Bird:
     """One session, seen and driven as a client does."""
 
@@ -171,9 +176,7 @@ class Aviary:
         Path(self.home, "config.toml").write_text("\n".join(lines) + "\n")
 
     def trust(self) -> None:
-        """A person's own word for what the files of the home say now."""
-        said = confirmed.said(self.home, config.load(self.home))
-        confirmed.write(self.home, confirmed.Record(said))
+        trust(self.home)
 
     def player(self, script: Json | None = None) -> list[str]:
         number = len(self.birds)

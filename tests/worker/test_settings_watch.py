@@ -149,6 +149,19 @@ def test_I9_1_what_a_person_confirms_holds_with_the_next_look(told: Told) -> Non
     assert told.configs[-1].approve_all
 
 
+def test_I9_1_an_agent_does_not_free_itself(told: Told) -> None:
+    told.write("[agents.claude]\nconfined = false\n[agents.mine]\ncommand = ['mine']\n")
+    told.watch.look(0.0)
+    assert len(told.held) == 2
+    assert (told.configs[-1].unconfined, told.configs[-1].agents) == (frozenset(), {})
+    held = told.found[-1].held
+    assert held is not None
+    in_force.confirm(told.home, held.fingerprint)
+    told.watch.look(1.0)
+    assert told.configs[-1].unconfined == {"claude"}
+    assert told.configs[-1].agents == {"mine": ["mine"]}
+
+
 def test_I9_1_what_a_person_writes_by_rookery_holds_at_once(told: Told) -> None:
     told.watch.look(0.0)
     rulebook.add(told.home, lambda _known: rulebook_rule())

@@ -148,12 +148,6 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 # ---------------------------------------------------------------- change
 
 
-def _check_author() -> None:
-    from rookery.client.guard import require_person
-
-    require_person(paths.home(), "change the MCP servers")
-
-
 @mcp.command()
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)

@@ -19,11 +19,12 @@ def is_off(home: str) -> bool:
         return False
     if b"confined" not in data:
         return False  # the parser costs more than all else here
-    from rookery import config
+    from rookery.client import in_force
+    from rookery.config import ConfigError
 
     try:
-        return OWN_AGENT in config.parse(data, "").unconfined
-    except config.ConfigError:
+        return OWN_AGENT in in_force.load(home).unconfined
+    except ConfigError:
         return False
 
 

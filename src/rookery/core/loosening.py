@@ -289,6 +289,6 @@ def of_json(value: object) -> Guarded | None:
 
 
 def _rule_of(value: Json) -> Rule:
-    """Raises KeyError, TypeError."""
-    grounds = {key: tuple(value[key]) for key in GROUNDS}
+    """Raises TypeError."""
+    grounds = {key: tuple(value.get(key, ())) for key in GROUNDS}
     return Rule(**{**value, **grounds})

@@ -250,6 +250,7 @@ class AgentSide:
                 self._engine.append(draft)
 
     def _spawn(self) -> None:
+        self.look()
         self._privileges.begin()
         self.look()
         for notice in self._servers.read():

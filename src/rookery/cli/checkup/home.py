@@ -106,7 +106,7 @@ def _guard(home: str) -> Row:
         orphans = "" if LINUX else "; orphans are known by their mark alone"
         return Row("guard", NOT_TOLD, f"agents are known by descent alone: {why}{orphans}")
     try:
-        free = sorted(config.load(home).unconfined)
+        free = sorted(in_force.load(home).unconfined)
     except config.ConfigError:
         free = []
     but = f", but not {', '.join(free)} (config.toml)" if free else ""
