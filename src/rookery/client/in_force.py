@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from rookery import config as files
 from rookery import confirmed, paths
 from rookery.client import guard
-from rookery.client.start import connectable
 from rookery.config import Config
 from rookery.confirmed import Record
 from rookery.core import loose
 from rookery.core.held_settings import WAITS
 from rookery.core.loosening import Guarded, loosened, strictest
+from rookery.log.lock import is_held
 from rookery.processes import roots, tree
 
 
@@ -213,9 +213,8 @@ def _was_awake(home: str, at: int) -> bool:
         begun = (loose.integer(worker, "started") or 0) * 1_000_000
         if worker is None or begun > at:
             continue
-        with suppress(paths.PathError):
-            if connectable(paths.socket_path(directory)):
-                return True
+        if is_held(os.path.join(directory, paths.LOCK)):
+            return True
         ended = loose.integer(worker, "ended")
         # One that was killed did not say when; it did not outlive the machine.
         if ended is not None and at <= ended * 1_000_000:
