@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, NoReturn
 from rookery.core import migrations
 from rookery.core.confirming import ALL, EVERY, OPTION, VALUES
 from rookery.core.policy import CriticPolicy, Interface, Policy
-from rookery.core.rules import Fault, Rule, consequence, rule_of, unknown_keys
+from rookery.core.rule_tables import Fault, consequence, rule_of, unknown_keys
+from rookery.core.rules import Rule
 from rookery.settings import (
     CRITIC,
     CRITIC_LIMITS,

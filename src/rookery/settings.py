@@ -1,7 +1,6 @@
 """What each key of config.toml means, said once: for the reader of the file, for `rookery config`
 and for the page about sessions."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rookery.core.policy import CriticPolicy, Interface, Policy
@@ -381,30 +380,3 @@ def range_of(setting: Setting) -> str:
     least, greatest = (f"{number:,.10g}" for number in setting.limit)
     off = f"0 (off) or {setting.least_on:g}" if setting.least_on else least
     return f"{off} to {greatest} {setting.unit}".rstrip()
-
-
-def sample() -> str:
-    """A whole config.toml, with every default in its place."""
-    lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
-    lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
-    lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, AGENT, CRITICS, INTERFACES):
-        lines += ["", f"[{table[0].key.partition('.')[0]}]"]
-        lines += [_line(each.name, written(each.default), each.brief) for each in table]
-    lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
-    lines += [_line(CONFINED.name, "true", CONFINED.brief)]
-    lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
-    lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
-    lines += ['command = "git status *"']
-    return "\n".join(lines) + "\n"
-
-
-def template() -> str:
-    """The same as a file to begin with: nothing in it is set."""
-    kept: Sequence[str] = sample().splitlines()
-    return "\n".join(f"# {line}".rstrip() for line in kept) + "\n"
-
-
-def _line(name: str, value: str, brief: str) -> str:
-    return f"{f'{name} = {value}':<26} # {brief}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery import settings
+from rookery import settings, settings_sample
 from rookery.config import load
 from rookery.core.policy import Policy
 from tests.cli.driving import Terminal, made, rookery
@@ -37,13 +37,15 @@ def test_every_number_of_the_policy_is_a_setting() -> None:
 
 def test_the_page_about_sessions_has_every_setting() -> None:
     page = (ROOT / "docs" / "sessions.md").read_text()
-    assert f"```toml\n{settings.sample()}```" in page, "settings.sample() prints what is due there"
+    assert f"```toml\n{settings_sample.sample()}```" in page, (
+        "settings_sample.sample() prints what is due there"
+    )
 
 
 def test_the_sample_is_sound_and_says_the_defaults(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text(settings.sample())
+    (tmp_path / "config.toml").write_text(settings_sample.sample())
     assert load(str(tmp_path)).policy == Policy()
-    assert tomllib.loads(settings.template()) == {}
+    assert tomllib.loads(settings_sample.template()) == {}
 
 
 def test_path(home: Path) -> None:

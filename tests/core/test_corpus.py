@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from rookery.core.danger import danger_of
-from rookery.core.rules import call_of, decide, rule_of
+from rookery.core.rule_tables import rule_of
+from rookery.core.rules import call_of, decide
 
 type Json = dict[str, Any]
 

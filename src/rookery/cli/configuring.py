@@ -10,7 +10,7 @@ import tempfile
 import click
 
 from rookery import config as files
-from rookery import confirmed, paths, settings
+from rookery import confirmed, paths, settings, settings_sample
 from rookery.cli import config_set, configured, exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
@@ -232,7 +232,7 @@ def edit() -> int:
     old = _bytes(target)
     with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
         copy = os.path.join(directory, files.FILE)
-        begun = settings.template().encode() if old is None else old
+        begun = settings_sample.template().encode() if old is None else old
         paths.write_atomic(copy, begun)
         while True:
             _open_editor(copy)

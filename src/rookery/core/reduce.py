@@ -9,7 +9,7 @@ event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
-from rookery.core import ask_look, kept_look, loose, parts, terminals, tool_looks
+from rookery.core import ask_actions, ask_look, kept_look, loose, parts, terminals, tool_looks
 from rookery.core import document as looks
 from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
@@ -153,12 +153,12 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         return kept_look.of_ask(before, after, event)
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
-        return change(ask["block"], **_outcome(update, event.by)) if ask else []
+        return change(ask["block"], **ask_actions.outcome(update, event.by)) if ask else []
     call = loose.mapping(update, "toolCall")
     ops = _tool_ops(before, after, event, call) if call else []
     # The ask's own id: where its call is news too, the call takes the id of this event.
     block = make_block(
-        block_id(after, event) + "?", "ask", status="asked", actions=_answers(update)
+        block_id(after, event) + "?", "ask", status="asked", actions=ask_actions.answers(update)
     )
     block["title"] = (loose.text(call, "title") or loose.text(update, "message"))[:LONGEST_TITLE]
     block["kind"] = loose.text(call, "kind", "other")[:40]
@@ -177,68 +177,6 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
     return put(judged_block(after, event))
-
-
-def _answers(ask: Json) -> list[Json]:
-    """One action for each option, in the agent's order and words, with the finished command."""
-    found = [_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]]
-    return parts.whole([*found, *_always(ask)])
-
-
-def _always(ask: Json) -> list[Json]:
-    """Beside the agent's own: a rule of ours that allows just this from now on (row P5), then the
-    wider ones, each in its own words (row P12)."""
-    words = loose.text(ask, "always")
-    if not words:
-        return []
-    command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
-    label = f"Always allow this, by a rule: {words[:200]}{'…' if len(words) > 200 else ''}"
-    found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
-    for number, wider in enumerate(loose.texts(ask, "alwaysChoices")[1:4], 2):
-        label = f"Always allow more, by a rule: {wider[:200]}"
-        found.append({"label": label, "kind": "rule", "command": command | {"always": number}})
-    return found
-
-
-def _action(ask: Json, option: Json) -> Json:
-    """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
-    is disabled (row P4). Its button asks a second time, so its command says that it did."""
-    command: Json = {
-        "do": "answer",
-        "ask": loose.text(ask, "id"),
-        "nonce": loose.text(ask, "nonce"),
-    }
-    command["option"] = loose.text(option, "optionId")[:500]
-    label = loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200]
-    action: Json = {"label": label, "kind": loose.text(option, "kind")[:40], "command": command}
-    danger = loose.text(ask, "danger")
-    if danger and action["kind"] == "allow_always":
-        action["disabled"] = "What cannot be undone can be allowed once, not for good."
-    elif danger and action["kind"].startswith("allow"):
-        action["danger"], command["confirm"] = True, True
-    return action
-
-
-ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
-"""What became of a question, in words."""
-
-
-def _outcome(update: Json, by: str | None) -> Json:
-    outcome = loose.mapping(update, "outcome")
-    cancelled = outcome.get("outcome") == "cancelled"
-    words = (
-        ANSWERED.get(loose.text(outcome, "action"), "")
-        or loose.text(update, "name")
-        or loose.text(update, "reason")
-        or loose.text(outcome, "outcome")
-    )
-    ruled = loose.text(update, "ruled")[:LONGEST_TITLE]  # which says by what, too
-    more = ruled or (by or "")[:100]
-    return {
-        "status": "cancelled" if cancelled else "answered",
-        "text": words[:LONGEST_TITLE] + (f" · {more}" if more else ""),
-        "actions": [],
-    }
 
 
 # --- turns, the agent, notices, dividers -------------------------------------------------------

@@ -25,11 +25,11 @@ from rookery.core.events import Draft, Json
 from rookery.core.signals import LetDecide
 from rookery.core.turn_calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
-from rookery.worker import asks, judgements
+from rookery.worker import asks, file_requests, judgements
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
-from rookery.worker.files import Files, Refused
+from rookery.worker.files import Files
 from rookery.worker.judge import Judge, worst
 from rookery.worker.kept_asks import KeptAsks
 from rookery.worker.privileges import Privileges
@@ -314,7 +314,7 @@ class AgentSide:
             self._terminals.take(incoming)
         elif incoming.method.startswith("fs/") and self.profile().files:
             self.kept.mark_work(incoming.method)
-            self._file(incoming)
+            file_requests.take(incoming, self._files, self._clients, deaf=self.link.is_deaf())
         elif incoming.method == judgement.METHOD:
             judgements.take(incoming, self.judge, self._engine, self._calls)
         else:
@@ -373,48 +373,3 @@ class AgentSide:
         for _, draft, _ in closing:
             journal.add(draft, now(), full=True)
         self._engine.do_next(asks.Reply(name, reply) for name, _, reply in closing)
-
-    # --- files: an editor's unsaved buffers first, then the disk ----------------------------------
-
-    def _file(self, incoming: Incoming) -> None:
-        params = incoming.params if isinstance(incoming.params, dict) else {}
-        path = loose.text(params, "path")
-        work = {"fs/read_text_file": self._read, "fs/write_text_file": self._write}
-        disk = work.get(incoming.method)
-        if disk is None:
-            incoming.unknown()
-            return
-        if self.link.is_deaf():  # one breath of requests can ask for gigabytes
-            incoming.fail(INTERNAL_ERROR, "first read the answers that wait for you")
-            return
-        try:
-            self._files.check(path)
-        except Refused as refused:
-            incoming.fail(refused.code, refused.message)
-            return
-
-        def answered(result: object | None) -> None:
-            if isinstance(result, dict):
-                incoming.reply(result)
-            else:
-                _answer(incoming, disk, params)
-
-        if not self._clients.call(incoming.method, params, answered):
-            _answer(incoming, disk, params)
-
-    def _read(self, params: Json) -> Json:
-        line, limit = loose.integer(params, "line"), loose.integer(params, "limit")
-        return {"content": self._files.read(loose.text(params, "path"), line, limit)}
-
-    def _write(self, params: Json) -> Json:
-        if not isinstance(params.get("content"), str):
-            raise Refused(INVALID_PARAMS, "content must be text")
-        self._files.write(loose.text(params, "path"), params["content"])
-        return {}
-
-
-def _answer(incoming: Incoming, work: Callable[[Json], Json], params: Json) -> None:
-    try:
-        incoming.reply(work(params))
-    except Refused as refused:
-        incoming.fail(refused.code, refused.message)

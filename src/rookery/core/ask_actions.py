@@ -1,0 +1,69 @@
+"""What can be answered to an ask, each answer with the finished command that its button sends; and
+what became of it, in words."""
+
+from rookery.core import loose, parts
+from rookery.core.events import Json
+
+LONGEST = 500
+
+
+def answers(ask: Json) -> list[Json]:
+    """One action for each option, in the agent's order and words, with the finished command."""
+    found = [_action(ask, option) for option in list(loose.mappings(ask, "options"))[:20]]
+    return parts.whole([*found, *_always(ask)])
+
+
+def _always(ask: Json) -> list[Json]:
+    """Beside the agent's own: a rule of ours that allows just this from now on (row P5), then the
+    wider ones, each in its own words (row P12)."""
+    words = loose.text(ask, "always")
+    if not words:
+        return []
+    command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
+    label = f"Always allow this, by a rule: {words[:200]}{'…' if len(words) > 200 else ''}"
+    found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
+    for number, wider in enumerate(loose.texts(ask, "alwaysChoices")[1:4], 2):
+        label = f"Always allow more, by a rule: {wider[:200]}"
+        found.append({"label": label, "kind": "rule", "command": command | {"always": number}})
+    return found
+
+
+def _action(ask: Json, option: Json) -> Json:
+    """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
+    is disabled (row P4). Its button asks a second time, so its command says that it did."""
+    command: Json = {
+        "do": "answer",
+        "ask": loose.text(ask, "id"),
+        "nonce": loose.text(ask, "nonce"),
+    }
+    command["option"] = loose.text(option, "optionId")[:500]
+    label = loose.text(option, "name")[:200] or loose.text(option, "optionId")[:200]
+    action: Json = {"label": label, "kind": loose.text(option, "kind")[:40], "command": command}
+    danger = loose.text(ask, "danger")
+    if danger and action["kind"] == "allow_always":
+        action["disabled"] = "What cannot be undone can be allowed once, not for good."
+    elif danger and action["kind"].startswith("allow"):
+        action["danger"], command["confirm"] = True, True
+    return action
+
+
+ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
+"""What became of a question, in words."""
+
+
+def outcome(update: Json, by: str | None) -> Json:
+    given = loose.mapping(update, "outcome")
+    cancelled = given.get("outcome") == "cancelled"
+    words = (
+        ANSWERED.get(loose.text(given, "action"), "")
+        or loose.text(update, "name")
+        or loose.text(update, "reason")
+        or loose.text(given, "outcome")
+    )
+    ruled = loose.text(update, "ruled")[:LONGEST]  # which says by what, too
+    more = ruled or (by or "")[:100]
+    return {
+        "status": "cancelled" if cancelled else "answered",
+        "text": words[:LONGEST] + (f" · {more}" if more else ""),
+        "actions": [],
+    }

@@ -1,0 +1,88 @@
+"""Rules as tables of config.toml: what each key may hold, and what becomes of a table that has a key
+nobody knows."""
+
+from typing import NamedTuple
+
+from rookery.core import globs
+from rookery.core.events import Json
+from rookery.core.rules import DOES, GROUNDS, KINDS, LONGEST_NAME, Rule
+
+
+class Fault(NamedTuple):
+    key: str
+    """ "": the whole table."""
+    why: str
+
+
+KEYS = ("name", "do", *GROUNDS, "destructive", "reason")
+
+
+def unknown_keys(table: Json) -> list[str]:
+    return [str(key) for key in table if key not in KEYS]
+
+
+def consequence(rule: Rule) -> str:
+    """What a key that is not known does to its rule, in words."""
+    known = f"There are: {', '.join(KEYS)}"
+    if rule.left_out:
+        return f"The rule is left out, so that it allows no more than you meant. {known}"
+    verb = "denies" if rule.do == "deny" else "asks about"
+    return f"Without it the rule {verb} {described(rule)}. {known}"
+
+
+def rule_of(table: object, number: int) -> Rule | Fault:
+    """A table of the configuration as a rule; where it has no name, its place is its name.
+
+    A key that is not known may be a ground, which would make the rule narrower. So a rule that
+    allows is left out with it, and one that asks or denies holds without it: never is more allowed
+    than was written.
+    """
+    if not isinstance(table, dict):
+        return Fault("", 'must be a table with do = "allow", "ask" or "deny"')
+    given: Json = {}
+    for key, value in table.items():
+        if key not in KEYS:
+            continue
+        read = _read(key, value)
+        if isinstance(read, Fault):
+            return read
+        given[key] = read
+    if "do" not in given:
+        return Fault("", 'needs do = "allow", "ask" or "deny"')
+    unknown = unknown_keys(table)
+    out = bool(unknown) and given["do"] == "allow"
+    rule = Rule(**{"name": str(number), **given, "left_out": out})
+    if not rule.grounds and not unknown:
+        return Fault("", f"needs at least one of: {', '.join(GROUNDS)}")
+    if rule.destructive and rule.do != "allow":
+        return Fault("destructive", "is for rules that allow")
+    if rule.reason and rule.do != "deny":
+        return Fault("reason", "is for rules that deny")
+    return rule
+
+
+def _read(key: str, value: object) -> object:
+    match key:
+        case "do":
+            return value if value in DOES else Fault(key, 'must be "allow", "ask" or "deny"')
+        case "destructive":
+            return value if isinstance(value, bool) else Fault(key, "must be true or false")
+        case "name":
+            if isinstance(value, str) and value.strip() and len(value) <= LONGEST_NAME:
+                if value.isdecimal() or not value.isprintable():
+                    return Fault(key, "must have a letter: numbers are places in the list")
+                return value.strip()
+            return Fault(key, f"must be a text of at most {LONGEST_NAME} characters")
+        case "reason":
+            return value if isinstance(value, str) else Fault(key, "must be a text")
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts:
+        return Fault(key, "must be a text, or a list of texts")
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        return Fault(key, "must be a text, or a list of texts")
+    if key == "kind" and (wrong := [text for text in texts if text not in KINDS]):
+        return Fault(key, f"has no {wrong[0]!r}. There are: {', '.join(KINDS)}")
+    longest = danger.LONGEST if key == "exact" else globs.LONGEST
+    if any(len(text) > longest for text in texts):
+        return Fault(key, f"must have at most {longest} characters")
+    return tuple(texts)
