@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rookery.core import danger, rule_choices, rules, shell
+from rookery.core import danger, rule_choices, rule_tables, rules, shell
 from rookery.core.rule_warnings import held_back, warnings
 from rookery.core.rules import Call, Rule, Verdict, call_of, decide
 
@@ -26,7 +26,7 @@ def touch(*paths: str, kind: str = "edit") -> Call:
 
 
 def rule(do: str, name: str = "r", **grounds: Any) -> Rule:
-    found = rules.rule_of({"do": do, "name": name, **grounds}, 1)
+    found = rule_tables.rule_of({"do": do, "name": name, **grounds}, 1)
     assert isinstance(found, Rule)
     return found
 
@@ -621,7 +621,7 @@ def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
     ],
 )
 def test_P5_a_mistake_in_a_rule_is_named(table: object, key: str, words: str) -> None:
-    fault = rules.rule_of(table, 1)
-    assert isinstance(fault, rules.Fault)
+    fault = rule_tables.rule_of(table, 1)
+    assert isinstance(fault, rule_tables.Fault)
     assert fault.key == key
     assert words in fault.why

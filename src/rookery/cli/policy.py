@@ -9,7 +9,7 @@ from rookery import config, paths, places
 from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
-from rookery.core import rules
+from rookery.core import rule_tables, rules
 from rookery.core.events import Json, dumps
 from rookery.processes.lineage import MARK
 
@@ -157,8 +157,8 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
     table |= {"reason": reason} if reason else {}
 
     def made(known: Any) -> rules.Rule:
-        rule = rules.rule_of(table, len(known) + 1)
-        if isinstance(rule, rules.Fault):
+        rule = rule_tables.rule_of(table, len(known) + 1)
+        if isinstance(rule, rule_tables.Fault):
             where = f"--{rule.key} {rule.why}" if rule.key else f"the rule {rule.why}"
             raise click.UsageError(f"{where}.")
         if rule.name in [each.name for each in known]:

@@ -1,11 +1,11 @@
-"""Rules as tables of config.toml: what each key may hold, and what becomes of a table that has a key
-nobody knows."""
+"""Rules as tables of config.toml: what each key may hold, and what becomes of a table that has a
+key which nobody knows."""
 
 from typing import NamedTuple
 
-from rookery.core import globs
+from rookery.core import danger, globs
 from rookery.core.events import Json
-from rookery.core.rules import DOES, GROUNDS, KINDS, LONGEST_NAME, Rule
+from rookery.core.rules import DOES, GROUNDS, KINDS, LONGEST_NAME, Rule, described
 
 
 class Fault(NamedTuple):
