@@ -49,14 +49,20 @@ def set_up(made: Roost, scene: Stage) -> str:
 
 
 async def seconds(client: SessionClient, steps: list[Json]) -> float:
-    await take_turn(client, [{"type": "text", "text": "/clear"}])
+    cleared = await take_turn(client, [{"type": "text", "text": "/clear"}])
     began = monotonic()
-    await take_turn(client, play(*steps, {"text": "Done."}))
-    return monotonic() - began
+    ended = await take_turn(client, play(*steps, {"text": "Done."}))
+    taken = monotonic() - began
+    events = client.log.read(cleared.seq, 10_000, ended.seq)
+    done = sum(event.update.get("status") == "completed" for event in events)
+    if done != len(steps):
+        raise RuntimeError(f"{done} of {len(steps)} commands ran")
+    return taken
 
 
 async def pairs(clients: list[SessionClient]) -> list[tuple[float, float]]:
-    steps = [command("true")] * CALLS
+    # Each with an argument of its own: the agent stops where it seems to repeat itself.
+    steps = [command(f"true {number}") for number in range(CALLS)]
     for client in clients:
         await seconds(client, steps)
     found = []

@@ -105,6 +105,7 @@ async def test_a_key_that_a_tool_reads_is_not_told_to_the_model(
     write_settings(agent_home, model, profiles=profiles_of(model) | extra)
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
+    allow_all(agent)  # to read Rookery's own files waits for a person in every mode
     view = {"command": "view", "path": str(agent_home / "agent_settings.json")}
     insert = {"command": "insert", "path": str(tmp_path / "copy"), "insert_line": 0}
     steps: list[Json] = [
