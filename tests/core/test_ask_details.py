@@ -113,6 +113,13 @@ def test_a_title_alone_stands_for_a_command_only_where_nothing_else_is_told() ->
     assert does(kind="other", title="make") == []
 
 
+def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
+    shown = block({"toolCall": call(kind="other", title="Look", rawInput={"payload": EVIL})})
+    assert ask_look.question(shown, "a", str) == "a wants to use a tool that it does not name"
+    texts = [piece.text for piece in ask_look.pieces(shown, "a", str)]
+    assert texts == [f"payload: {EVIL}", "a calls it: Look"]
+
+
 # --- the block -----------------------------------------------------------------------------------
 
 
@@ -147,6 +154,14 @@ def test_what_is_long_stands_below_the_question_and_is_whole() -> None:
     assert ask_look.pieces(shown, "a", str)[0].text == line
     closed = {**shown, "status": "answered", "text": "Allow"}
     assert ask_look.question(closed, "a", str).startswith("a wants to run: xxx")
+
+
+def test_in_the_past_several_calls_are_one_line() -> None:
+    calls = [call(rawInput={"command": line}) | {"toolCallId": line} for line in ("ls", "a\nb")]
+    shown = block({"toolCall": {}, "does": ask_details.of(calls, "/w", [], "")})
+    closed = {**shown, "status": "answered", "text": "Allow"}
+    said = "a wants to do 2 things: run: ls; run: a …"
+    assert ask_look.question(closed, "a", str) == said
 
 
 def test_many_calls_are_told_apart_and_all_are_there() -> None:

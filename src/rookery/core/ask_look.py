@@ -173,10 +173,13 @@ def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
     """What the agent wants, in one line."""
     groups = _groups(items(block))
     who = clean(agent) or "the agent"
-    if len(groups) > 1:
-        return f"{who} wants to do {len(groups)} things"
-    words = _wants(groups[0], clean, cwd)[0] if groups else ""
-    return f"{who} wants to {words}" if words else captions.question(block, agent, clean)
+    if not groups:
+        return captions.question(block, agent, clean)
+    words = [_wants(group, clean, cwd)[0] for group in groups]
+    if len(words) == 1:
+        return f"{who} wants to {words[0]}"
+    said = f"{who} wants to do {len(words)} things"
+    return said if block["status"] == "asked" else _cut(f"{said}: {'; '.join(words)}")
 
 
 def pieces(
@@ -189,7 +192,7 @@ def pieces(
     for number, group in enumerate(groups, 1):
         words, rest = _wants(group, clean, cwd, short=short)
         if len(groups) > 1:
-            found.append(Piece("words", f"{number}. {words or 'something that it does not name'}"))
+            found.append(Piece("words", f"{number}. {words}"))
         for item in group:
             if item in rest:
                 found.append(_piece(item, group))
@@ -276,7 +279,8 @@ def _wants(
             return f"{captions.VERBS.get(first.kind, 'use')}: {_line(first.text)}", rest
         case "tool":
             return f"use {clean(first.text)}", rest
-    return ("run something that it does not name" if first.kind == "execute" else ""), group
+    verb = "run something" if first.kind == "execute" else "use a tool"
+    return f"{verb} that it does not name", group
 
 
 def _piece(item: Item, group: list[Item]) -> Piece:
