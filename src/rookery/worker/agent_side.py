@@ -315,14 +315,11 @@ class AgentSide:
         name = update["id"]
         incoming.cancelled = lambda: self._withdrawn(name)
         if call is None:
-            self._engine.append(Draft(update))
-            self.kept.pass_on(update, old)
+            self.kept.announce(update, old)
             return
         answer = self.judge.answer(update, call)
         if answer is None or self.kept.overrides(old, answer):
-            update = self.judge.note(update, call)
-            self._engine.append(Draft(update))
-            self.kept.pass_on(update, old)
+            self.kept.announce(self.judge.note(update, call), old)
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)
