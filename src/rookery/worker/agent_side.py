@@ -347,9 +347,7 @@ class AgentSide:
         else:
             answer = self.judge.answer_for_nobody(update)
         if answer is None or self.kept.overrides(old, answer):
-            update = self.judge.note(update, calls) if calls else update
-            self._engine.append(Draft(update))
-            self.kept.pass_on(update, old)
+            self.kept.announce(self.judge.note(update, calls) if calls else update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._engine.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._engine.append(answer.draft, full=True)

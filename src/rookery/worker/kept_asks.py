@@ -128,17 +128,23 @@ class KeptAsks:
         given = old is not None and bool(old.get("given"))
         return given and ruling.draft.update.get("verdict") != "deny"
 
-    def pass_on(self, ask: Json, old: Json | None) -> None:
-        """The answer that was given meanwhile, to the same ask."""
+    def announce(self, ask: Json, old: Json | None) -> None:
+        """Log what is asked; where it was answered meanwhile, that answer is passed on, and clients
+        need not ask anybody."""
         given = loose.mapping(old, "given")
-        if old is None or not given:
+        if not given:
+            self._engine.append(Draft(ask))
             return
         command: Json = {key: given[key] for key in kept_asks.GIVEN if key in given}
         command |= {"do": "answer", "id": None, "ask": ask["id"], "nonce": ask["nonce"]}
-        by = loose.text(given, "by") or None
+        name, by = loose.text(given, "name"), loose.text(given, "by") or None
+        fits = not isinstance(kept_asks.kept_answer(ask, command, by), Refusal)
+        if fits and not command.get("always"):  # a rule may still fail to be written
+            ask = {**ask, "ruled": f"answered while the agent was away: {name}"}
+        self._engine.append(Draft(ask))
         refusal = self.answer(ask, command, by)
         if refusal is not None:
-            words = f"The answer {loose.text(given, 'name')!r} was not passed on: {refusal.message}"
+            words = f"The answer {name!r} was not passed on: {refusal.message}"
             update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": words}
             self._engine.append(Draft(update))
 

@@ -16,6 +16,7 @@ from rookery.core.calls import ENDED, LEFT, key_of
 from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, advance
+from rookery.core.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.wire.params import offers
 
 
@@ -99,7 +100,7 @@ class Sharing:
         if event.update.get("steered") is not True:
             self.screens.forget()
             self._calls = {}
-        if not echo:
+        if not echo or event.update.get("origin") == ASKED_AGAIN:  # the person said it once
             return []
         message = {"sessionUpdate": "user_message_chunk", "messageId": f"prompt-{event.seq}"}
         return [

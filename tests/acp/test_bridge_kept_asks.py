@@ -1,0 +1,144 @@
+"""I9.9, I9.10 (rows P8, P9, A8) in an editor: what is asked outlives the agent, the worker and the
+editor itself."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from rookery import paths
+from rookery.client import fleet
+from rookery.log.reader import Reader
+from rookery.processes import tree
+from tests.acp.bridging import ALLOW, asked
+from tests.acp.doors import BRIDGE, Door
+from tests.acp.driving import Json, texts
+from tests.acp.whole_session import HERE
+from tests.cli.driving import rookery
+
+STEPS: list[Json] = [
+    {
+        "ask": "make test",
+        "kind": "execute",
+        "rawInput": {"command": "make test"},
+        "allowed": [{"text": "went"}],
+        "rejected": [{"text": "stayed"}],
+    }
+]
+
+
+@pytest.fixture
+async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
+    door = Door(BRIDGE, home, tmp_path)
+    yield door
+    await door.end()
+
+
+def header(home: Path, session: str) -> Json:
+    with Reader.open(paths.session_dir(str(home), session)) as log:
+        return log.header_before(log.turns() + 1)
+
+
+def kill_agent(home: Path, session: str) -> None:
+    record = json.loads(Path(paths.session_dir(str(home), session), paths.WORKER).read_text())
+    tree.kill([tree.Process(record["agentPid"], record["agentStart"])])
+
+
+def is_told(words: str) -> Callable[[Json], bool]:
+    def told(line: Json) -> bool:
+        update = line.get("params", {}).get("update")
+        return bool(update) and words in texts([update])
+
+    return told
+
+
+@pytest.mark.parametrize("who", ["worker", "agent"])
+async def test_I9_9_a_kill_is_not_seen_where_something_is_asked(
+    bridge: Door, home: Path, who: str
+) -> None:
+    """P9, A8: the prompt stays open, so does its dialog; the answer goes on with both."""
+    agent = await bridge.open()
+    session = await agent.new()
+    running = agent.prompt(session, STEPS)
+    dialog = await asked(agent)
+    if who == "worker":
+        fleet.kill(str(home), session)
+    else:
+        kill_agent(home, session)
+    agent.send(id=dialog["id"], result=ALLOW)
+    assert (await agent.answer(running))["result"]["stopReason"] == "end_turn"
+    assert "went" in texts(agent.news(session))
+    assert agent.requests().count("session/request_permission") == 1
+    assert header(home, session)["asks"] == {}
+
+
+async def test_I9_9_an_editor_that_opens_the_session_again_is_asked(
+    bridge: Door, home: Path
+) -> None:
+    """P9: editor and worker are gone; the ask is there when the session is loaded."""
+    agent = await bridge.open()
+    session = await agent.new()
+    agent.prompt(session, STEPS)
+    await asked(agent)
+    await agent.kill()
+    fleet.kill(str(home), session)
+    second = await bridge.open()
+    loading = second.ask("session/load", sessionId=session, **HERE)
+    dialog = await asked(second)
+    assert dialog["params"]["toolCall"]["rawInput"] == {"command": "make test"}
+    assert any(line.get("id") == loading for line in second.lines)
+    second.send(id=dialog["id"], result=ALLOW)
+    await second.until(is_told("went"))
+    assert second.requests().count("session/request_permission") == 1
+
+
+async def test_I9_10_a_turn_that_waits_is_over_for_its_editor(bridge: Door, home: Path) -> None:
+    """P8: by a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
+    agent = await bridge.open()
+    session = await agent.new()
+    running = agent.prompt(session, STEPS)
+    dialog = await asked(agent)
+    assert rookery("answer", session, "--defer").code == 0
+    answer = (await agent.answer(running))["result"]
+    assert answer["stopReason"] == "end_turn"
+    assert answer["_meta"] == {"rookery": {"reason": "waiting"}}
+    assert rookery("stop", session).code == 0
+    agent.send(id=dialog["id"], result=ALLOW)
+    await agent.until(is_told("went"))
+    assert header(home, session)["asks"] == {}
+
+
+async def test_I9_9_an_editors_cancel_is_a_persons(bridge: Door, home: Path) -> None:
+    """P9: it closes what is kept, and ends the prompt that waited for it."""
+    agent = await bridge.open()
+    session = await agent.new()
+    running = agent.prompt(session, STEPS)
+    await asked(agent)
+    fleet.kill(str(home), session)
+    agent.notify("session/cancel", sessionId=session)
+    assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
+    assert header(home, session)["asks"] == {}
+    assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
+
+
+async def test_I9_9_what_a_person_must_decide_is_a_dialog_of_its_own(
+    bridge: Door, home: Path
+) -> None:
+    """P9: steps have run; the editor offers to send the prompt again, or to drop it."""
+    agent = await bridge.open()
+    session = await agent.new()
+    step: Json = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
+    running = agent.prompt(session, [step, *STEPS])
+    await asked(agent)
+    kill_agent(home, session)
+    decide = (await asked(agent))["params"]
+    assert "have run already" in decide["toolCall"]["title"]
+    assert [option["optionId"] for option in decide["options"]] == ["again", "drop"]
+    line = [each for each in agent.lines if each.get("method") == "session/request_permission"][-1]
+    again = {"outcome": {"outcome": "selected", "optionId": "again"}}
+    agent.send(id=line["id"], result=again)
+    dialog = await asked(agent)
+    agent.send(id=dialog["id"], result=ALLOW)
+    assert (await agent.answer(running))["result"]["stopReason"] == "end_turn"
+    assert header(home, session)["asks"] == {}
