@@ -213,6 +213,8 @@ def lacks_module(agent: Agent) -> str:
     entry = AGENTS.get(agent.name)
     if entry is None or not entry.module or agent.argv[:1] != [sys.executable]:
         return ""
+    if sys.flags.no_site:
+        return ""  # a worker: it sees no package that is installed, and so can miss none
     try:
         return "" if find_spec(entry.module) else entry.module
     except ModuleNotFoundError:

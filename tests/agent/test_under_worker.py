@@ -162,6 +162,26 @@ def test_I9_4_P12_always_allow_names_the_path(
     assert not hook.exists()
 
 
+def test_I9_12_rm_removes_the_conversations_before_a_switch(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """Row S3, and S1: our own agent takes over from a session that is awake."""
+    write_settings(home, model)
+    said(home, tmp_path, "run", "--agent", "rookery", "--title", "Gone", "one-of-a-kind")
+    said(home, tmp_path, "switch-agent", "Gone", "demo")
+    said(home, tmp_path, "prompt", "Gone", "--wait", json.dumps({"play": [{"text": "hi"}]}))
+    told = said(home, tmp_path, "switch-agent", "Gone", "rookery", "--model", "scripted", code=2)
+    assert "no model 'scripted' is saved" in told
+    said(home, tmp_path, "switch-agent", "Gone", "rookery")
+    said(home, tmp_path, "prompt", "Gone", "--wait", "one-of-a-kind")
+    assert len(os.listdir(home / "conversations")) == 2
+    said(home, tmp_path, "switch-agent", "Gone", "demo")
+    said(home, tmp_path, "rm", "--yes", "Gone")
+    assert os.listdir(home / "conversations") == []
+    left = [path for path in home.rglob("*") if path.is_file()]
+    assert [path for path in left if b"one-of-a-kind" in path.read_bytes()] == []
+
+
 @pytest.mark.long
 def test_overrides_are_never_saved_and_missed_after_a_death(
     home: Path, tmp_path: Path, model: ScriptedModel

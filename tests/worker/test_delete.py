@@ -31,6 +31,59 @@ async def test_S3_an_agent_that_is_awake_forgets_the_session(aviary: Aviary) -> 
     assert remembered(aviary, "crow") == []
 
 
+async def test_I9_12_the_agents_before_a_switch_forget_it_too(aviary: Aviary) -> None:
+    """Row S3: and the conversation before a clear; asleep, and whatever one of them says."""
+    unheard = {"agent": {"capabilities": {"sessionCapabilities": {"delete": None}}}}
+    introduce(aviary, None, crow={"agent": {"commands": []}}, daw={}, jay=unheard)
+    bird = aviary.hatch(agent="crow", argv=[])
+    await bird.turn("hi")
+    await bird.send("clear")
+    await bird.turn("hi again")
+    assert len(remembered(aviary, "crow")) == 2
+    for heir in ("jay", "daw"):
+        await bird.send("switch", agent=heir)
+        await bird.turn("hi")
+    assert (len(remembered(aviary, "jay")), len(remembered(aviary, "daw"))) == (1, 1)
+    await bird.send("stop")
+    await bird.gone(bird.worker)
+    stays: list[str] = []
+    await asyncio.to_thread(fleet.remove, aviary.home, bird.id, stays.append)
+    assert (remembered(aviary, "crow"), remembered(aviary, "daw")) == ([], [])
+    assert len(remembered(aviary, "jay")) == 1, "it cannot, and said so"
+    assert stays == []
+    assert not await asyncio.to_thread(aviary.wait_empty)
+
+
+async def test_I9_12_one_that_is_gone_is_named_and_holds_nothing_up(aviary: Aviary) -> None:
+    introduce(aviary, None, crow={}, daw={})
+    bird = aviary.hatch(agent="crow", argv=[])
+    await bird.turn("hi")
+    await bird.send("switch", agent="daw")
+    await bird.turn("hi")
+    introduce(aviary, None, daw={})
+    stays: list[str] = []
+    await asyncio.to_thread(fleet.remove, aviary.home, bird.id, stays.append)
+    assert len(stays) == 1
+    assert stays[0].startswith("crow could not be told")
+    assert not bird.directory.exists()
+
+
+async def test_I9_12_nothing_in_the_home_names_a_deleted_session(aviary: Aviary) -> None:
+    """Row S3: log, head, environment, staged files, socket, and a word on its critic."""
+    introduce(aviary, None, crow={})
+    bird, other = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
+    await bird.turn("a-word-of-its-own")
+    said = [f'{{"session": "{each.id}", "turn": 1, "critic": "right"}}\n' for each in (bird, other)]
+    feedback = Path(aviary.home, "feedback.jsonl")
+    feedback.write_text("".join(said) + "not json\n")
+    await removed(aviary, bird)
+    assert feedback.read_text() == said[1] + "not json\n"
+    words = (bird.id.encode(), b"a-word-of-its-own")
+    files = [path for path in Path(aviary.home).rglob("*") if path.is_file()]
+    assert [path for path in files if any(word in path.read_bytes() for word in words)] == []
+    assert [path for path in Path(aviary.home).rglob("*") if bird.id in path.name] == []
+
+
 async def test_S3_in_mid_turn_too(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])

@@ -64,9 +64,11 @@ def kill(session: str) -> int:
 @sessions_argument
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def rm(sessions: tuple[str, ...], yes: bool) -> int:
-    """Delete sessions and all that is kept of them. The files that their agents changed stay.
+    """Delete sessions and all that is kept of them. The files that their agents changed stay, and
+    so does the composer's list of what you wrote (prompts.jsonl).
 
-    An agent that can forget a session is told to; ROOKERY_DEBUG=1 says what came of that.
+    Each agent that the session had and that can forget it is told to; ROOKERY_DEBUG=1 says what
+    came of that with the last one. Conversations of Rookery's own agent are removed.
 
     \b
     rookery rm 3f2a
@@ -86,7 +88,9 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         if not click.confirm(f"Delete {count} for ever?", err=True):
             return exits.CANCELLED
     for session in titles:
-        said = remove_session(paths.home(), session)
+        said = remove_session(
+            paths.home(), session, lambda words: screen.note(f"  {clean_line(words)}")
+        )
         if said and os.environ.get("ROOKERY_DEBUG"):
             screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")

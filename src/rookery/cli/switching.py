@@ -45,8 +45,10 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     refusal = switching.refusal(before, command, registry.names(_own_agents()))
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
-    if model is not None and target == registry.OWN:
-        _check_saved(session, model)
+    if target == registry.OWN:
+        _check_own(before["cwd"])
+        if model is not None:
+            _check_saved(session, model)
     asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
@@ -78,6 +80,13 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if model is not None and not model.strip():
         raise click.BadParameter("a model has a name.", param_hint="--model")
     return command | ({"model": model} if model is not None else {})
+
+
+def _check_own(cwd: str) -> None:
+    """Whether our own agent's library is there: a worker cannot see that. Raises NotInstalled."""
+    agent = registry.resolve(registry.OWN, _own_agents())
+    if registry.lacks_module(agent):
+        registry.check_installed(agent, os.environ, cwd)
 
 
 def _check_saved(session: str, model: str) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery import paths
@@ -150,18 +151,24 @@ def _note_end(home: str, directory: str, worker: Json) -> None:
             paths.write_atomic(os.path.join(directory, paths.WORKER), ended, 0o600)
 
 
-def remove(home: str, session: str) -> str:
-    """Delete a session and all that is known of it. Its agent is told, its worker is ended first.
+def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: None) -> str:
+    """Delete a session and all that is kept of it. Its agent is told, its worker is ended first;
+    then the agents that it had before. `stays` hears of what could not be deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
     from rookery.client.farewell import say_farewell
+    from rookery.client.forgetting import forget, kept_of, strike
 
-    said = say_farewell(home, session)
     directory = paths.session_dir(home, session)
+    kept = kept_of(directory)
+    said = say_farewell(home, session)
     until = time.monotonic() + ENDS
     while said and is_held(lock_path(directory)) and time.monotonic() < until:
         time.sleep(0.01)  # it ends by itself now, and what it started with it
     kill(home, session)
+    for words in forget(home, directory, kept):
+        stays(words)
+    strike(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     shutil.rmtree(directory)

@@ -54,6 +54,11 @@ class Reader:
         end = LAST if upto is None else upto
         return self._events("WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, end, limit)
 
+    def of_kinds(self, *kinds: str) -> list[Event]:
+        """All events of these kinds, in order: one pass over the log."""
+        marks = ", ".join("?" * len(kinds))
+        return self._events(f"WHERE kind IN ({marks}) ORDER BY seq", *kinds)
+
     def turns(self) -> int:
         """The number of the last turn; 0 before the first prompt."""
         with failures(self.path):
