@@ -190,6 +190,42 @@ async def test_I9_1_P10_a_sudo_that_fails_names_the_setting(aviary: Aviary) -> N
         await bird.send("restart")
 
 
+@scoped
+@pytest.mark.parametrize("user", [0, 65534])
+def test_I9_1_P10_the_domain_is_for_good(user: int) -> None:
+    """Unless root, it comes with `no_new_privs`; what is started inside is inside."""
+    if os.geteuid():
+        pytest.skip("only root can be somebody else")
+    code = (
+        "import os, socket, subprocess, sys\n"
+        "from rookery.processes import landlock\n"
+        "landlock.abi()\n"
+        "name = '\\0rookery-test-%d' % os.getpid()\n"
+        "outside = socket.socket(socket.AF_UNIX); outside.bind(name); outside.listen()\n"
+        "parent = os.getpid()\n"
+        "if os.fork():\n"
+        "    os.wait(); sys.exit()\n"
+        "user = int(sys.argv[1])\n"
+        "os.setgid(user); os.setuid(user)\n"
+        "landlock.enter_now()\n"
+        "status = open('/proc/self/status').read()\n"
+        "print(status.partition('NoNewPrivs:')[2].split()[0])\n"
+        "if os.fork():\n"
+        "    os.wait(); os._exit(0)\n"
+        "os.setsid()\n"
+        "for act in (lambda: socket.socket(socket.AF_UNIX).connect(name),\n"
+        "            lambda: os.kill(parent, 0), lambda: os.readlink(f'/proc/{parent}/exe')):\n"
+        "    try:\n"
+        "        act(); print('done')\n"
+        "    except PermissionError:\n"
+        "        print('no')\n"
+        "sys.stdout.flush(); os._exit(0)\n"
+    )
+    argv = [sys.executable, "-P", "-u", "-c", code, str(user)]
+    told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    assert told == ["1" if user else "0", "no", "no", "no"]
+
+
 async def test_I9_1_P10_whether_an_agent_is_confined_is_shown(aviary: Aviary) -> None:
     bird = aviary.hatch(agent="free")
     Path(aviary.home, "config.toml").write_text("[agents.free]\nconfined = false\n")

@@ -16,20 +16,35 @@ MOUNTS = "/sys/fs/cgroup"
 UNIFIED = (MOUNTS, f"{MOUNTS}/unified")
 
 
-def enter(tag: str, name: str) -> bool:
-    """Move this process, with what it will start, into a new group below its own. The kernel takes
-    some 10 ms for it: whoever cannot wait does it in a thread."""
+def enter(tag: str, name: str) -> str:
+    """Move this process, with what it will start, into a new group below its own; "": not allowed.
+    The kernel takes some 10 ms for it: whoever cannot wait does it in a thread."""
     for parent in _parents() * 2:  # a sweep may have met the first one while it was empty
         path = os.path.join(parent, _name(tag, name))
         try:
             os.mkdir(path, 0o755)
-            with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
-                file.write(b"%d" % os.getpid())
+            _move_to(path)
         except OSError:
             _take_away(path)
             continue
-        return True
-    return False
+        return path
+    return ""
+
+
+def leave(path: str) -> None:
+    """Back to where this process came from; the group goes where nobody else is in it."""
+    if not path:
+        return
+    try:
+        _move_to(os.path.dirname(path))
+    except OSError:
+        return
+    _take_away(path)
+
+
+def _move_to(path: str) -> None:
+    with open(os.path.join(path, "cgroup.procs"), "wb", buffering=0) as file:
+        file.write(b"%d" % os.getpid())
 
 
 def remove(tag: str, name: str) -> None:

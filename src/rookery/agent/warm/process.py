@@ -48,7 +48,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     _cap_log(path)
     become_subreaper()  # orphans of an agent that ended are still known by us
     roots.record(home, os.getpid(), tree.start_time(os.getpid()))
-    cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
+    group = cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
     landlock.abi()  # what a child needs after the fork is loaded here
     pause()
     from rookery.agent.warm import heat
@@ -68,6 +68,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
             roots.forget(home, os.getpid(), tree.start_time(os.getpid()))
             with suppress(FileNotFoundError):
                 os.unlink(path)
+            cgroups.leave(group)
 
 
 def _lock(path: str) -> int | None:
