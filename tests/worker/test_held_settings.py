@@ -123,6 +123,16 @@ async def test_I9_1_a_button_of_another_moment_confirms_nothing(aviary: Aviary) 
     await waits(bird, [run("make")])
 
 
+async def test_I9_1_what_is_too_long_to_be_read_has_no_button(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    rules = "".join(f'[[policy.rules]]\ndo = "allow"\ncommand = "x{n}*"\n' for n in range(9))
+    await waits(bird, [writes(aviary, rules), run("x1")])
+    [block] = shown(bird)
+    assert block["actions"] == []
+    assert block["text"].count("\n") == 8, "it is all there all the same"
+    assert confirmed_by_hand().out.count("A new rule allows") == 9
+
+
 async def test_I9_1_taking_it_back_is_told_and_leaves_nothing_to_confirm(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [writes(aviary, RULE), run("make")])

@@ -14,6 +14,10 @@ WAITS = (
     f"{TITLE}, and that waits for you: `{CONFIRM}` shows it and lets it hold, "
     "`rookery config edit` takes it back."
 )
+HELP = (
+    f"It does not hold until you confirm it: `{CONFIRM}` shows all of it first. "
+    "To take it back: `rookery config edit`."
+)
 MOST = 20
 LONGEST = 500
 
@@ -42,11 +46,10 @@ def sentence(update: Json) -> str:
     return " ".join(loose.texts(update, "warnings")[:MOST])[:LONGEST].rstrip(".")
 
 
-def words(update: Json) -> str:
-    """What is looser, and what to do about it; "" where nothing waits."""
+def listed(update: Json) -> str:
+    """What is looser, a line for each; "" where nothing waits."""
     if not loose.text(update, "held"):
         return ""
-    said = [f"- {line}" for line in loose.texts(update, "loosens")]  # whole: it is approved
-    end = f"It does not hold until you confirm it here or by `{CONFIRM}`; "
-    end += "`rookery config edit` takes it back."
-    return "\n".join([*said, end])
+    return "\n".join(
+        f"- {line}" for line in loose.texts(update, "loosens")
+    )  # whole: it is approved
