@@ -309,7 +309,7 @@ class _File:
                 self.unknown([*place, key], "command", "confined")
         if not isinstance(table.get("confined", True), bool):
             self.refuse([*place, "confined"], "must be true or false")
-        if "confined" in table and "command" not in table:
+        if table and "command" not in table:
             return []
         command = table.get("command")
         words = command if isinstance(command, list) else []

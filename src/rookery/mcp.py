@@ -77,8 +77,12 @@ def path(home: str) -> str:
 
 def load(home: str) -> list[Server]:
     """The servers of the file, in its order; none where there is no file. Raises McpError."""
-    document = _read(path(home))
-    return [_server(name, entry) for name, entry in _servers(document, path(home)).items()]
+    return listed(_servers(_read(path(home)), path(home)))
+
+
+def listed(table: Mapping[str, Any]) -> list[Server]:
+    """Servers by name, as they stand in a file."""
+    return [_server(name, entry) for name, entry in table.items()]
 
 
 def find(home: str, name: str) -> Server:

@@ -375,16 +375,11 @@ def sample() -> str:
     """A whole config.toml, with every default in its place."""
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
-    lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    lines += ["", "[session]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in SESSION]
-    lines += ["", "[agent]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in AGENT]
-    lines += ["", f"[{CRITIC}]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in CRITICS]
-    lines += ["", f"[{INTERFACE}]"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in INTERFACES]
+    heads = {f"{f'[{WORKER}]':<26} # seconds": NUMBERS, "[session]": SESSION, "[agent]": AGENT}
+    heads |= {f"[{CRITIC}]": CRITICS, f"[{INTERFACE}]": INTERFACES}
+    for head, table in heads.items():
+        lines += ["", head]
+        lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]

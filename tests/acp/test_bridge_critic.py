@@ -16,6 +16,7 @@ from rookery.core.events import Event, kind_of
 from rookery.log.reader import Reader
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import PATIENCE, Agent, Json, texts
+from tests.worker.aviary import trust
 
 WORKS: list[Json] = [{"write": "out.txt", "content": "x"}, {"text": "Did it."}]
 
@@ -31,6 +32,7 @@ def configure(home: Path, command: str, **critic: Any) -> None:
     given = {"command": command, "refine": True, **critic}
     lines = ["[critic]", *(f"{key} = {json.dumps(value)}" for key, value in given.items())]
     (home / "config.toml").write_text("\n".join(lines) + "\n")
+    trust(str(home))
 
 
 def logged(home: Path, session: str) -> list[Event]:

@@ -238,6 +238,19 @@ def test_a_lost_memory_is_said() -> None:
     assert (notice["sessionUpdate"], notice["severity"]) == ("notice", "warning")
 
 
+def test_I9_1_I9_14_what_does_not_hold_of_the_settings_is_told() -> None:
+    known: Json = {"sessionUpdate": "_settings", "warnings": []}
+    held = {**known, "held": "f", "loosens": ["A new rule allows: make*."]}
+    [aside] = shared(held)
+    assert "A new rule allows: make*." in aside["content"]["text"]
+    assert "`rookery config confirm`" in aside["content"]["text"]
+    [notice] = shared(held, **NOTICES)
+    assert (notice["severity"], "make*" in notice["title"]) == ("warning", True)
+    [aside] = shared({**known, "warnings": ["config.toml, line 2: x is not a setting."]})
+    assert "line 2: x is not a setting" in aside["content"]["text"]
+    assert shared(known) == []
+
+
 def test_calls_that_a_turn_leaves_open_are_told_as_failed() -> None:
     """acp-P7: by the bridge, where the agent does not."""
     prompt = {"sessionUpdate": "_prompt", "turn": 1, "prompt": []}

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from rookery import confirmed
 from rookery.agent.settings import hooks
 from rookery.agent.settings.documents import SettingsError
+from rookery.config import Config
 
 
 def put(place: Path, value: Any) -> Path:
@@ -102,3 +104,15 @@ def test_a_file_of_hooks_keeps_its_mode(tmp_path: Path, cwd: Path) -> None:
     place.chmod(0o644)
     hooks.load(str(tmp_path), str(cwd))
     assert place.stat().st_mode & 0o777 == 0o644
+
+
+def test_I9_1_a_hook_that_an_agent_took_out_or_put_in_waits(tmp_path: Path, cwd: Path) -> None:
+    """The file is gone or another one, and nobody says that a person did it."""
+    home = str(tmp_path)
+    guard = {"pre_tool_use": [{"matcher": "*", "hooks": [{"command": "./guard"}]}]}
+    (tmp_path / "hooks.json").write_text(json.dumps(guard))
+    confirmed.write(home, confirmed.Record(confirmed.said(home, Config()), held="something"))
+    (tmp_path / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "./evil"}]}]}')
+    assert hooks.load(home, str(cwd)).config == guard
+    (tmp_path / "hooks.json").unlink()
+    assert hooks.load(home, str(cwd)).config == guard

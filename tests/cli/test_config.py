@@ -122,6 +122,7 @@ def test_a_mistake_names_key_line_and_what_is_allowed(
         ("[agents.a]\ncommand = ['a']\nenv = 1", ["line 3", "agents.a.env", "command"]),
         ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
         ("[keys]\nnothing = 'f9'", ["line 2", "keys.nothing", "composer.send"]),
+        ("[agents.a]\ncomand = ['a']", ["line 2", "agents.a.comand", "command"]),
         ("[wroker]\ncancel_grace = 3", ["line 1", "wroker is not a setting"]),
         ("[policy]\nrule = []\n", ["line 2", "policy.rule ", "rules"]),
         ("[session]\napprove = true\n", ["line 2", "session.approve ", "approve_all"]),

@@ -10,7 +10,7 @@ import pytest
 from rookery import settings
 from rookery.config import load
 from rookery.core.policy import Policy
-from tests.cli.driving import Terminal, rookery
+from tests.cli.driving import Terminal, made, rookery
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,10 +69,38 @@ def test_show_tells_value_and_whence(home: Path) -> None:
 
 
 def test_show_tells_a_mistake_with_its_line(home: Path) -> None:
-    (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
+    (home / "config.toml").write_text("[worker]\ncancel_grace = true\n")
     done = rookery("config", "show")
     assert done.code == 1
     assert "line 2" in done.err
+
+
+def test_I9_14_a_key_that_is_not_known_warns_once_in_each_command_and_starts(home: Path) -> None:
+    (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
+    for words in (("config", "show"), ("agents",), ("policy", "list"), ("run", "hello")):
+        done = rookery(*words)
+        assert done.code == 0, done.err
+        said = " ".join(done.err.split())
+        assert said.count("line 2: worker.cancel_grase is not a setting") == 1, words
+        assert "Did you mean cancel_grace?" in said
+    [session] = rookery("ps", "--json").events
+    shown = rookery("show", session["id"], "--all")
+    assert "line 2: worker.cancel_grase is not a setting" in " ".join(shown.out.split())
+    assert "line 2: worker.cancel_grase is not a setting" in rookery("doctor").out
+    (home / "config.toml").write_text("[worker]\ncancel_grace = true\n")
+    done = rookery("run", "hello")
+    assert (done.code, "line 2: worker.cancel_grace must be" in done.err) == (1, True)
+
+
+def test_I9_14_edit_saves_a_file_with_a_key_that_is_not_known_and_says_so(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, err = edit(monkeypatch, tmp_path, "printf 'version = 9\\ncolour = 1\\n' >\"$1\"")
+    assert code == 0
+    said = " ".join(err.split())
+    assert "line 1: version is 9" in said
+    assert "line 2: colour is not a setting" in said
+    assert "version" in rookery("config", "explain", "version").out
 
 
 @pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda each: each.key)
@@ -175,7 +203,7 @@ def test_a_link_stays_a_link(home: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_on_a_terminal_one_may_go_on(home: Path, tmp_path: Path) -> None:
-    body = 'if [ -e "$0.once" ]; then echo >"$1"; else : >"$0.once"; echo "x = 1" >"$1"; fi'
+    body = 'if [ -e "$0.once" ]; then echo >"$1"; else : >"$0.once"; echo "worker = 1" >"$1"; fi'
     (home / "config.toml").write_text('default_agent = "codex"\n')
     with Terminal("config", "edit", EDITOR=editor(tmp_path, body), VISUAL="") as terminal:
         terminal.read_until("Go on editing?")
@@ -191,13 +219,59 @@ def test_U12_keys_are_shown_and_a_slip_is_told_with_its_line(home: Path) -> None
     assert "keys.composer.send" in shown
     assert "config.toml, line 3" in shown
     for text, words in (
-        ('[keys]\n\nquitt = "f9"', "line 3: keys.quitt is not a setting"),
         ("[keys]\nquit = 9", "line 2: keys.quit must be a key in quotes"),
         ('[keys]\nquit = " "', "must be a key in quotes"),
-        ('[keys.composer]\nsent = "f9"', "keys.composer.sent is not a setting"),
         ("keys = 1", "must be a table"),
     ):
         (home / "config.toml").write_text(text)
         done = rookery("config", "show")
         assert done.code == 1
         assert words in " ".join(done.err.split())
+
+
+RULE = '[[policy.rules]]\ndo = "allow"\nexact = "make\\nrm -r x"\n'
+
+
+def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
+    assert "Nothing waits" in rookery("config", "confirm").err
+    made({"text": "hello"})
+    (home / "config.toml").write_text(RULE)
+    with Terminal("config", "confirm") as terminal:
+        assert "make ⏎ rm -r x" in terminal.read_until("Let it hold?")
+        terminal.type("\n")
+        assert terminal.end().code == 1
+    shown = json.loads(rookery("config", "confirm", "--json").out)
+    assert (len(shown["held"]), len(shown["loosens"])) == (16, 1)
+    with Terminal("config", "confirm") as terminal:
+        terminal.read_until("Let it hold?")
+        terminal.type("y\n")
+        assert terminal.end().code == 0
+    assert json.loads(rookery("config", "confirm", "--json").out) == {"held": ""}
+
+
+def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made({"text": "hello"})
+    (home / "config.toml").write_text(RULE)
+    code, err = edit(monkeypatch, tmp_path, "echo '[session]\napprove_all = true' >>\"$1\"")
+    assert (code, "rookery config confirm" in " ".join(err.split())) == (1, True)
+    assert (home / "config.toml").read_text() == RULE
+    code, err = edit(monkeypatch, tmp_path, "echo '[worker]\ncancel_grace = 3' >>\"$1\"")
+    assert (code, "rookery config confirm" in " ".join(err.split())) == (0, True), "it waits still"
+    code, err = edit(monkeypatch, tmp_path, 'echo >"$1"')
+    assert (code, "rookery config confirm" in err) == (0, False)
+    assert "Nothing waits" in rookery("config", "confirm").err
+
+
+def test_I9_1_a_server_that_waits_is_not_run_by_a_test_either(home: Path) -> None:
+    made({"text": "hello"})
+    evil = {"command": "touch", "args": [str(home / "ran")]}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"evil": evil}}))
+    for words in (("mcp", "test"), ("mcp", "test", "evil")):
+        done = rookery(*words)
+        assert (done.code, "not confirmed" in done.err) == (2, True)
+    assert rookery("mcp", "add", "mine", "--", "true").code == 1
+    assert rookery("mcp", "remove", "evil").code == 0
+    assert "Nothing waits" in rookery("config", "confirm").err
+    assert not (home / "ran").exists()

@@ -48,7 +48,7 @@ def test_H6_it_knows_all_that_use_leaves_behind(
 ) -> None:
     session = made({"text": "hello"})
     editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\necho 'x = 1' >\"$1\"\n")
+    editor.write_text("#!/bin/sh\necho 'worker = 1' >\"$1\"\n")
     editor.chmod(0o755)
     monkeypatch.setenv("EDITOR", str(editor))
     monkeypatch.delenv("VISUAL", raising=False)

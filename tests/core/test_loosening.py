@@ -129,6 +129,7 @@ def test_I9_1_no_call_is_answered_more_loosely_than_before(
     [
         ("session.approve_all", False, True),
         ("worker.confirm_destructive", True, False),
+        ("agents.claude.confined", True, False),
         ("session.confirm", "every", "risky"),
         ("session.confirm", "risky", "all"),
     ],

@@ -53,13 +53,20 @@ def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path)
 
 
 def test_U1_a_broken_file_is_told_and_the_rest_is_found(home: str) -> None:
-    Path(home, "config.toml").write_text("[worker]\nx = 1\n")
+    Path(home, "config.toml").write_text("[worker]\nqueue_most = 1.5\n")
     Path(home, "mcp.json").write_text("{")
     found = look_around(home, "/", "")
-    assert "worker.x is not a setting" in found.problem
+    assert "worker.queue_most must be" in found.problem
     assert "mcp.json" in found.troubles[0]
     assert found.model == "anthropic/claude-sonnet-5-5"
-    assert "worker.x is not a setting" in words(found)
+    assert "worker.queue_most must be" in words(found)
+
+
+def test_I9_14_a_key_that_is_not_known_is_told_and_the_rest_holds(tmp_path: Path) -> None:
+    Path(tmp_path, "config.toml").write_text('default_agent = "codex"\n[worker]\nx = 1\n')
+    found = look_around(str(tmp_path), "/", "")
+    assert (found.problem, found.agent) == ("", "codex")
+    assert "line 3: worker.x is not a setting" in words(found)
 
 
 @pytest.mark.parametrize(

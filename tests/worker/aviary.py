@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rookery import paths
+from rookery import config, confirmed, paths
 from rookery.client import fleet
 from rookery.client.create import create_session
 from rookery.client.session import SessionClient
@@ -59,6 +59,11 @@ def kinds(events: list[Event]) -> list[str]:
 
 def text_of(events: list[Event]) -> str:
     return "".join(event.update["content"]["text"] for event in events if is_text(event))
+
+
+def trust(home: str) -> None:
+    """A person's own word for what the files of the home say now."""
+    confirmed.write(home, confirmed.Record(confirmed.said(home, config.load(home))))
 
 
 class Bird:
@@ -163,6 +168,9 @@ class Aviary:
         """Small numbers of the policy."""
         lines = ["[worker]", *(f"{key} = {json.dumps(value)}" for key, value in worker.items())]
         Path(self.home, "config.toml").write_text("\n".join(lines) + "\n")
+
+    def trust(self) -> None:
+        trust(self.home)
 
     def player(self, script: Json | None = None) -> list[str]:
         number = len(self.birds)

@@ -26,6 +26,7 @@ def configure(aviary: Aviary, command: str, **critic: Any) -> None:
     given = {"command": command, "refine": True, **critic}
     lines = ["[critic]", *(f"{key} = {json.dumps(value)}" for key, value in given.items())]
     Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
+    aviary.trust()
 
 
 def is_verdict(event: Event) -> bool:

@@ -127,6 +127,7 @@ async def test_I9_1_P10_guarded_commands_come_by_the_control_socket(aviary: Avia
     told = await raw(bird, f"\0{bird.record['control']}", answer)
     assert told["outcome"]["optionId"] == "allow"
     Path(aviary.home, "config.toml").write_text("[agents.player]\nconfined = false\n")
+    aviary.trust()
     other = aviary.hatch()
     begun = await other.prompt(CALM)
     ask = await other.ask(begun)

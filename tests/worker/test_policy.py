@@ -33,6 +33,7 @@ def write_rules(aviary: Aviary, *rules: str, more: str = "") -> None:
     path = Path(aviary.home, "config.toml")
     path.with_suffix(".new").write_text(more + tables)
     path.with_suffix(".new").replace(path)  # another file: its times may be the same
+    aviary.trust()
 
 
 STATUS = 'name = "status"\ndo = "allow"\ncommand = "git status*"'

@@ -18,6 +18,7 @@ def notices(bird: Bird) -> list[str]:
 
 def configure(aviary: Aviary, servers: dict[str, Any]) -> None:
     Path(aviary.home, mcp.FILE).write_text(json.dumps({"mcpServers": servers}))
+    aviary.trust()
 
 
 async def test_H3_given_at_every_start_and_kept_out_of_the_log(aviary: Aviary) -> None:

@@ -1,26 +1,42 @@
 """A changed config.toml takes effect in a worker that runs; a broken one changes nothing and is
-told of once."""
+told of once; a loosened one waits for a person (issue 9, line 1)."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from rookery import confirmed
+from rookery.client import in_force, rulebook
+from rookery.client.in_force import InForce
 from rookery.config import Config, load
 from rookery.core.events import Event, kind_of
 from rookery.core.policy import Policy
-from rookery.worker.settings_watch import EVERY, TITLE, SettingsWatch, Source
+from rookery.core.rules import Rule
+from rookery.worker.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
 from tests.worker.aviary import Aviary, is_idle
 
 
 class Told:
     def __init__(self, home: Path, policy: Policy | None = None) -> None:
         self.file = home / "config.toml"
-        self.configs: list[Config] = []
+        self.home = str(home)
+        self.found: list[InForce] = []
         self.faults: list[str] = []
-        source = Source(str(home), policy)
-        self.watch = SettingsWatch(source, source.load(), self.configs.append, self.faults.append)
+        source = Source(self.home, policy)
+        self.watch = SettingsWatch(source, source.load(), self.found.append, self.faults.append)
         self._stamp = 1_000_000_000
+
+    @property
+    def configs(self) -> list[Config]:
+        return [each.config for each in self.found]
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What waits, in words."""
+        held = self.found[-1].held
+        return held.loosens if held else ()
 
     def write(self, text: str) -> None:
         """With a time of change of its own, however coarse the file system's clock is."""
@@ -63,7 +79,7 @@ def test_the_slow_tick_looks_at_its_time_and_not_before(told: Told) -> None:
 def test_a_broken_file_is_told_of_once_and_the_last_good_values_stay(told: Told) -> None:
     told.write("[worker]\ncancel_grace = 3\n")
     told.watch.look(0.0)
-    told.write("[worker]\ncancel_grace = 4\nno_such = 1\n")
+    told.write("[worker]\ncancel_grace = 4\nqueue_most = -0.5\n")
     assert told.watch.look(1.0)
     assert not told.watch.look(2.0)
     assert len(told.configs) == 1
@@ -71,8 +87,148 @@ def test_a_broken_file_is_told_of_once_and_the_last_good_values_stay(told: Told)
     assert f"{told.file}, line 3" in told.faults[0]
     told.write("[worker]\ncancel_grace = 3\n# mended\n")
     assert not told.watch.look(3.0), "it says what holds already"
-    told.write("[worker]\nno_such = 1\n")
+    told.write("[worker]\nqueue_most = -0.5\n")
     assert told.watch.look(4.0), "another mistake is told anew"
+
+
+def test_I9_14_a_key_that_is_not_known_is_told_once_and_the_rest_holds(told: Told) -> None:
+    told.write("[worker]\ncancel_grace = 4\nno_such = 1\n")
+    assert told.watch.look(1.0)
+    assert not told.watch.look(2.0)
+    assert told.faults == []
+    assert told.configs[-1].policy.cancel_grace == 4.0
+    [words] = told.configs[-1].warnings
+    assert f"{told.file}, line 3: worker.no_such is not a setting" in words
+
+
+# --- what is looser waits -------------------------------------------------------------------------
+
+ALLOW = '[[policy.rules]]\ndo = "allow"\ncommand = "make*"\n'
+DENY = '[[policy.rules]]\ndo = "deny"\ncommand = "git push*"\n'
+
+
+def test_I9_1_a_rule_that_allows_waits_and_the_rest_of_the_file_holds(told: Told) -> None:
+    told.write("[worker]\ncancel_grace = 3\n" + DENY + ALLOW)
+    assert told.watch.look(0.0)
+    assert told.configs[-1].policy.cancel_grace == 3.0
+    assert [rule.do for rule in told.configs[-1].rules] == ["deny"], "what is stricter holds"
+    assert told.held == ("A new rule allows: make*.",)
+    assert not told.watch.look(1.0), "it is told of once"
+
+
+def test_I9_1_taking_it_back_ends_it(told: Told) -> None:
+    told.write(DENY)
+    told.watch.look(0.0)
+    told.write(ALLOW)
+    assert told.watch.look(1.0)
+    assert len(told.held) == 2
+    assert [rule.do for rule in told.configs[-1].rules] == ["deny"]
+    told.write(DENY)
+    assert told.watch.look(2.0)
+    assert told.held == ()
+    assert [rule.do for rule in told.configs[-1].rules] == ["deny"]
+    told.file.unlink()
+    assert told.watch.look(3.0), "a file that is gone denies nothing any more"
+    assert told.held
+    assert [rule.do for rule in told.configs[-1].rules] == ["deny"]
+
+
+def test_I9_1_what_a_person_confirms_holds_with_the_next_look(told: Told) -> None:
+    told.write("[session]\napprove_all = true\n")
+    told.watch.look(0.0)
+    assert told.held == ("session.approve_all changes from false to true.",)
+    assert not told.configs[-1].approve_all
+    held = told.found[-1].held
+    assert held is not None
+    with pytest.raises(in_force.Changed):
+        in_force.confirm(told.home, "of another moment")
+    assert not told.watch.look_again(1.0)
+    in_force.confirm(told.home, held.fingerprint)
+    assert told.watch.look_again(2.0), "while something waits, each tick looks"
+    assert told.held == ()
+    assert told.configs[-1].approve_all
+
+
+def test_I9_1_an_agent_does_not_free_itself(told: Told) -> None:
+    told.write("[agents.claude]\nconfined = false\n[agents.mine]\ncommand = ['mine']\n")
+    told.watch.look(0.0)
+    assert len(told.held) == 2
+    assert (told.configs[-1].unconfined, told.configs[-1].agents) == (frozenset(), {})
+    held = told.found[-1].held
+    assert held is not None
+    in_force.confirm(told.home, held.fingerprint)
+    told.watch.look(1.0)
+    assert told.configs[-1].unconfined == {"claude"}
+    assert told.configs[-1].agents == {"mine": ["mine"]}
+
+
+def test_I9_1_what_a_person_writes_by_rookery_holds_at_once(told: Told) -> None:
+    told.watch.look(0.0)
+    rulebook.add(told.home, lambda _known: rulebook_rule())
+    assert told.watch.look(1.0)
+    assert told.held == ()
+    assert [rule.name for rule in told.configs[-1].rules] == ["mine"]
+    rulebook.remove(told.home, "mine")
+    assert told.watch.look(2.0)
+    assert told.configs[-1].rules == ()
+    told.write('[[policy.rules]]\nname = "mine"\ndo = "allow"\ncommand = "ls*"\n')
+    assert told.watch.look(3.0), "what was taken out comes back by nobody's word"
+    assert told.held
+
+
+def test_I9_1_a_persons_own_rule_does_not_confirm_anothers(told: Told) -> None:
+    told.watch.look(0.0)
+    told.write(ALLOW)
+    told.watch.look(1.0)
+    with pytest.raises(rulebook.NotEdited, match="rookery config confirm"):
+        rulebook.add(told.home, lambda _known: rulebook_rule())
+    rulebook.add(told.home, lambda _known: rulebook_rule()._replace(name="no", do="deny"))
+    told.watch.look(2.0)
+    assert [rule.name for rule in told.configs[-1].rules] == ["no"], "a denial holds at once"
+    assert told.held
+    rulebook.remove(told.home, "1")
+    told.watch.look(3.0)
+    assert told.held == (), "taken back, by Rookery's own command"
+    assert [rule.name for rule in told.configs[-1].rules] == ["no"]
+
+
+def test_I9_1_who_holds_the_lock_lets_nothing_hold_and_hides_nothing(told: Told) -> None:
+    told.watch.look(0.0)
+    with confirmed.locked(told.home):
+        told.write(ALLOW)
+        told.watch.look(1.0)
+        assert all(config.rules == () for config in told.configs)
+        told.watch.look(1.0 + PATIENCE)
+        assert told.held
+        assert told.configs[-1].rules == ()
+
+
+def test_I9_1_a_record_that_is_gone_does_not_help(told: Told) -> None:
+    told.watch.look(0.0)
+    Path(told.home, confirmed.FILE).unlink()
+    told.write(ALLOW)
+    assert told.watch.look(1.0)
+    assert told.held
+    assert confirmed.read(told.home) is not None
+
+
+def test_I9_1_servers_and_hooks_wait(told: Told) -> None:
+    evil = {"mcpServers": {"evil": {"command": "evil", "args": ["a secret"]}}}
+    Path(told.home, "mcp.json").write_text(json.dumps(evil))
+    told.watch.look(0.0)
+    [words] = told.held
+    assert "The MCP server evil is new and runs evil" in words
+    assert "secret" not in words, "it goes into logs"
+    assert told.found[-1].guarded.servers == {}
+    Path(told.home, "hooks.json").write_text('{"stop": [{"hooks": [{"command": "evil"}]}]}')
+    told.watch.look(1.0)
+    assert len(told.held) == 2
+    assert told.found[-1].guarded.hooks == {}
+    assert in_force.hooks(told.home) == {}, "for Rookery's own agent, too"
+
+
+def rulebook_rule() -> Rule:
+    return Rule("mine", "allow", command=("ls*",))
 
 
 def test_numbers_that_were_given_go_before_the_file(tmp_path: Path) -> None:
@@ -112,7 +268,7 @@ async def test_a_running_worker_says_once_what_is_wrong_and_goes_on(aviary: Avia
     await bird.turn("hello")
     aviary.configure(queue_most=0)
     file = Path(aviary.home, "config.toml")
-    file.write_text(file.read_text() + "no_such = 1\n")
+    file.write_text(file.read_text() + "cancel_grace = true\n")
     begun = await bird.prompt([{"until": "cancel"}])
     assert kind_of((await bird.prompt("it waits, as before")).update) == "_queue"
     await bird.send("cancel")
@@ -120,7 +276,7 @@ async def test_a_running_worker_says_once_what_is_wrong_and_goes_on(aviary: Avia
     notices = [event.update for event in bird.events() if is_notice(event)]
     assert len(notices) == 1
     assert "line 3" in notices[0]["text"]
-    assert "worker.no_such" in notices[0]["text"]
+    assert "worker.cancel_grace" in notices[0]["text"]
     assert notices[0]["level"] == "warn"
 
 

@@ -12,7 +12,7 @@ import click
 
 import rookery
 from rookery import config, paths, programs, registry
-from rookery.cli import exits
+from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.core.environment import cleaned
@@ -44,7 +44,7 @@ def agents(as_json: bool) -> int:
     rookery agents --json | jq -r 'select(.installed | not).install'
     """
     screen = standard()
-    found = with_versions(listed(config.load(paths.home())), os.environ)
+    found = with_versions(listed(configured.load()), os.environ)
     if as_json:
         for each in found:
             screen.line(dumps(each))

@@ -10,11 +10,11 @@ import tempfile
 import click
 
 from rookery import config as files
-from rookery import paths, settings
-from rookery.cli import exits
+from rookery import confirmed, paths, settings
+from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
-from rookery.client.guard import require_person
+from rookery.client import guard, in_force, rulebook
 from rookery.core.events import Json, dumps
 from rookery.core.rules import described
 
@@ -30,6 +30,7 @@ def config() -> None:
     rookery config show
     rookery config explain silent_after
     rookery config edit
+    rookery config confirm
     """
 
 
@@ -67,6 +68,7 @@ def show(as_json: bool) -> int:
 def current(home: str) -> list[Json]:
     """Every setting: key, value, line of the file (None: the default), and what stands there."""
     found = files.load(home)
+    configured.tell(in_force.settings(home))
     text = _text(os.path.join(home, files.FILE))
     lines, tables = text.splitlines(), _tables(text)
     rows = []
@@ -124,6 +126,48 @@ def _shown(screen: Screen, row: Json) -> str:
     return line + (whence if row["line"] else paint.faint(whence))
 
 
+# ---------------------------------------------------------------- confirm
+
+
+@config.command(short_help="Let hold what was loosened while an agent was running.")
+@click.option("--yes", is_flag=True, help="Without a question.")
+@click.option("--json", "as_json", is_flag=True, help="Only show it, as one line of JSON.")
+def confirm(yes: bool, as_json: bool) -> int:
+    """Show how the settings were loosened while an agent was running, and let that hold.
+
+    An agent could have done it, so it waits for you: until then the settings from before hold.
+    What you change by Rookery's own commands and windows needs no second word, nor does a change
+    that only makes them stricter. Covers config.toml, mcp.json and hooks.json of Rookery's home.
+
+    \b
+    rookery config confirm
+    rookery config edit          takes it back instead
+    """
+    screen, home = standard(), paths.home()
+    held = in_force.settings(home).held
+    if as_json:
+        about = {"held": held.fingerprint, "loosens": held.loosens} if held else {"held": ""}
+        screen.line(dumps(about))
+        return exits.DONE
+    if held is None:
+        screen.note("Nothing waits for you: the settings hold as they stand.")
+        return exits.DONE
+    guard.require_person(home, "confirm settings")
+    for sentence in held.loosens:
+        screen.line(f"{screen.paint.mark('warn')} {clean_line(sentence)}")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("Not a terminal: pass --yes.")
+    if not yes and not click.confirm("Let it hold?", default=False, err=True):
+        screen.note("It waits. rookery config edit takes it back.")
+        return exits.FAILED
+    try:
+        in_force.confirm(home, held.fingerprint)
+    except (in_force.Changed, confirmed.Busy) as error:
+        raise click.ClickException(str(error)) from None
+    screen.note("It holds, in sessions that are awake too.")
+    return exits.DONE
+
+
 # ---------------------------------------------------------------- explain
 
 
@@ -178,7 +222,7 @@ def edit() -> int:
     until then.
     """
     screen, home = standard(), paths.ensure_home(paths.home())
-    require_person(home, "edit the settings")
+    guard.require_person(home, "change the settings")
     target = os.path.realpath(os.path.join(home, files.FILE))  # it may be a link to a person's own
     old = _bytes(target)
     with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
@@ -198,13 +242,22 @@ def edit() -> int:
                 if _go_on():
                     continue
                 return _reject(screen, target, new)
-            if _bytes(target) != old:
-                screen.note(f"{target} was changed by somebody else in the meantime.")
-                return _reject(screen, target, new)
-            mode = 0o600 if old is None else os.stat(target).st_mode & 0o777
-            paths.write_atomic(target, new, mode, sync=True)
-            screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
-            return exits.DONE
+            return _save(screen, home, target, old, new)
+
+
+def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes) -> int:
+    with confirmed.locked(home):
+        if _bytes(target) != old:
+            screen.note(f"{target} was changed by somebody else in the meantime.")
+            return _reject(screen, target, new)
+        try:
+            rulebook.replace(home, old or b"", new)
+        except rulebook.NotEdited as error:
+            screen.note(str(error))
+            return _reject(screen, target, new)
+    screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
+    configured.tell(in_force.settings(home))
+    return exits.DONE
 
 
 def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:

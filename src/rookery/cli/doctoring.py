@@ -7,11 +7,12 @@ import signal
 import click
 
 from rookery import config, paths, registry
-from rookery.cli import exits
+from rookery.cli import configured, exits
 from rookery.cli.checkup.card import NOT_OK, Card, Row
 from rookery.cli.look.safe import clean_line, clean_output, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents
+from rookery.client import in_force
 from rookery.core import loose
 from rookery.core.events import dumps
 from rookery.core.plain import count
@@ -69,7 +70,7 @@ def doctor(
 
 def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
     """All of them, or an error before anything is started."""
-    settings = config.load(paths.home())
+    settings = configured.load()
     node = settings.node_path
     found = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
     if line is not None:
@@ -117,7 +118,7 @@ def _home(screen: Screen, *, as_json: bool) -> int:
     rows = home.check(paths.home())
     sound = all(row.verdict != NOT_OK for row in rows)
     try:
-        settings = config.load(paths.home())
+        settings = in_force.load(paths.home())
     except config.ConfigError:
         settings = config.Config()
     listed = agents.with_versions(agents.listed(settings), os.environ)

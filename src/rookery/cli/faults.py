@@ -43,6 +43,7 @@ def say(text: str) -> None:
 def explain(error: BaseException) -> tuple[str, int] | None:
     """A known error's message and exit code; None for a bug. Imports what has been imported."""
     from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
+    from rookery.client.in_force import Waiting
     from rookery.client.start import StartError
     from rookery.config import ConfigError
     from rookery.log.errors import LogError
@@ -65,6 +66,8 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case BadServer():
             return str(error), exits.USAGE
         case ConfigError() | McpError() | LogError() | StillAlive() | paths.PathError():
+            return str(error), exits.FAILED
+        case Waiting():
             return str(error), exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED

@@ -1,6 +1,7 @@
 """`ps`: the sessions, with what needs a person first."""
 
 import time
+from contextlib import suppress
 
 import click
 
@@ -58,9 +59,24 @@ def ps(everything: bool, as_json: bool) -> int:
         write_table(screen, found)
         for name in sorted(silent):
             screen.note(f"{name} does not answer; rookery kill {name} ends it.")
+        _say_held(screen, home)
     else:
         screen.note('No sessions yet. rookery run "…" makes one.')
     return exits.DONE
+
+
+def _say_held(screen: Screen, home: str) -> None:
+    """Settings that wait for a person concern all of the sessions. That they do, the first worker
+    that sees it keeps in a file: a list need not read the settings for it."""
+    from rookery import confirmed
+    from rookery.client import in_force
+    from rookery.config import ConfigError
+    from rookery.core.held_settings import WAITS
+
+    record = confirmed.read(home)
+    with suppress(ConfigError):
+        if record is not None and record.held and in_force.settings(home).held is not None:
+            screen.note(WAITS)
 
 
 def is_stale(head: Json) -> bool:

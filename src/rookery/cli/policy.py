@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rookery import config, paths
-from rookery.cli import exits
+from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.core import rules
@@ -67,6 +67,7 @@ def list_(as_json: bool) -> int:
 def _rules() -> tuple[str, tuple[rules.Rule, ...], list[str]]:
     home = paths.home()
     path = os.path.join(home, config.FILE)
+    configured.load()  # for what it says
     known = config.load(home).rules
     try:
         with open(path, encoding="utf-8") as file:
@@ -221,7 +222,7 @@ def test(
     rookery policy test --agent claude --kind execute --command "git status; rm -rf ."
     """
     screen = standard()
-    known = config.load(paths.home()).rules
+    known = configured.load().rules
     if any(grounds.values()):
         if sessions:
             raise click.UsageError("Either sessions or a call, not both.")

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from rookery import config, paths, registry
-from rookery.cli import exits, flags
+from rookery import paths, registry
+from rookery.cli import configured, exits, flags
 from rookery.cli.choosing import chosen_agent
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
@@ -80,7 +80,7 @@ def _wanted(  # noqa: PLR0913 - each is an option
         raise AgentsAsked
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
-    settings = config.load(paths.home())
+    settings = configured.load()
     if line is None:
         found, argv = chosen_agent(screen, settings, agent), []
     else:
@@ -101,7 +101,7 @@ class AgentsAsked(Exception):
 def _list_agents(screen: Screen) -> int:
     from rookery.cli.agents import listed, write_table
 
-    write_table(screen, listed(config.load(paths.home())))
+    write_table(screen, listed(configured.load()))
     return exits.DONE
 
 

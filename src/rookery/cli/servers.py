@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
-from rookery import config, paths
 from rookery import mcp as files
-from rookery.cli import exits
+from rookery import paths
+from rookery.cli import configured, exits
 from rookery.cli.look import table
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.masking import masked, masked_words
+from rookery.client import in_force
 from rookery.core.environment import cleaned
 from rookery.core.events import Json, dumps
 from rookery.core.plain import count
@@ -147,12 +148,6 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 # ---------------------------------------------------------------- change
 
 
-def _check_author() -> None:
-    from rookery.client.guard import require_person
-
-    require_person(paths.home(), "change the MCP servers")
-
-
 @mcp.command()
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -197,8 +192,8 @@ def add(
         entry = {"command": command[0], "args": list(command[1:])}
         entry |= {"env": _pairs(variables, "--env")} if variables else {}
         entry |= {"cwd": os.path.abspath(cwd)} if cwd else {}
-    _check_author()
-    files.add(paths.home(), name, entry, replace=force)
+    with in_force.editing(paths.home(), adds=True):
+        files.add(paths.home(), name, entry, replace=force)
     standard().note(
         f"Added {name}. Agents get it at their next start. rookery mcp test {name} tries it."
     )
@@ -221,8 +216,8 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 @name_argument
 def remove(name: str) -> int:
     """Take a server out of mcp.json. Agents that run keep it until they end."""
-    _check_author()
-    files.remove(paths.home(), name)
+    with in_force.editing(paths.home(), adds=False):
+        files.remove(paths.home(), name)
     standard().note(f"Removed {name}. Agents that run have it until they end.")
     return exits.DONE
 
@@ -231,8 +226,8 @@ def remove(name: str) -> int:
 @name_argument
 def enable(name: str) -> int:
     """Give a server to agents again, from their next start."""
-    _check_author()
-    files.set_enabled(paths.home(), name, enabled=True)
+    with in_force.editing(paths.home(), adds=True):
+        files.set_enabled(paths.home(), name, enabled=True)
     standard().note(f"{name} is on: agents get it at their next start.")
     return exits.DONE
 
@@ -241,8 +236,8 @@ def enable(name: str) -> int:
 @name_argument
 def disable(name: str) -> int:
     """Keep a server in the file, but give it to no agent."""
-    _check_author()
-    files.set_enabled(paths.home(), name, enabled=False)
+    with in_force.editing(paths.home(), adds=False):
+        files.set_enabled(paths.home(), name, enabled=False)
     standard().note(f"{name} is off: agents that start from now on do not get it.")
     return exits.DONE
 
@@ -264,14 +259,19 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     if timeout <= 0:
         raise click.UsageError("--timeout takes seconds, more than 0.")
     screen, home = standard(), paths.home()
+    holds = configured.settings().guarded.servers
     if names:
         chosen = [files.find(home, name) for name in dict.fromkeys(names)]
     else:
         chosen = [server for server in files.load(home) if server.enabled]
+    # What an agent may have written is not run by a test either.
+    waiting = [each.name for each in chosen if holds.get(each.name) != each.entry]
+    if waiting:
+        raise files.BadServer(f"{', '.join(waiting)}: not confirmed yet, so nothing was started.")
     if not chosen:
         screen.note("No MCP server is on. rookery mcp list shows all.")
         return exits.DONE
-    node = config.load(home).node_path
+    node = configured.settings().config.node_path
     good = True
     screen.status(f"visiting {count(len(chosen), 'server')}")
     # One after the other where they are processes: each visit ends all that it started.

@@ -8,7 +8,7 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.seen import mark
-from rookery.core import confined
+from rookery.core import confined, held_settings
 from rookery.core.clearing import is_folded
 from rookery.core.confirming import CHOICES, EVERY, OF_THE_AGENT
 from rookery.core.document import Document
@@ -64,6 +64,8 @@ def show(
                 screen.note(words)
             if header["process"].get("guard") == confined.WEAK:
                 screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
+            if words := held_settings.note(header):
+                screen.note(words)
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
     return exits.DONE

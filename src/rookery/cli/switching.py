@@ -63,9 +63,9 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
 
 
 def _own_agents() -> "dict[str, list[str]]":
-    from rookery import config
+    from rookery.cli import configured
 
-    return dict(config.load(paths.home()).agents)
+    return dict(configured.load().agents)
 
 
 @click.command()

@@ -29,6 +29,7 @@ OURS = {
     "config.toml": "settings",
     "config.toml.rejected": "settings that could not be used",
     "config.lock": "who changes the settings",
+    "confirmed.json": "the settings that you confirmed",
     "choices.json": "what was last chosen",
     "mcp.json": "MCP servers",
     "agent_settings.json": "models and keys",

@@ -71,9 +71,10 @@ def _from_agent(directory: str, command: Json) -> Refusal | None:
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
     """By the environment that the session was made in: its agents get that one."""
-    from rookery import config, registry
+    from rookery import registry
+    from rookery.client import in_force
 
-    settings = config.load(os.path.dirname(os.path.dirname(directory)))
+    settings = in_force.load(os.path.dirname(os.path.dirname(directory)))
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     environment = loose.mapping(saved, "environment") if saved is not None else dict(os.environ)
     found = settings.agents, environment, settings.node_path

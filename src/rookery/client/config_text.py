@@ -34,7 +34,7 @@ def change(home: str, wanted: Mapping[str, Value]) -> None:
             words = "it is written in a way that only a hand can change"
             raise NotEdited(f"{path} was left as it is: {words}. rookery config edit opens it.")
         config.parse(after.encode(), path)
-        replace(path, after.encode())
+        replace(home, text.encode(), after.encode())
 
 
 def changed(lines: Sequence[str], key: list[str], value: Value) -> list[str]:

@@ -24,9 +24,10 @@ def is_wanted(home: str, environment: Mapping[str, str] = os.environ) -> bool:
         return True
     if b"confined" not in data:
         return True  # the parser costs more than all else here
-    from rookery import config
+    from rookery.client import in_force
+    from rookery.config import ConfigError
 
     try:
-        return OWN_AGENT not in config.parse(data, "").unconfined
-    except config.ConfigError:
+        return OWN_AGENT not in in_force.load(home).unconfined
+    except ConfigError:
         return True

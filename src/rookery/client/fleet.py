@@ -1,6 +1,7 @@
 """All sessions of a home: lists from their heads, names to ids, and the ends that need no worker's
 consent."""
 
+import json
 import os
 import shutil
 import time
@@ -127,10 +128,23 @@ def kill(home: str, session: str) -> None:
         if is_held(lock):
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     tree.sweep(session)
+    _note_end(home, directory, worker)
     with Reader.open(directory) as log:
         header = log.header_before(log.turns() + 1)
     if left_open(header):
         bury(directory)
+
+
+def _note_end(home: str, directory: str, worker: Json) -> None:
+    """For one that cannot do it any more: that it ended, and what its agent wrote of the settings.
+    What is written from now on is a person's."""
+    from rookery.client import in_force
+
+    in_force.note(home)
+    if worker and not worker.get("ended"):
+        ended = json.dumps(worker | {"ended": time.time_ns() // 1_000_000}).encode("ascii")
+        with suppress(OSError):
+            paths.write_atomic(os.path.join(directory, paths.WORKER), ended, 0o600)
 
 
 def remove(home: str, session: str) -> str:

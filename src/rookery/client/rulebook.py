@@ -4,16 +4,13 @@ Every change is tried on the text first: unless the file then says exactly what 
 left alone.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rookery import config, paths
-from rookery.client import guard
+from rookery import config, confirmed, paths
+from rookery.client import guard, in_force
 from rookery.core.rules import GROUNDS, Rule
-
-LOCK = "config.lock"
 
 
 class NotEdited(Exception):
@@ -32,7 +29,7 @@ def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = Fals
         at = _before_comments(lines, place - 1) if place else len(lines)
         above = [*lines[:at], *([""] if at and lines[at - 1].strip() else [])]
         below = [*([""] if at < len(lines) else []), *lines[at:]]
-        _save(path, [*above, *written(rule), *below], wanted)
+        _save(home, text, [*above, *written(rule), *below], wanted)
     return rule
 
 
@@ -50,7 +47,7 @@ def remove(home: str, name: str) -> Rule:
         end = next(ends, len(lines))
         if end < len(lines):
             end = _before_comments(lines, end)
-        _save(path, [*lines[: start - 1], *lines[end:]], wanted)
+        _save(home, text, [*lines[: start - 1], *lines[end:]], wanted)
     return known[place]
 
 
@@ -109,16 +106,14 @@ def _before_comments(lines: Sequence[str], place: int) -> int:
 @contextmanager
 def editing(home: str) -> Iterator[tuple[str, str]]:
     """The file's path, links followed, and its text; nobody else of ours changes it meanwhile.
-    Raises NotEdited where an agent wants it."""
+    Raises NotEdited where this is an agent's process."""
     try:
-        guard.require_person(home, "change rules and settings")
+        guard.require_person(home, "change the rules and the settings")
     except guard.FromAgent as error:
         raise NotEdited(str(error)) from None
     paths.ensure_home(home)
-    lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        path = os.path.realpath(os.path.join(home, config.FILE))
+    with confirmed.locked(home):
+        path = place(home)
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -126,17 +121,32 @@ def editing(home: str) -> Iterator[tuple[str, str]]:
             data = b""
         config.parse(data, path)  # one that is broken is mended by hand first
         yield path, data.decode()
-    finally:
-        os.close(lock)
 
 
-def replace(path: str, data: bytes) -> None:
-    """The whole file at once; who may read it stays as it was."""
+def place(home: str) -> str:
+    return os.path.realpath(os.path.join(home, config.FILE))
+
+
+def replace(home: str, before: bytes, data: bytes) -> None:
+    """The whole file at once, under the lock; who may read it stays as it was. What a person writes
+    this way holds: it is recorded as confirmed. Raises NotEdited, ConfigError."""
+    path = place(home)
+    try:
+        old: config.Config | None = config.parse(before, path)
+    except config.ConfigError:
+        old = None
+    try:
+        record = in_force.check(home, old, config.parse(data, path))
+    except in_force.Waiting as error:
+        raise NotEdited(str(error)) from None
+    if record is not None:
+        confirmed.write(home, record)
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     paths.write_atomic(path, data, mode, sync=True)
 
 
-def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
+def _save(home: str, before: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
+    path = place(home)
     data = ("\n".join(lines).rstrip("\n") + "\n").encode() if any(lines) else b""
     try:
         found = config.parse(data, path).rules
@@ -146,7 +156,7 @@ def _save(path: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
         raise NotEdited(
             f"{path} was left as it is: it is written in a way that only a hand can do."
         )
-    replace(path, data)
+    replace(home, before.encode(), data)
 
 
 def _nameless(rule: Rule) -> Rule:

@@ -24,6 +24,7 @@ NAMES = (
     "switch",
     "clear",
     "delete",
+    "settings",
 )
 
 WAKES = frozenset({"prompt", "queue", "start", "restart"})
@@ -52,6 +53,9 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return _check_queue(command, prompt_bytes)
         case "switch":
             return switching.check(command)
+        case "settings":
+            if not loose.text(command, "take"):
+                return Refusal("no_settings", "Say which settings: `take`, their fingerprint.")
         case "snooze":
             until = loose.integer(command, "until")
             if until is None or until < 0:
@@ -75,7 +79,7 @@ def is_guarded(command: Json) -> bool:
     read, and may be `/confirm all`: all of them count.
     """
     match command.get("do"):
-        case "answer" | "switch":
+        case "answer" | "switch" | "settings":
             return True
         case "set":
             return command.get("option") not in ("model", "effort")

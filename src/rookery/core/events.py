@@ -48,6 +48,7 @@ OUR_KINDS = frozenset(
         "_terminal",
         "_critic",
         "_notice",
+        "_settings",
         "_rejected",
         "_done",
         "_raw",

@@ -10,14 +10,23 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import calls, clearing, confirming, loose, standing, switching, terminals
+from rookery.core import (
+    calls,
+    clearing,
+    confirming,
+    held_settings,
+    loose,
+    standing,
+    switching,
+    terminals,
+)
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 4
+VERSION = 5
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 PLAN_KEPT = 1000
@@ -60,6 +69,7 @@ EMPTY: Json = {
     "news": 0,
     "queue": [],
     "rateLimit": None,
+    "settings": held_settings.EMPTY,
     "_confirm": ["", ""],
     "critic": standing.EMPTY,
     "fold": None,
@@ -321,6 +331,10 @@ def _ends_message(header: Json, event: Event) -> Json:
     return {"_open": None} if header["_open"] else {}
 
 
+def _settings(header: Json, event: Event) -> Json:
+    return {"settings": held_settings.after(header, event), "_open": None}
+
+
 def _nothing(_header: Json, _event: Event) -> Json:
     return {}
 
@@ -335,6 +349,7 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_context": _context,
     "_rate_limit": _rate_limit,
     "_terminal": _terminal,
+    "_settings": _settings,
     "_done": _nothing,
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,

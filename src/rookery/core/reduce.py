@@ -21,6 +21,7 @@ from rookery.core.header import advance
 from rookery.core.ingest import is_aside
 from rookery.core.profiles import profile_of
 from rookery.core.remedies import remedy_for
+from rookery.core.settings_look import settings_ops
 from rookery.core.standing import ORIGIN
 
 LONGEST_TITLE = 500
@@ -324,8 +325,9 @@ def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
     block["title"] = loose.text(update, "title")[:LONGEST_TITLE]
     said = (loose.text(update, key) for key in ("text", "message", "description"))
     block["text"] = next((words for words in said if words), "")
-    actions = [action for action in loose.mappings(update, "actions") if "command" in action]
-    block["actions"] = parts.whole(actions[:5])
+    if kind_of(update) == "_notice":  # an agent's own brings no button that sends a command
+        actions = [action for action in loose.mappings(update, "actions") if "command" in action]
+        block["actions"] = parts.whole(actions[:5])
     if not block["text"] and not block["title"]:
         return _raw(_before, after, event)
     return put(block)
@@ -372,6 +374,7 @@ _LOOKS: dict[str, Look] = {
     "_terminal": _terminal,
     "_critic": _critic,
     "_notice": _notice,
+    "_settings": settings_ops,
     "_rejected": _rejected,
     "_done": _unseen,
     "user_message_chunk": _chunk,

@@ -3,6 +3,7 @@
 import os
 
 from rookery import config, registry
+from rookery.client import in_force
 from rookery.client.create import create_session
 from rookery.log.errors import LogError
 
@@ -14,7 +15,7 @@ class Unmade(Exception):
 def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
     """The new session's id. Raises Unmade."""
     try:
-        settings = config.load(home)
+        settings = in_force.load(home)
         name = agent or registry.default(home, settings.default_agent, os.environ)
         found = registry.resolve(name, settings.agents)
         registry.check_installed(found, os.environ, cwd, settings.node_path)

@@ -127,14 +127,15 @@ def _count(number: int, one: str, many: str = "") -> str:
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
     """What is set up here."""
     from rookery import config, models, registry
+    from rookery.client import in_force
+    from rookery.core.held_settings import WAITS
 
     try:
-        settings = config.load(home)
+        found = in_force.settings(home)
+        settings, problem, taste = found.config, "", found.config.interface
+        waits = (*settings.warnings, *((WAITS,) if found.held else ()))
     except config.ConfigError as error:
-        settings = config.Config()
-        problem, taste = str(error), None
-    else:
-        problem, taste = "", settings.interface
+        settings, problem, taste, waits = config.Config(), str(error), None, ()
     saved = models.glance(home)
     servers, trouble, broken = _servers(home)
     name = agent or registry.default(home, settings.default_agent, os.environ)
@@ -148,7 +149,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         skills=_skills(home, cwd),
         hooks=_hooks(home, cwd),
         servers=servers,
-        troubles=tuple(words for words in (saved.problem, trouble) if words),
+        troubles=tuple(words for words in (saved.problem, trouble, *waits) if words),
         broken=broken,
         taste=taste,
         keys=tuple(settings.keys.items()),

@@ -106,6 +106,7 @@ def _who(header: Json, look: Look) -> Line:
     said = [loose.text(header, key) for key in ("agent", "model", "mode", "effort")]
     said.insert(3, confined.WORDS.get(loose.text(header["process"], "guard"), ""))
     said.append(_refinement(header))
+    said.append("settings wait for you" if header["settings"]["held"] else "")
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []
 

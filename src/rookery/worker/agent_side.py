@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import rookery
 from rookery import registry
+from rookery.client.in_force import InForce
 from rookery.config import Config
 from rookery.core import asks as ask_rules
 from rookery.core import content, critic, danger, ingest, loose, profiles, supervision
@@ -40,7 +41,7 @@ class AgentSide:
         self,
         engine: Engine,
         records: Records,
-        config: Config,
+        found: InForce,
         surroundings: Surroundings,
         clients: Clients,
         directory: str,
@@ -49,7 +50,7 @@ class AgentSide:
     ) -> None:
         self._engine = engine
         self._records = records
-        self._config = config
+        self._config = config = found.config
         self._clients = clients
         self._settle = settle
         self._acted = acted
@@ -73,16 +74,17 @@ class AgentSide:
             policy.chunk_window,
             self._terminal_said,
         )
-        self._servers = Servers(directory, surroundings, config.node_path)
+        self._servers = Servers(directory, surroundings, config.node_path, found.guarded.servers)
         home = os.path.dirname(os.path.dirname(directory))
         self.judge = Judge(engine, self._current, home, self.profile)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
 
-    def configure(self, config: Config) -> None:
+    def configure(self, found: InForce) -> None:
         """Files and programs of the next start, and the numbers of what is started from now on."""
-        self._config, self._profile = config, None
-        policy = config.policy
+        self._config, self._profile = found.config, None
+        policy = found.config.policy
+        self._servers.table = found.guarded.servers
         self._terminals.configure(policy.terminal_keep, policy.chunk_window)
 
     def _current(self) -> Config:
@@ -234,6 +236,7 @@ class AgentSide:
                 self._engine.append(draft)
 
     def _spawn(self) -> None:
+        self.look()
         self._privileges.begin()
         for notice in self._servers.read():
             self._engine.append(notice)

@@ -5,11 +5,14 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery import paths
+from rookery import confirmed, paths
+from rookery.client import in_force
+from rookery.config import ConfigError
 from rookery.core import asks as ask_rules
 from rookery.core import commands, confirming, loose, options, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.events import Draft, Json
+from rookery.core.held_settings import CONFIRM
 from rookery.core.standing import CHOICES
 from rookery.log.errors import LogError
 from rookery.worker import asks
@@ -37,8 +40,8 @@ class Desk:
         self._directory = directory
         self._settle = settle
         self._stop = stop
-        home = os.path.dirname(os.path.dirname(directory))
-        self._confirm = ConfirmOption(engine, side, home, self._reject, settle)
+        self._home = os.path.dirname(os.path.dirname(directory))
+        self._confirm = ConfirmOption(engine, side, self._home, self._reject, settle)
         self._starting: list[tuple[str, str]] = []
         self._asked: set[str] = set()
         """Ids of commands whose outcome waits for the agent's answer."""
@@ -54,6 +57,8 @@ class Desk:
         refusal = refusal or sent_by.refusal(command, sender, confined=self._side.confined)
         if refusal is not None:
             self._reject(command, refusal, sender.name)
+        elif command["do"] == "settings":
+            self._take_settings(command, sender.name)
         else:
             self._carry_out(command, sender.name)
 
@@ -259,6 +264,20 @@ class Desk:
                 pin: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
                 self._engine.append(Draft(pin))
         self._settle()
+
+    def _take_settings(self, command: Json, by: str) -> None:
+        """Let hold what was loosened in the files while an agent was running."""
+        try:
+            in_force.confirm(self._home, command["take"])
+        except in_force.Changed as error:
+            words = f"{error} Look at them again: {CONFIRM}"
+            self._reject(command, ask_rules.Refusal("changed", words), by)
+        except (confirmed.Busy, ConfigError, OSError) as error:
+            words = f"Nothing was confirmed. {error}"
+            self._reject(command, ask_rules.Refusal("not_confirmed", words), by)
+        else:
+            self._done(command["id"], "settings", by, detail="confirmed")
+            self._side.look()
 
     # --- the agent's process ----------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.client.in_force import InForce
 from rookery.client.turnover import turn_over
-from rookery.config import Config
 from rookery.core import critic, rest, supervision
 from rookery.core import turn as turns
 from rookery.core.chunks import Chunks
@@ -34,7 +34,7 @@ from rookery.worker.journal import Journal
 from rookery.worker.neighbours import Neighbours
 from rookery.worker.records import Records, about_worker, wall_clock
 from rookery.worker.sender import Sender
-from rookery.worker.settings_watch import SettingsWatch, Source, notice
+from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
 from rookery.worker.surroundings import Surroundings
 
 UPKEEP = 2.0
@@ -47,9 +47,10 @@ class Host:
         directory: str,
         writer: Writer,
         source: Source,
-        config: Config,
+        found: InForce,
         surroundings: Surroundings,
     ) -> None:
+        config = found.config
         self._policy = config.policy
         self._stopped = asyncio.Event()
         self._commands: deque[tuple[Json, Sender]] = deque()
@@ -85,7 +86,7 @@ class Host:
         self._side = AgentSide(
             self._engine,
             self._records,
-            config,
+            found,
             surroundings,
             self._clients,
             directory,
@@ -95,7 +96,8 @@ class Host:
         self._critic = Critic(self._engine, surroundings, config.critic, self._settle)
         self._engine.overhear = self._critic.overhear
         self._desk = Desk(self._engine, self._side, directory, self._settle, self._begin_stop)
-        self._settings = SettingsWatch(source, config, self._configure, self._misconfigured)
+        self._found = found
+        self._settings = SettingsWatch(source, found, self._configure, self._misconfigured)
         self._side.look = self._look_at_settings
 
     # --- life ------------------------------------------------------------------------------------
@@ -112,6 +114,8 @@ class Host:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
         self._look_around()
+        self._tell_settings()
+        self._settle()
         self._engine.set_clock()  # for what a worker before this one waited for
         try:
             await self._stopped.wait()
@@ -119,6 +123,7 @@ class Host:
             upkeep.cancel()
             self._engine.stop_clock()
             await self._side.link.close(self._policy.stop_grace)
+            self._look_at_settings()  # the next worker shall know what this one's agent wrote last
             self._journal.commit()
             self._clients.close()
             self._neighbours.leave()
@@ -258,12 +263,20 @@ class Host:
 
     # --- settings --------------------------------------------------------------------------------
 
-    def _configure(self, config: Config) -> None:
-        """A changed config.toml: its numbers hold from here on."""
+    def _configure(self, found: InForce) -> None:
+        """Changed settings: what is not to wait for a person holds from here on."""
+        self._found, config = found, found.config
         self._policy = config.policy
         self._engine.configure(config.policy)
-        self._side.configure(config)
+        self._side.configure(found)
         self._critic.policy = config.critic
+        self._tell_settings()
+
+    def _tell_settings(self) -> None:
+        """What waits for a person, and what in the file means nothing; each once in a session."""
+        draft = news(self._engine.header, self._found)
+        if draft is not None:
+            self._engine.append(draft)
 
     def _look_at_settings(self) -> bool:
         return self._settings.look(now())

@@ -2,8 +2,9 @@
 the home's mcp.json (row H3). What the file says stays out of the log: each start reads it anew."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from rookery import mcp, paths
 from rookery.core import loose, opening
@@ -14,7 +15,15 @@ TOLD_KEPT = 200
 
 
 class Servers:
-    def __init__(self, directory: str, surroundings: Surroundings, node_path: str) -> None:
+    def __init__(
+        self,
+        directory: str,
+        surroundings: Surroundings,
+        node_path: str,
+        table: Mapping[str, Any],
+    ) -> None:
+        self.table = table
+        """Of the file, but for servers that wait until a person confirms them."""
         self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._environment = surroundings.environment
@@ -24,8 +33,8 @@ class Servers:
     def read(self) -> list[Draft]:
         """Read the file, for an agent that is about to start; what is wrong with it, told once."""
         try:
-            known = mcp.load(self._home)
-            self._found = mcp.for_agent(known, self._environment, self._node_path)
+            mcp.load(self._home)
+            self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
             faults = [f"The MCP server {fault}. It is left out." for fault in self._found.faults]
         except mcp.McpError as error:
             self._found = mcp.Resolved([], [])

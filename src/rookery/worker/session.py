@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from rookery import config, paths
 from rookery.client import guard, slots
+from rookery.client.in_force import InForce
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
@@ -41,9 +42,9 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
         return _refuse(ready, type(error).__name__, str(error))
     slot = None
     try:
-        slot = slots.for_worker(home, settings.policy)
+        slot = slots.for_worker(home, settings.config.policy)
         if slot is None:
-            return _refuse(ready, "too_many", _too_many(home, session, settings.policy))
+            return _refuse(ready, "too_many", _too_many(home, session, settings.config.policy))
         _bury(directory, session, writer)
         asyncio.run(_awake(directory, writer, source, settings, ready))
     except slots.Unusable as error:
@@ -106,7 +107,7 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
 
 
 async def _awake(
-    directory: str, writer: Writer, source: Source, settings: config.Config, ready: int
+    directory: str, writer: Writer, source: Source, settings: InForce, ready: int
 ) -> None:
     host = Host(directory, writer, source, settings, surroundings.of_session(directory))
     loop = asyncio.get_running_loop()

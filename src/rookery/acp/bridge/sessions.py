@@ -12,7 +12,7 @@ from rookery import config, paths, registry
 from rookery.acp.bridge import endings, listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
-from rookery.client import asleep, fleet
+from rookery.client import asleep, fleet, in_force
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
@@ -153,7 +153,7 @@ class Sessions:
 
     def _settings(self) -> config.Config:
         try:
-            return config.load(self._editor.home)
+            return in_force.load(self._editor.home)
         except config.ConfigError as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 

@@ -11,7 +11,7 @@ from rookery.acp.bridge import shapes
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
-from rookery.core import loose
+from rookery.core import held_settings, loose
 from rookery.core.calls import ENDED, LEFT, key_of
 from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
@@ -74,8 +74,10 @@ class Sharing:
                 return self.screens.take(event) + self._ended_screens(update)
             case "_turn" if update.get("state") == "idle":
                 return self._idle(before, update)
-            case "_critic":
-                return self._aside(event, verdict_block(self.header, event)["title"])
+            case "_critic" | "_settings" as kind:
+                critic = kind == "_critic"
+                title = verdict_block(self.header, event)["title"] if critic else ""
+                return self._aside(event, title or held_settings.sentence(update))
             case "_context":
                 return self._aside(event, _context_words(update, self._recap(before)))
             case "_agent" if update.get("state") == "switched" and before["turn"]:
@@ -188,7 +190,9 @@ class Sharing:
                 told.append(shapes.commands(header["commands"]))
             case "usage_update":
                 told += shapes.usage(update)
-            case "notice" | "_notice" | "_context" | "_rate_limit" | "_agent" if self._notices:
+            case "notice" | "_notice" | "_settings" | "_context" | "_rate_limit" | "_agent" if (
+                self._notices
+            ):
                 told += [shapes.notice(each) for each in _noticed(update)]
         if header["title"] != before["title"]:
             told.append(_titled(header))
@@ -225,6 +229,8 @@ def _noticed(update: Json) -> list[Json]:
         case {"sessionUpdate": "_notice"}:
             level = _SEVERITY.get(loose.text(update, "level"), "info")
             return [{"severity": level, "title": loose.text(update, "text")}]
+        case {"sessionUpdate": "_settings"} if words := held_settings.sentence(update):
+            return [{"severity": "warning", "title": words}]
         case {"sessionUpdate": "_context"} if words := _context_words(update):
             return [{"severity": "warning", "title": words}]
         case {"sessionUpdate": "_rate_limit"}:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rookery.agent.settings import documents
 from rookery.agent.settings.documents import Json, refusal
+from rookery.client import in_force
 
 FILE = "hooks.json"
 PROJECT = (".openhands", ".rookery")
@@ -45,7 +46,9 @@ def load(home: str, cwd: str) -> Hooks:
     files = []
     for place in places(home, cwd):
         found = documents.read(place, private=False)
-        if found is None:
+        if place == os.path.join(home, FILE):
+            found = dict(in_force.hooks(home))  # a change by an agent waits for a person
+        if not found:
             continue
         files.append(place)
         for kind, matchers in validated(found, place).items():

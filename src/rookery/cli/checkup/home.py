@@ -6,7 +6,9 @@ import tempfile
 
 from rookery import config, paths
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
+from rookery.client import in_force
 from rookery.core.environment import overriding
+from rookery.core.held_settings import WAITS
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.processes import landlock
@@ -56,9 +58,13 @@ def _writable(home: str) -> Row:
 def _settings(home: str) -> Row:
     path = os.path.join(home, config.FILE)
     try:
-        config.load(home)
+        found = in_force.settings(home)
     except config.ConfigError as error:
         return Row("settings", NOT_OK, str(error))
+    if found.held:
+        return Row("settings", NOT_OK, " ".join([WAITS, *found.held.loosens]))
+    if found.config.warnings:
+        return Row("settings", NOT_OK, " ".join(found.config.warnings))
     return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
 
 
@@ -85,7 +91,7 @@ def _guard(home: str) -> Row:
         orphans = "" if LINUX else "; orphans are known by their mark alone"
         return Row("guard", NOT_TOLD, f"agents are known by descent alone: {why}{orphans}")
     try:
-        free = sorted(config.load(home).unconfined)
+        free = sorted(in_force.load(home).unconfined)
     except config.ConfigError:
         free = []
     but = f", but not {', '.join(free)} (config.toml)" if free else ""

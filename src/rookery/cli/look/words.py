@@ -7,6 +7,7 @@ from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import clean, clean_line
 from rookery.core import captions
 from rookery.core.document import Block
+from rookery.core.held_settings import CONFIRM
 from rookery.core.plain import count
 
 
@@ -51,6 +52,8 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery recap {session} --before {seq}")
             case {"label": "Resume now", "command": {"do": "prompt"}}:
                 found.append(f"rookery resume {session}")
+            case {"command": {"do": "settings"}}:
+                found.append(CONFIRM)
             case {"command": {"do": "restart"}}:
                 found.append(f"rookery restart {session}")
             case _:

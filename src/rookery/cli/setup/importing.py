@@ -12,6 +12,7 @@ from rookery.agent.settings.documents import Json, SettingsError
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
+from rookery.client import in_force
 from rookery.core.plain import count
 from rookery.providers import needs_key
 
@@ -35,8 +36,9 @@ def import_from(screen: Screen, home: str, source: str | None, *, replace: bool)
         raise click.UsageError(f"there is no OpenHands set-up at {place}; say --from DIR.")
     import_ = _Import(screen, home, place, replace)
     import_.models()
-    import_.servers()
-    import_.hooks()
+    with in_force.editing(home, adds=True):
+        import_.servers()
+        import_.hooks()
     import_.rest()
     return exits.FAILED if import_.failed else exits.DONE
 

@@ -7,7 +7,7 @@ from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery import mcp
-from rookery.client.guard import FromAgent, require_person
+from rookery.client import guard, in_force
 from rookery.core import forms, loose
 from rookery.core.events import Json
 from rookery.tui import bindings, errand
@@ -169,11 +169,13 @@ class ServerForm(FormScreen):
 def _saved(home: str, name: str, entry: Json, old: str) -> str:
     """Why it was not saved; empty: it was."""
     try:
-        require_person(home, "change the MCP servers")
-        mcp.add(home, name, entry, replace=name == old)
-        if old and old != name:
-            mcp.remove(home, old)
-    except (mcp.McpError, FromAgent) as error:
+        with in_force.editing(home, adds=True):
+            mcp.add(home, name, entry, replace=name == old)
+            if old and old != name:
+                mcp.remove(home, old)
+    except (guard.FromAgent, in_force.Waiting) as error:
+        return str(error)
+    except mcp.McpError as error:
         return str(error).replace("; --force replaces it", "")
     except OSError as error:
         return f"mcp.json could not be written: {error.strerror}."
@@ -218,7 +220,7 @@ class ServersScreen(RowsScreen[None]):
             return
         home, on = self.shell.start.home, not self._servers[row.name].enabled
         words = f"{row.name} is {'on' if on else 'off'} for agents that start from now on."
-        self._do(lambda: mcp.set_enabled(home, row.name, enabled=on), words)
+        self._do(lambda: mcp.set_enabled(home, row.name, enabled=on), words, adds=on)
 
     def action_remove(self) -> None:
         if (row := self.current) is None:
@@ -232,12 +234,14 @@ class ServersScreen(RowsScreen[None]):
         words = "Agents that run have it until they end."
         self.app.push_screen(SureScreen(f"Remove the MCP server {row.name}?", words), sure)
 
-    def _do(self, work: Any, words: str) -> None:
+    def _do(self, work: Any, words: str, *, adds: bool = False) -> None:
+        home = self.shell.start.home
+
         def done() -> str:
             try:
-                require_person(self.shell.start.home, "change the MCP servers")
-                work()
-            except (mcp.McpError, FromAgent) as error:
+                with in_force.editing(home, adds=adds):
+                    work()
+            except (mcp.McpError, guard.FromAgent, in_force.Waiting) as error:
                 return f"✗ {error}"
             except OSError as error:
                 return f"✗ mcp.json could not be written: {error.strerror}."

@@ -1,0 +1,32 @@
+"""The settings as a command uses them: what holds of config.toml, with a word on stderr about what
+does not."""
+
+from rookery import paths
+from rookery.cli import faults
+from rookery.client import in_force
+from rookery.config import Config
+from rookery.core.held_settings import WAITS
+
+_told: set[str] = set()
+"""One command may need the settings more than once."""
+
+
+def load() -> Config:
+    """Raises ConfigError."""
+    return settings().config
+
+
+def settings() -> in_force.InForce:
+    """Raises ConfigError."""
+    found = in_force.settings(paths.home())
+    tell(found)
+    return found
+
+
+def tell(found: in_force.InForce) -> None:
+    """What in the file is not used, and what waits for a person; each once."""
+    words = [*found.config.warnings, *([WAITS] if found.held else [])]
+    for word in words:
+        if word not in _told:
+            _told.add(word)
+            faults.say(f"rookery: {word}")
