@@ -13,11 +13,12 @@ from typing import Any
 from openhands.sdk import Agent
 from openhands.sdk.event import ActionEvent, Event
 
+from rookery.agent import hiding
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
 from rookery.agent.steps import RookeryAgent
 from rookery.agent.translate.children import ChildWatcher
 
-_execute = Agent._execute_action_event
+_execute = hiding.carry_out_discreetly  # what is behind the door tells no secrets
 
 
 def _execute_judged(self: Agent, conversation: Any, action_event: ActionEvent) -> list[Event]:
@@ -31,5 +32,5 @@ def _execute_judged(self: Agent, conversation: Any, action_event: ActionEvent) -
 
 
 def install() -> None:
-    """From now on. Once is enough; twice does no harm."""
+    """From now on, and behind `hiding.install`. Once is enough; twice does no harm."""
     Agent._execute_action_event = _execute_judged  # type: ignore[method-assign]

@@ -17,13 +17,13 @@ _carry_out = Agent._execute_action_event
 
 
 @wraps(_carry_out)
-def _carry_out_discreetly(self: Agent, conversation: Any, action_event: Any) -> list[Event]:
+def carry_out_discreetly(self: Agent, conversation: Any, action_event: Any) -> list[Event]:
     return [without_secrets(event) for event in _carry_out(self, conversation, action_event)]
 
 
 def install() -> None:
     """From now on every tool's result is told so. Once is enough; twice does no harm."""
-    Agent._execute_action_event = _carry_out_discreetly  # type: ignore[method-assign]
+    Agent._execute_action_event = carry_out_discreetly  # type: ignore[method-assign]
 
 
 def without_secrets[T](value: T) -> T:
