@@ -112,6 +112,20 @@ async def test_I9_5_nothing_in_the_window_answers() -> None:
         assert app.sent == []
 
 
+async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
+    async with showing(command(LONG), (80, 24)) as (app, pilot):
+        await pilot.press("f2")
+        row = next(y for y, line in enumerate(lines(app).split("\n")) if "shows all of it" in line)
+        await pilot.click("#transcript", offset=(14, row))
+        assert isinstance(app.screen, AskScreen)
+
+
+async def test_I9_5_of_a_question_alone_its_window_says_that_this_is_all() -> None:
+    async with showing(asked({"title": "Go on?", "kind": "other"})) as (app, pilot):
+        await pilot.press("f2", "enter")
+        assert whole(app) == ["The line above is all that is known of it."]
+
+
 async def test_I9_5_its_window_follows_the_width() -> None:
     async with showing(command("x" * 1000), (120, 30)) as (app, pilot):
         await pilot.press("f2", "enter")

@@ -116,6 +116,20 @@ async def test_I9_6_what_has_ended_or_was_allowed_is_not_asked_again(aviary: Avi
         begun = await bird.answer(ask, "accept")
 
 
+async def test_I9_6_what_was_refused_is_asked_again(aviary: Aviary) -> None:
+    """It does not hide behind what was announced since."""
+    bird = aviary.hatch(confirm="all")
+    begun = await bird.prompt(
+        [announced("A", "rm -rf build"), CONFIRM, announced("B", "ls"), CONFIRM]
+    )
+    ask = await bird.ask(begun)
+    again = await bird.ask(await bird.answer(ask, "reject"))
+    assert [item["text"] for item in again["does"]] == ["rm -rf build", "ls"]
+    assert again["danger"]
+    await bird.answer(again, "reject")
+    await bird.ended(begun)
+
+
 async def test_I9_6_a_rule_is_made_of_the_command_not_of_the_title(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([announced("A", "make"), CONFIRM])

@@ -5,27 +5,28 @@ run, so its text goes through here first, once, for every face."""
 import re
 from typing import NamedTuple
 
-_UNSEEN = re.compile(
+_UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """What no font shows: zero-width letters, directions, tags, selectors, fillers."""
 
-_STACKED = re.compile(
+_STACKED = (
     "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
     "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+)"
 )
 """Accents upon accents, which cover the lines above."""
 
-_ODD = re.compile(
+_ODD = (
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000"
     "\ud800-\udfff]"
 )
 """Controls, and what looks like a blank or a line's end and is none for a shell."""
 
-_BLANKS = re.compile("[ \t]{5,}")
-_EMPTY = re.compile("\n(?:[ \t]*\n){4,}")
+_BLANKS = "[ \t]{5,}"
+_EMPTY = "\n(?:[ \t]*\n){4,}"
+# Not compiled before they are needed: most texts need none of them.
 
 WIDEST_GAP = 16
 WIDEST_INDENT = 40
@@ -42,12 +43,12 @@ def shown(text: str) -> Shown:
     """The whole text with its lines, so that everything in it can be seen."""
     if text.isascii() and text.isprintable() and "     " not in text:
         return Shown(text)
-    bare, unseen = _UNSEEN.subn("", text.replace("\r\n", "\n"))
-    stacked = sum(len(found.group(2)) for found in _STACKED.finditer(bare))
-    bare = _STACKED.sub(r"\1", bare) if stacked else bare
-    bare = _ODD.sub(_sign, bare)
-    bare = _EMPTY.sub(_empty_lines, bare)
-    return Shown(_BLANKS.sub(_gap, bare), unseen + stacked)
+    bare, unseen = re.subn(_UNSEEN, "", text.replace("\r\n", "\n"))
+    stacked = sum(len(found.group(2)) for found in re.finditer(_STACKED, bare))
+    bare = re.sub(_STACKED, r"\1", bare) if stacked else bare
+    bare = re.sub(_ODD, _sign, bare)
+    bare = re.sub(_EMPTY, _empty_lines, bare)
+    return Shown(re.sub(_BLANKS, _gap, bare), unseen + stacked)
 
 
 def visible(text: str) -> str:
@@ -55,8 +56,8 @@ def visible(text: str) -> str:
     or goes is the change. What joins the parts of an emoji stays."""
     if text.isascii() and text.isprintable():
         return text
-    text = _UNSEEN.sub(_unless_joining, text.replace("\r\n", "\n"))
-    return _ODD.sub(_sign, text)
+    text = re.sub(_UNSEEN, _unless_joining, text.replace("\r\n", "\n"))
+    return re.sub(_ODD, _sign, text)
 
 
 def _unless_joining(found: re.Match[str]) -> str:

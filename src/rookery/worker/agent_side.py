@@ -361,6 +361,7 @@ class AgentSide:
             outcome = {"outcome": "cancelled"}
             update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
             self._engine.append(Draft(update))
+        self._calls.answered(name, None)
         self._asks.withdraw(name)
 
     def _close_asks(self, reason: str, *, kept: bool) -> None:

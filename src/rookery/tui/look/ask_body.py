@@ -8,7 +8,7 @@ from rich.style import Style
 from rookery.core import ask_look
 from rookery.core.ask_look import Piece
 from rookery.core.document import Block
-from rookery.tui.look import diff
+from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, broken, prefixed, wrap
@@ -81,21 +81,21 @@ def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
 def _more(number: int, noun: str, view: View) -> Line:
     key = view.key("block.open")
     words = f"… {count(max(1, number), f'more {noun}')} · {key} shows all of it"
-    return [(words, view.look.needs)]
+    return [(words, view.look.needs + Style.from_meta({"want": "open"}))]
 
 
-def _change(part: dict[str, Any], view: View) -> list[Line]:
-    old, new = str(part.get("old") or ""), str(part.get("new") or "")
+def _change(change: dict[str, Any], view: View) -> list[Line]:
+    old, new = str(change.get("old") or ""), str(change.get("new") or "")
     if len(old) + len(new) > LARGEST:
         more = old.count("\n") + new.count("\n") - CHANGED
         return [*_beginning(old, new, view), _more(more, "line", view)]
-    rows = diff.rows_of(part)
+    rows = diff.rows_of(change)
     longest = max((len(row.text) for row in rows), default=0)
     split = view.split and longest <= view.width // 2 - 12
     if longest > LONGEST:
-        lines = whole_change(part, view.width, view.look)
+        lines = whole_change(change, view.width, view.look)
         return _ends(lines, CHANGED - TAIL, TAIL, view)
-    lines = diff.rendered(part, view.width, view.look, split=split, most=CHANGED)
+    lines = diff.rendered(change, view.width, view.look, split=split, most=CHANGED)
     more = len(rows) - CHANGED
     return [*lines[:-1], _more(more, "line", view)] if more > 0 else lines
 
@@ -130,11 +130,15 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
                 style = look.soft if piece.look == "input" else look.ink
                 rows = _code(piece.text.strip("\n"), max(1, width - len(_EDGE)), style)
                 found += prefixed(rows, [(_EDGE, look.faint)])
-    return found
+    view = View(width, look, agent, cwd, opened=True)
+    for each in block["parts"]:
+        if ask_look.says_more(each, block):
+            found += [[], *part.rendered(each, view)]
+    return found or [[("The line above is all that is known of it.", look.soft)]]
 
 
-def whole_change(part: dict[str, Any], width: int, look: Look) -> list[Line]:
-    rows = diff.rows_of(part)
+def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:
+    rows = diff.rows_of(change)
     wide = len(str(max((row.old or row.new or 0 for row in rows), default=0)))
     return [line for row in rows for line in _row(row, wide, width, look)]
 
