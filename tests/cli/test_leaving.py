@@ -119,6 +119,24 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
     assert showing.wait(60) in (0, 141)
 
 
+def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> None:
+    """Row T5: the first asks, the second ends."""
+    session = rookery("new").out.strip()
+    with Running(
+        "prompt", session, "--wait", play({"deaf": True}, {"text": "x"}, {"wait": 60})
+    ) as it:
+        it.read_until("x")
+        first = rookery("cancel", session)
+        said = " ".join(first.err.split())
+        assert (
+            said == f"Asked to cancel; it still works. Once more ends it: rookery cancel {session}"
+        )
+        assert only_session(home)["status"] == "running"
+        assert rookery("cancel", session).err == "The agent did not react, and was ended.\n"
+        assert it.end().code == 1
+    assert rookery("cancel", session).err == "Nothing was running.\n"
+
+
 # --- what is said is true (I9 line 12: "goes on without you") ------------------------------------
 
 
