@@ -117,3 +117,71 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
     assert showing.stderr.read() == b""
     showing.stderr.close()
     assert showing.wait(60) in (0, 141)
+
+
+def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> None:
+    """Row T5: the first asks, the second ends."""
+    session = rookery("new").out.strip()
+    with Running(
+        "prompt", session, "--wait", play({"deaf": True}, {"text": "x"}, {"wait": 60})
+    ) as it:
+        it.read_until("x")
+        first = rookery("cancel", session)
+        said = " ".join(first.err.split())
+        assert (
+            said == f"Asked to cancel; it still works. Once more ends it: rookery cancel {session}"
+        )
+        assert only_session(home)["status"] == "running"
+        assert rookery("cancel", session).err == "The agent did not react, and was ended.\n"
+        assert it.end().code == 1
+    assert rookery("cancel", session).err == "Nothing was running.\n"
+
+
+# --- what is said is true (I9 line 12: "goes on without you") ------------------------------------
+
+
+@pytest.mark.parametrize("command", ["run", "prompt", "tail"])
+def test_I9_12_a_session_that_waits_is_not_said_to_go_on(home: Path, command: str) -> None:
+    """Rows W4, U13: an ask is open when a person leaves."""
+    steps = play({"text": "begun\n"}, {"ask": "Tidy up", "kind": "edit"})
+    words = {
+        "run": ("run", "--approve", "ask", steps),
+        "prompt": ("prompt", "House", "--wait", steps),
+        "tail": ("tail", "House"),
+    }[command]
+    if command != "run":
+        made({"text": "before"}, title="House")
+    if command == "tail":
+        assert rookery("prompt", "House", steps).code == 0
+    with Running(*words) as running:
+        said = running.read_err_until("rookery answer")
+        running.signal()
+        done = running.end()
+    session = str(only_session(home)["id"])
+    assert done.code == 130
+    assert "goes on" not in said + done.err
+    assert f"Session {session} waits for your answer." in done.err
+    assert f"rookery answer {session}" in done.err
+    assert only_session(home)["status"] == "needs-you"
+
+
+def test_I9_12_of_one_that_goes_on_it_is_said_what_would_stop_it(home: Path) -> None:
+    with Running("run", "--approve", "ask", LONG) as running:
+        running.read_until("begun")
+        running.signal()
+        done = running.end()
+    said = " ".join(done.err.split())
+    assert "goes on without you. Where it needs your answer, it waits for it." in said
+
+
+def test_I9_12_of_an_idle_and_of_a_sleeping_one_nothing_is_claimed(home: Path) -> None:
+    session = made({"text": "One"})
+    for asleep in (False, True):
+        if asleep:
+            rookery("stop", session)
+        with Running("tail", session) as tail:
+            tail.read_until("One")
+            tail.signal()
+            done = tail.end()
+        said = "sleeps" if asleep else "has nothing to do"
+        assert done.err.splitlines()[-1] == f"Session {session} {said}: rookery show {session}"

@@ -79,3 +79,28 @@ def test_I9_13_keys_of_ones_own_still_speak_of_the_critic(home: Path) -> None:
         screen.wait_for("noted: the critic was too harsh")
     assert kept(home) == ["right", "too harsh"]
     assert rookery("config", "show").code == 0
+
+
+def test_I9_12_leaving_says_who_goes_on_and_who_waits(home: Path) -> None:
+    """Row U11: one works, one asks."""
+    rookery("prompt", rookery("new").out.strip(), play({"text": "x"}, {"until": "cancel"}))
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"ask": "Tidy up", "kind": "edit"}))
+        screen.wait_for("needs you", "running · demo")
+        screen.press("C-q")
+        screen.wait_for("Leave?", "1 session goes on without you, 1 waits")
+        screen.press("Enter")
+        screen.wait_for("1 session goes on without you, 1 waits for your answer")
+
+
+def test_I9_12_leaving_one_that_waits_does_not_say_that_it_goes_on(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"ask": "Tidy up", "kind": "edit"}))
+        screen.wait_for("needs you")
+        screen.press("C-q")
+        screen.wait_for("Leave?", "1 session waits for your answer")
+        screen.press("Enter")
+        shown = screen.wait_for("1 session waits for your answer: rookery asks", "--resume")
+        assert "goes on" not in shown

@@ -145,7 +145,11 @@ def create(wanted: Wanted, order: "Order | None" = None) -> str:
 )
 @confirm_option
 @attach_option
-@click.option("--stop", is_flag=True, help="Put the session to sleep when the turn has ended.")
+@click.option(
+    "--stop",
+    is_flag=True,
+    help="Put the session to sleep when the turn has ended and you still watch.",
+)
 @click.argument("text", nargs=-1)
 def run(  # noqa: PLR0913, PLR0917 - each is an option
     as_json: bool,
@@ -162,7 +166,8 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     """Give an agent a task, stream its answer, and exit with the truth about it.
 
     TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
-    on when you leave with Ctrl-C, and stays when it is done: `rookery prompt` continues it.
+    on when you leave with Ctrl-C, up to where it needs your answer, and stays when it is done:
+    `rookery prompt` continues it.
 
     A terminal shows the whole transcript. In a pipe, stdout is the agent's answer alone: its
     messages, an empty line between them. What else happens is told on stderr, a line each.

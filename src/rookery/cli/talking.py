@@ -1,5 +1,7 @@
 """`prompt`, `resume`, `cancel`, `rename`: one command to a session, and its outcome."""
 
+from collections.abc import Callable
+
 import click
 
 from rookery import paths
@@ -12,6 +14,9 @@ from rookery.cli.waiting import header_of, strip
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.fleet import is_judged
+
+CANCELLED_WITHIN = 3.0
+"""Seconds for an agent to react to a cancel, before it is said that it does not."""
 
 STEERED_WITHIN = 2.0
 """Seconds for an agent to say that it took a prompt into its turn."""
@@ -87,27 +92,39 @@ def prompt(
 
 def _is_taken(session: str, queued: Event) -> bool:
     """Whether the agent took a prompt into its turn; one that says nothing soon does not."""
+
+    def taken(event: Event) -> bool | None:
+        if queued.cause in loose.texts(event.update, "queued"):
+            return event.update.get("steered") is True
+        idle = kind_of(event.update) == "_turn" and event.update.get("state") == "idle"
+        return False if idle else None
+
+    return _awaited(session, queued.seq, taken, STEERED_WITHIN) or False
+
+
+def _awaited[Found](
+    session: str, since: int, found: Callable[[Event], Found | None], seconds: float
+) -> Found | None:
+    """The first of what is found in the events after one; None where nothing comes in time."""
     import asyncio
 
     from rookery.client.session import SessionClient
 
-    async def watching() -> bool:
+    async def watching() -> Found | None:
         client = SessionClient(paths.home(), session)
         try:
-            async for event in client.follow(queued.seq):
-                if queued.cause in loose.texts(event.update, "queued"):
-                    return event.update.get("steered") is True
-                if kind_of(event.update) == "_turn" and event.update.get("state") == "idle":
-                    return False
+            async for event in client.follow(since):
+                if (said := found(event)) is not None:
+                    return said
         finally:
             client.close()
-        return False
+        return None
 
-    async def for_a_while() -> bool:
+    async def for_a_while() -> Found | None:
         try:
-            return await asyncio.wait_for(watching(), STEERED_WITHIN)
+            return await asyncio.wait_for(watching(), seconds)
         except TimeoutError:
-            return False
+            return None
 
     return asyncio.run(for_a_while())
 
@@ -144,10 +161,32 @@ def cancel(session: str) -> int:
     from rookery.client.fleet import head_of_session
 
     head = head_of_session(paths.home(), session)
-    send(session, {"do": "cancel"})
-    running = head is not None and (head["state"] != "idle" or is_judged(head))
-    screen.note("Cancelled." if running else "Nothing was running.")
+    outcome = send(session, {"do": "cancel"})
+    if head is None or (head["state"] == "idle" and not is_judged(head)):
+        screen.note("Nothing was running.")
+    elif is_judged(head):
+        screen.note("Cancelled.")
+    else:
+        screen.note(_cancelled(session, outcome))
     return exits.DONE
+
+
+def _cancelled(session: str, outcome: Event) -> str:
+    """What came of it: an agent that does not react is still at work."""
+
+    def reason(event: Event) -> str | None:
+        idle = kind_of(event.update) == "_turn" and event.update.get("state") == "idle"
+        return loose.text(event.update, "reason") or "end_turn" if idle else None
+
+    match _awaited(session, outcome.seq - 1, reason, CANCELLED_WITHIN):
+        case None:
+            return f"Asked to cancel; it still works. Once more ends it: rookery cancel {session}"
+        case "cancelled":
+            return "Cancelled."
+        case "unresponsive":
+            return "The agent did not react, and was ended."
+        case other:
+            return f"The turn ended by itself: {other.replace('_', ' ')}."
 
 
 @click.command()

@@ -379,18 +379,18 @@ class Rookery(Windows):
         self.notify(chosen, timeout=2)
 
     async def action_quit(self) -> None:
-        from rookery.tui.farewell import LeaveScreen, running_in
+        from rookery.tui.farewell import LeaveScreen, left_in
 
-        running = running_in(self)
-        if not running or self.start.leave_at_once:
+        left = left_in(self)
+        if not any(left) or self.start.leave_at_once:
             self._leave(True)
         else:
-            self.push_screen(LeaveScreen(len(running)), self._leave)
+            self.push_screen(LeaveScreen(left), self._leave)
 
     def _leave(self, sure: bool | None) -> None:
         if sure:
-            from rookery.tui.farewell import farewell, running_in
+            from rookery.tui.farewell import farewell, left_in
 
             self.room.stop()
             self.calling.end()
-            self.exit(farewell(self.session, len(running_in(self))))
+            self.exit(farewell(self.session, left_in(self)))
