@@ -138,6 +138,21 @@ def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> No
     assert len(every) == 3
 
 
+def test_I9_3_P5_an_open_end_of_a_word_warns_wherever_rules_are_shown(home: Path) -> None:
+    told = rookery("policy", "add", "allow", "--command", "git diff*").err
+    assert "Write 'git diff *'" in told
+    assert "Write 'git diff *'" in rookery("policy", "list").err
+    assert "Write 'git diff *'" in rookery("policy", "test").err
+    assert "Write 'git diff *'" in rookery("policy", "test", "--command", "git diff").err
+    assert "Write 'git diff *'" in rookery("doctor").out
+    held = rookery("policy", "test", "--command", "git diff --output=x")
+    assert "no rule matches" in held.out
+    assert "does not allow --output" in held.err
+    rookery("policy", "remove", "1")
+    assert "Write" not in rookery("policy", "add", "allow", "--command", "git diff *").err
+    assert "rules" not in rookery("doctor").out
+
+
 # --- always allow ------------------------------------------------------------------------------
 
 

@@ -108,6 +108,8 @@ def test_I9_3_commands_are_found_where_a_shell_finds_them(
         ("git bisect run a", ["a"]),
         ("git -c alias.x='!a' x", ["a"]),
         ("git rebase --exec 'a b' main", ["a", "b"]),
+        ("git -c core.pager='a b' log", ["a", "b"]),
+        ("GIT_SSH_COMMAND='a b' git fetch", ["a", "b"]),
         ("npx -y a b", ["a", "b"]),
         ("poetry run a", ["a"]),
         ("echo a b | sh", ["a", "b"]),

@@ -155,7 +155,21 @@ def opened(command: str) -> tuple[str, ...]:
         found += [text for text in simple.argv[1:] if text.startswith(".")]
     if name == "psql":
         found += [text for text in simple.argv[1:] if "\\" in text or "program" in text.lower()]
-    return tuple(dict.fromkeys([*found, *_listed(_HATCHES.get(name, ""), simple)]))
+    listed_ones = _HATCHES.get(name, "")
+    if listed_ones or name == "git":
+        found += _globbed(simple)
+    return tuple(dict.fromkeys([*found, *_listed(listed_ones, simple)]))
+
+
+def _globbed(command: Simple) -> list[str]:
+    """A glob at the beginning of a word may find a file that is named like an option."""
+    found = []
+    for word in command.words[1:]:
+        if word.text == "--":
+            break
+        if not word.certain and word.text[:1] in ("*", "?", "["):
+            found.append(word.text)
+    return found
 
 
 def _listed(hatches: str, command: Simple) -> list[str]:

@@ -16,7 +16,7 @@ def warnings(rule: rules.Rule) -> list[str]:
         better = _OPEN_END.sub(" *", pattern)
         if better != pattern:
             found.append(
-                f"{pattern!r} also allows longer words that begin like it"
+                f"{pattern!r} also matches longer words that begin like it"
                 f"{_example(pattern)}. Write {better!r}."
             )
     if set(rule.exact) & VERBS and not rule.tool:

@@ -166,6 +166,13 @@ def _tmux(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             return
 
 
+_GIT_RUNS = listed(
+    "core.pager core.editor core.sshcommand core.fsmonitor core.askpass diff.external "
+    "sequence.editor credential.helper gpg.program pager.log pager.diff"
+)
+"""Settings whose value git runs."""
+
+
 def _git(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     values = values_of("git")
     place = first_operand(rest, values)
@@ -174,6 +181,8 @@ def _git(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     verb, behind = rest[place].text, rest[place + 1 :]
     for each in Arguments(rest[:place], values).values("-c"):
         name, _, value = each.text.partition("=")
+        if name.lower() in _GIT_RUNS:
+            yield Inner(script=value)
         if name == f"alias.{verb}":
             if value.startswith("!"):
                 yield Inner(script=f"{value[1:]} {_joined(behind)}")

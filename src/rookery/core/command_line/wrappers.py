@@ -151,6 +151,13 @@ _SCRIPTS = {
 }
 """Options whose value is a script."""
 
+_RUN_BY_NAME = listed(
+    "GIT_SSH_COMMAND GIT_SSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF "
+    "GIT_ASKPASS SSH_ASKPASS PAGER MANPAGER EDITOR VISUAL BROWSER LESSOPEN PROMPT_COMMAND "
+    "SUDO_ASKPASS"
+)
+"""Variables whose value another program runs."""
+
 _REMOTE = frozenset({"vagrant", "gcloud", "ansible"})
 
 
@@ -163,6 +170,10 @@ def inner_of(command: Simple) -> Iterator[Inner]:
     if len(command.words) < 1:
         return
     program, rest = command.program, command.words[1:]
+    for word in command.assigned:
+        name, _, value = word.text.partition("=")
+        if name in _RUN_BY_NAME:
+            yield Inner(script=value)
     if program in SHELLS:
         yield from _of_shell(rest)
         return
