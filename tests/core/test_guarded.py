@@ -5,6 +5,8 @@ import pytest
 from rookery.core import commands, confined
 from rookery.core.events import Json
 
+GUARDED = ("answer", "set", "settings", "switch")
+
 
 def prompt(*texts: str, do: str = "prompt") -> Json:
     return {"do": do, "prompt": [{"type": "text", "text": text} for text in texts]}
@@ -15,6 +17,7 @@ def prompt(*texts: str, do: str = "prompt") -> Json:
     [
         {"do": "answer", "ask": "x", "defer": True},
         {"do": "switch", "agent": "x"},
+        {"do": "settings", "take": "x"},
         *({"do": "set", "option": name, "value": "x"} for name in ("confirm", "mode", "critic")),
         {"do": "set", "option": "yolo", "value": True},
         prompt("/confirm all"),
@@ -31,7 +34,7 @@ def test_what_may_loosen_is_guarded(command: Json) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *({"do": name} for name in commands.NAMES if name not in ("answer", "set", "switch")),
+        *({"do": name} for name in commands.NAMES if name not in GUARDED),
         *({"do": "set", "option": name, "value": "x"} for name in ("model", "effort")),
         prompt("hello"),
         prompt("/usr/bin/env is broken"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from rookery.core import kept_asks
+from rookery.core import kept_asks, same_asks
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event
 from rookery.core.header import EMPTY, advance
@@ -245,32 +245,32 @@ def test_I9_9_the_same_is_what_would_be_done_not_how_it_is_called(
     def ask(**changes: Any) -> Json:
         return asked(toolCall={"toolCallId": "t", **RUN, **changes}, options=OPTIONS)
 
-    assert (kept_asks.digest(ask(**one)) == kept_asks.digest(ask(**two))) is same
+    assert (same_asks.digest(ask(**one)) == same_asks.digest(ask(**two))) is same
 
 
 def test_I9_9_an_ask_that_says_too_little_is_what_is_announced_around_it() -> None:
     """Some ask under a fresh id and one title for everything: an answer to `ls` is none to `rm`."""
     vague = asked(toolCall={"toolCallId": "q", "title": "Confirm"}, options=OPTIONS)
     ls, rm = (
-        kept_asks.known_call({}, {"rawInput": {"command": word}}) for word in ("ls", "rm -rf .")
+        same_asks.known_call({}, {"rawInput": {"command": word}}) for word in ("ls", "rm -rf .")
     )
-    assert kept_asks.digest(vague, {}, [ls]) == kept_asks.digest(vague, {}, [ls])
-    assert kept_asks.digest(vague, {}, [ls]) != kept_asks.digest(vague, {}, [rm])
-    assert kept_asks.digest(ASK, {}, [ls]) == kept_asks.digest(ASK, {}, [rm])
+    assert same_asks.digest(vague, {}, [ls]) == same_asks.digest(vague, {}, [ls])
+    assert same_asks.digest(vague, {}, [ls]) != same_asks.digest(vague, {}, [rm])
+    assert same_asks.digest(ASK, {}, [ls]) == same_asks.digest(ASK, {}, [rm])
 
 
 def test_I9_9_what_was_announced_counts_where_the_ask_has_the_id_alone() -> None:
     bare = asked(toolCall={"toolCallId": "t"}, options=OPTIONS)
-    assert kept_asks.digest(bare, kept_asks.known_call({}, RUN)) == kept_asks.digest(ASK)
+    assert same_asks.digest(bare, same_asks.known_call({}, RUN)) == same_asks.digest(ASK)
 
 
 def test_I9_9_a_question_is_its_words_and_its_form() -> None:
     def question(message: str, **schema: Any) -> Json:
         return update("_ask", kind="question", message=message, schema=schema)
 
-    assert kept_asks.digest(question("who?", a=1)) == kept_asks.digest(question("who?", a=1))
-    assert kept_asks.digest(question("who?", a=1)) != kept_asks.digest(question("who?", a=2))
-    assert kept_asks.digest(question("who?")) != kept_asks.digest(question("what?"))
+    assert same_asks.digest(question("who?", a=1)) == same_asks.digest(question("who?", a=1))
+    assert same_asks.digest(question("who?", a=1)) != same_asks.digest(question("who?", a=2))
+    assert same_asks.digest(question("who?")) != same_asks.digest(question("what?"))
 
 
 def test_I9_9_several_are_paired_each_with_its_own_whatever_the_order() -> None:
@@ -281,7 +281,7 @@ def test_I9_9_several_are_paired_each_with_its_own_whatever_the_order() -> None:
     )
     twin = {**one, "id": "a3"}
     found = header(*BEGUN, one, two, twin, idle("interrupted"))
-    marks = [kept_asks.digest(ask) for ask in (two, one, one)]
+    marks = [same_asks.digest(ask) for ask in (two, one, one)]
     taken: list[str] = []
     for mark in marks:
         match = kept_asks.matching(found, mark, taken)
@@ -312,7 +312,7 @@ def test_I9_9_asleep_a_person_closes_what_is_kept(do: str) -> None:
 @given(foreign_json, foreign_json, foreign_json)
 def test_no_json_breaks_what_compares_and_keeps(one: Any, two: Any, three: Any) -> None:
     ask = asked(toolCall=one, options=two, away=three, given=two, decide=one)
-    kept_asks.digest(ask, one if isinstance(one, dict) else None)
+    same_asks.digest(ask, one if isinstance(one, dict) else None)
     found = header(*BEGUN, ask, idle("waiting"))
     assert kept_asks.plan(found, resends=True) in ("resend", "decide")
     for draft in kept_asks.undecided(found):

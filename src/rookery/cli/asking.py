@@ -32,11 +32,14 @@ class Asked(NamedTuple):
     @property
     def waits(self) -> str:
         """What it waits for, where that is not a person's answer, or not one alone."""
+        note = clean_line(loose.text(self.block, "note")) if self.block else ""
+        if self.ask.get("decide"):
+            return note
         if name := loose.text(loose.mapping(self.ask, "given"), "name"):
             return f"Answered: {clean_line(name)}. It waits for the agent."
         if self.ask.get("sent"):
             return "The prompt was sent again: it waits for the agent."
-        return clean_line(loose.text(self.block, "note")) if self.block else ""
+        return note
 
     @property
     def options(self) -> list[Json]:

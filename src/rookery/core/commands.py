@@ -27,7 +27,7 @@ NAMES = (
     "settings",
 )
 
-WAKES = frozenset({"prompt", "queue", "start", "restart", "answer"})
+WAKES = frozenset({"prompt", "queue", "start", "restart", "answer", "settings"})
 """Worth starting a worker for; the others act on what is awake, or on the log alone."""
 
 LONGEST_TITLE = 200

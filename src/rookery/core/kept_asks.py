@@ -5,14 +5,12 @@ An open ask is *away* once its agent cannot hear an answer any more. It is close
 an agent that goes on without it, by a clear or a switch; never by the end of a process.
 """
 
-import json
 from collections.abc import Iterable
-from hashlib import sha256
 
-from rookery.core import asks, confirming, loose
+from rookery.core import asks, confirming, loose, same_asks
 from rookery.core.asks import Refusal
 from rookery.core.calls import in_turn, key_of
-from rookery.core.events import Draft, Event, Json, dumps
+from rookery.core.events import Draft, Event, Json
 from rookery.core.reasons import STOP_REASONS
 
 HEARD = STOP_REASONS - {"cancelled"}
@@ -47,13 +45,11 @@ LEFT_TO_YOU = "To this agent no prompt is sent again by itself. Sent again, it m
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
-THEIRS = ("kind", "options", "danger", "always")
+THEIRS = ("kind", "options", "danger", "always", "alwaysChoices")
 """Fields of an ask that give way while a person decides whether its prompt is sent again."""
 
 NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
 """Fields of an ask in the header that no agent's request can bring."""
-
-_CALL = ("kind", "rawInput", "content", "title", "locations")
 
 
 # --- which are kept ----------------------------------------------------------------------------
@@ -343,7 +339,7 @@ def matching(header: Json, same: str, taken: Iterable[str]) -> Json | None:
     """The kept ask that this one is. `taken`: those that were asked again already."""
     spoken_for = set(taken)
     for name, ask in away(header).items():
-        if name not in spoken_for and same and (ask.get("same") or digest(ask)) == same:
+        if name not in spoken_for and same and (ask.get("same") or same_asks.digest(ask)) == same:
             return {**ask, "id": name}
     return None
 
@@ -355,51 +351,3 @@ def replaced(header: Json) -> Json | None:
     if len(kept) != 1 or kept[0][1]["away"]["ran"]:
         return None
     return {**kept[0][1], "id": kept[0][0]}
-
-
-def known_call(known: Json, call: Json) -> Json:
-    """What is known of a call after one more update of it: a few letters for each field, since what
-    a call reads may be large."""
-    found = {key: _short(key, call[key]) for key in _CALL if call.get(key)}
-    return known | found
-
-
-def _short(key: str, value: object) -> str:
-    if key == "content" and isinstance(value, list):
-        value = [_lasting(part) for part in value]
-    return _digest(value)
-
-
-def _lasting(part: object) -> object:
-    """Without what is another one each time."""
-    if not isinstance(part, dict):
-        return part
-    return {key: value for key, value in part.items() if key not in ("terminalId", "_meta")}
-
-
-def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) -> str:
-    """What is asked, in a few letters. `known`: of the call, from before; `others`: the calls that
-    are announced and not over. They count where the ask itself says too little: some agents ask
-    under another id about what they have just announced."""
-    if ask.get("kind") == "question":
-        return _digest(["question", ask.get("message"), ask.get("schema")])
-    call = known_call(known or {}, loose.mapping(ask, "toolCall"))
-    essence = _essence(call)
-    if not call.get("rawInput"):
-        essence += [_essence(other) for other in others]
-    return _digest(["permission", *essence])
-
-
-def _essence(call: Json) -> list[object]:
-    """Its title says how it is called, not what it does: it counts where nothing else does."""
-    given = call.get("rawInput")
-    words = [] if given else [call.get("title"), call.get("locations")]
-    return [call.get("kind"), given, call.get("content"), words]
-
-
-def _digest(value: object) -> str:
-    try:
-        text = json.dumps(value, sort_keys=True)
-    except (ValueError, TypeError, RecursionError):
-        text = dumps(value)
-    return sha256(text.encode()).hexdigest()[:32]

@@ -3,7 +3,7 @@ what the agent then asks (rows P8, P9). What is decided is decided in `core/kept
 
 from collections.abc import Callable
 
-from rookery.core import kept_asks, loose, signals
+from rookery.core import kept_asks, loose, same_asks, signals
 from rookery.core.asks import Answer, Refusal
 from rookery.core.calls import ENDED, key_of
 from rookery.core.events import Draft, Json
@@ -100,7 +100,7 @@ class KeptAsks:
         if status not in ENDED:
             # What a call says while it runs is what comes out of it.
             news = {**update, "content": None} if status == "in_progress" else update
-            self._calls[key] = kept_asks.known_call(known, news)
+            self._calls[key] = same_asks.known_call(known, news)
             if len(self._calls) > CALLS_KEPT:
                 del self._calls[next(iter(self._calls))]
 
@@ -111,7 +111,7 @@ class KeptAsks:
         """The ask as it is logged, and the kept one that it is, where it is one."""
         key = key_of(loose.mapping(ask, "toolCall"))
         others = [call for name, call in self._calls.items() if name != key]
-        same = kept_asks.digest(ask, self._calls.get(key), others)
+        same = same_asks.digest(ask, self._calls.get(key), others)
         header = self._engine.header
         old = kept_asks.matching(header, same, self._open.names())
         if old is not None:
