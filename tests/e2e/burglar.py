@@ -27,7 +27,7 @@ ONLY = sys.argv[6:]
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
 SECONDS = 60.0
 CLONE_PARENT = 0x8000
-CLONE = 56  # x86-64
+CLONE = {"x86_64": 56, "aarch64": 220}.get(os.uname().machine, 56)
 
 type Json = dict[str, Any]
 
@@ -178,9 +178,9 @@ def without_records() -> str:
     return " | ".join(raw(socket_of(each), answer_to(each)) for each in (OWN, OTHER))
 
 
-def other_namespace() -> str:
+def other_namespace(*words: str) -> str:
     """Its parents are out of its own sight."""
-    argv = ["unshare", "--fork", "--pid", "--mount-proc", *ROOKERY, "answer", OTHER, "1"]
+    argv = ["unshare", "--fork", "--pid", "--mount-proc", *ROOKERY, *words]
     done = subprocess.run(argv, capture_output=True, check=False, text=True)
     return f"{done.returncode} {done.stdout}{done.stderr}"
 
@@ -281,7 +281,8 @@ TRIES: dict[str, Callable[[], str]] = {
     "settings": edited,
     "a session that asks less": lambda: cli("run", "--agent", "demo", "--llm-approve", "hello"),
     "no record": without_records,
-    "namespace": other_namespace,
+    "namespace": lambda: other_namespace("answer", OTHER, "1"),
+    "asleep, namespace": lambda: other_namespace("set", ASLEEP, "confirm", "all"),
 }
 
 

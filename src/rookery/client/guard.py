@@ -42,6 +42,8 @@ def of_an_agent(home: str) -> bool:
     (no /proc), it does not: the worker, which sees more, has the last word."""
     if _judges_others:
         return False
+    if _names(os.environ.get(MARK, ""), home, home_tag(home)):
+        return True
     try:
         return is_agents(os.getpid(), home)
     except (OSError, ancestry.Gone):
@@ -109,6 +111,8 @@ def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:
 
 def _is_own_agent(argv: Sequence[str]) -> bool:
     """`python … -m rookery agent …` or `python …/rookery agent …`."""
+    if "python" not in os.path.basename(argv[0] if argv else "").lower():
+        return False
     for place, word in enumerate(argv[1:-1], 1):
         if word == "rookery" and argv[place - 1] == "-m":
             return argv[place + 1] == "agent"
@@ -130,15 +134,19 @@ def _serves(pid: int, home: str) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
+    """A home that is gone may have been moved away to look like another: it counts as this one."""
     try:
-        return os.path.samefile(one, other)
+        return one == other or os.path.samefile(one, other)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return True
 
 
 def _is_marked(pid: int, home: str, tag: str) -> bool:
-    """The mark names a session of this home, or the home itself."""
-    mark = (ancestry.environment(pid) or {}).get(MARK, "")
+    return _names((ancestry.environment(pid) or {}).get(MARK, ""), home, tag)
+
+
+def _names(mark: str, home: str, tag: str) -> bool:
+    """The mark is of a session of this home, or of the home itself."""
     session = mark.rpartition(".")[0]
     if not session:
         return False
