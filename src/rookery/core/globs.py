@@ -1,11 +1,7 @@
 """Patterns that people write and no text can make slow: `*`, for paths also `**` and `?` (row P5).
 
-`[*]` stands for the sign itself. Each pattern is taken apart once: a session's rules are tried on
-every action.
+`[*]` stands for the sign itself.
 """
-
-from collections.abc import Sequence
-from functools import lru_cache
 
 LONGEST = 1000
 """Characters of a pattern."""
@@ -20,39 +16,22 @@ def escaped(text: str) -> str:
 
 def matches_text(pattern: str, text: str) -> bool:
     """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
-    return any_matches((pattern,), (text,))
-
-
-def any_matches(patterns: tuple[str, ...], texts: Sequence[str]) -> bool:
-    """Whether one of these matches one of those. In plain loops: every rule is tried on every
-    action."""
-    for pieces in _all_pieces(patterns):
-        first, last = pieces[0], pieces[-1]
-        for text in texts:
-            if text.startswith(first) and text.endswith(last) and _spans(pieces, text):
-                return True
-    return False
-
-
-def _spans(pieces: tuple[str, ...], text: str) -> bool:
-    """Whether a text that begins and ends so holds all the pieces, one behind the other."""
+    pieces = _pieces(pattern)
     if len(pieces) == 1:
         return pieces[0] == text
-    place, end = len(pieces[0]), len(text) - len(pieces[-1])
-    for piece in pieces[1:-1]:
+    first, *middle, last = pieces
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for piece in middle:
         found = text.find(piece, place, end)
         if found < 0:
             return False
         place = found + len(piece)
-    return place <= end
+    return True
 
 
-@lru_cache(maxsize=4096)
-def _all_pieces(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(_pieces, patterns))
-
-
-def _pieces(pattern: str) -> tuple[str, ...]:
+def _pieces(pattern: str) -> list[str]:
     """The literal texts between the stars."""
     pieces, place = [""], 0
     while place < len(pattern):
@@ -66,12 +45,12 @@ def _pieces(pattern: str) -> tuple[str, ...]:
         else:
             pieces[-1] += sign
         place += 1
-    return tuple(pieces)
+    return pieces
 
 
 def matches_path(pattern: str, path: str) -> bool:
     """`*` and `?` stay inside one name, `**` spans any number of them."""
-    wanted = _parts(pattern)
+    wanted = [part for part in pattern.split("/") if part]
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
@@ -84,12 +63,7 @@ def matches_path(pattern: str, path: str) -> bool:
     return len(wanted) in _closure(reached, wanted)
 
 
-@lru_cache(maxsize=4096)
-def _parts(pattern: str) -> tuple[str, ...]:
-    return tuple(part for part in pattern.split("/") if part)
-
-
-def _closure(reached: set[int], wanted: tuple[str, ...]) -> set[int]:
+def _closure(reached: set[int], wanted: list[str]) -> set[int]:
     """`**` may also stand for no name at all."""
     found = set(reached)
     for start in reached:
@@ -119,8 +93,7 @@ def _matches_name(pattern: str, name: str) -> bool:
     return all(sign == _ANY for sign in signs[place:])
 
 
-@lru_cache(maxsize=4096)
-def _signs(pattern: str) -> tuple[str, ...]:
+def _signs(pattern: str) -> list[str]:
     """Any number, any one (`?`), or `=x` for the sign x itself."""
     found, place = list[str](), 0
     while place < len(pattern):
@@ -131,4 +104,4 @@ def _signs(pattern: str) -> tuple[str, ...]:
             continue
         found.append(_ANY if sign == "*" else "?" if sign == "?" else "=" + sign)
         place += 1
-    return tuple(found)
+    return found

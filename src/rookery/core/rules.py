@@ -214,13 +214,10 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
 
 def matches(rule: Rule, call: Call, command: Command) -> bool:
     strict = rule.do == "allow"
-    if rule.kind and call.kind not in rule.kind:
-        return False
     if rule.agent and not _any(rule.agent, [call.agent]):
         return False
-    every = (command.plain, *command.suspects, command.whole)
-    if rule.command and not globs.any_matches(rule.command, every):
-        return False  # by none of its readings: which one counts is asked below
+    if rule.kind and call.kind not in rule.kind:
+        return False
     if rule.tool and not _any(rule.tool, call.tools[:1] if strict else call.tools):
         return False
     if rule.command and not any(
@@ -246,7 +243,8 @@ def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
-    return globs.any_matches(tuple(patterns), list(texts))
+    known = list(texts)
+    return any(globs.matches_text(pattern, text) for pattern in patterns for text in known)
 
 
 def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bool:
