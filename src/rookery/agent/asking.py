@@ -28,10 +28,16 @@ def needs_permission(session: "Session", action: ActionEvent) -> bool:
 
 
 async def ask(
-    session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str = ""
+    session: "Session",
+    action: ActionEvent,
+    unless_stopped: UnlessStopped,
+    child: str = "",
+    *,
+    granted: bool = False,
 ) -> permission.Verdict:
-    """By judgement, and where that says so by a person. `child`: the conversation of the agent
-    below whose action it is."""
+    """By judgement, and where that says so by a person. `child`: the conversation of the sub-agent
+    whose action it is. `granted`: a person allowed it before, and is not asked again; a rule of
+    today may still deny it."""
     judged = session.left_over(action)
     if judged is None:  # long ago, or by another process: rules and mode may be others now
         judging = asyncio.ensure_future(judgement.judge_all(session, [action], child))
@@ -39,14 +45,13 @@ async def ask(
             [judged] = await unless_stopped(judging)
         finally:
             judging.cancel()
-    match judged.outcome:
-        case "allow":
-            session.clear_for_run(action)
-            return permission.Allowed()
-        case "deny":
-            return permission.Rejected(judged.denial)
-        case "ask":
-            return await _ask_person(session, action, unless_stopped, child)
+    if judged.outcome == "allow" or (granted and judged.outcome == "ask"):
+        session.clear_for_run(action)
+        return permission.Allowed()
+    if judged.outcome == "deny":
+        return permission.Rejected(judged.denial)
+    if judged.outcome == "ask":
+        return await _ask_person(session, action, unless_stopped, child)
     return permission.Unanswered()
 
 

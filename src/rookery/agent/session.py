@@ -166,6 +166,11 @@ class Session(Voice, Seams):
                 self._left[action.id] = judged
         return Judged(denied, waits=any(action.id in self._left for action in wanted))
 
+    def forget_judgements(self) -> None:
+        """A turn begins: rules and mode may be others than when they were made."""
+        self._cleared.clear()
+        self._left.clear()
+
     def left_over(self, action: ActionEvent) -> Judgement | None:
         """What was just judged of an action that does not run at once; told one time."""
         return self._left.pop(action.id, None)
@@ -233,8 +238,6 @@ class Session(Voice, Seams):
 
     def begin_prompt(self, words: str) -> None:
         """Note that it was used, and give it a title with its first message."""
-        self._cleared.clear()  # rules and mode may be others than when it was said
-        self._left.clear()
         changes: Json = {"updated": store.now(), "prompted": True}
         if not self.record.title and (title := store.title_of(words)):
             changes["title"] = title

@@ -69,6 +69,7 @@ class Turn:
         self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """A prompt waits behind this turn: nobody waits for a verdict then."""
         self._steering: list[Parts] = []
+        session.forget_judgements()
         self._ending = False
         self._sent = False
 

@@ -1,10 +1,8 @@
 """Patterns that people write and no text can make slow: `*`, for paths also `**` and `?` (row P5).
 
-`[*]` stands for the sign itself. Each pattern is taken apart once: a session's rules are tried on
-every action.
+`[*]` stands for the sign itself.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 LONGEST = 1000
@@ -20,39 +18,22 @@ def escaped(text: str) -> str:
 
 def matches_text(pattern: str, text: str) -> bool:
     """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
-    return any_matches((pattern,), (text,))
-
-
-def any_matches(patterns: tuple[str, ...], texts: Sequence[str]) -> bool:
-    """Whether one of these matches one of those. In plain loops: every rule is tried on every
-    action."""
-    for literal in _all_pieces(patterns):
-        first, last = literal[0], literal[-1]
-        for text in texts:
-            if text.startswith(first) and text.endswith(last) and _spans(literal, text):
-                return True
-    return False
-
-
-def _spans(literal: tuple[str, ...], text: str) -> bool:
-    """Whether a text that begins and ends so holds all the pieces, one behind the other."""
+    literal = pieces(pattern)
     if len(literal) == 1:
         return literal[0] == text
-    place, end = len(literal[0]), len(text) - len(literal[-1])
-    for piece in literal[1:-1]:
+    first, *middle, last = literal
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for piece in middle:
         found = text.find(piece, place, end)
         if found < 0:
             return False
         place = found + len(piece)
-    return place <= end
+    return True
 
 
-@lru_cache(maxsize=4096)
-def _all_pieces(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(pieces, patterns))
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
     found, place = [""], 0
@@ -70,7 +51,7 @@ def pieces(pattern: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def beginning(pattern: str) -> str:
     """What every text that it matches begins with, blanks at the end apart."""
     return pieces(pattern)[0].rstrip(" ")
@@ -79,7 +60,7 @@ def beginning(pattern: str) -> str:
 def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
     """`*` and `?` stay inside one name, `**` spans any number of them. Unless `hidden`, a name that
     begins with a dot is reached only by a pattern that does, as in a shell."""
-    wanted = _parts(pattern)
+    wanted = [part for part in pattern.split("/") if part]
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
@@ -94,12 +75,7 @@ def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
     return len(wanted) in _closure(reached, wanted)
 
 
-@lru_cache(maxsize=4096)
-def _parts(pattern: str) -> tuple[str, ...]:
-    return tuple(part for part in pattern.split("/") if part)
-
-
-def _closure(reached: set[int], wanted: tuple[str, ...]) -> set[int]:
+def _closure(reached: set[int], wanted: list[str]) -> set[int]:
     """`**` may also stand for no name at all."""
     found = set(reached)
     for start in reached:
@@ -129,8 +105,7 @@ def _matches_name(pattern: str, name: str) -> bool:
     return all(sign == _ANY for sign in signs[place:])
 
 
-@lru_cache(maxsize=4096)
-def _signs(pattern: str) -> tuple[str, ...]:
+def _signs(pattern: str) -> list[str]:
     """Any number, any one (`?`), or `=x` for the sign x itself."""
     found, place = list[str](), 0
     while place < len(pattern):
@@ -141,4 +116,4 @@ def _signs(pattern: str) -> tuple[str, ...]:
             continue
         found.append(_ANY if sign == "*" else "?" if sign == "?" else "=" + sign)
         place += 1
-    return tuple(found)
+    return found

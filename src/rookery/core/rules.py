@@ -306,7 +306,8 @@ def _covers_one(pattern: str, commands: Iterable[str]) -> bool:
 
 
 def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
-    return globs.any_matches(tuple(patterns), list(texts))
+    known = list(texts)
+    return any(globs.matches_text(pattern, text) for pattern in patterns for text in known)
 
 
 def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bool:
