@@ -215,7 +215,7 @@ class Rookery(Windows):
             self._show_splash()
 
     def on_made(self, message: messages.Made) -> None:
-        self.desk.made()
+        self.start.once = ""
         self.open_session(message.session)
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:

@@ -20,8 +20,6 @@ class Helps(Protocol):
 
     def recap(self) -> None: ...
 
-    def confirm_first(self, value: str) -> None: ...
-
 
 ACTIONS = {
     "agents": "agents",
@@ -66,7 +64,7 @@ def carry_out(app: Shell, desk: Helps, command: Command, rest: str) -> None:
     elif name in FORMS and not rest:
         _act(app, FORMS[name])
     elif name == "confirm" and not app.session:
-        _confirm_first(app, desk, rest)
+        _confirm_first(app, rest)
     elif name in OF_A_SESSION and not app.session:
         app.notify(f"/{name} needs a session: the first prompt makes one.", severity="warning")
     else:
@@ -112,28 +110,28 @@ def _ask_title(app: Shell) -> None:
 
 
 def _confirm(app: Shell, given: str) -> None:
-    if value := _meant(app, given):
-        app.send(choice(value))
-        app.notify(f"From now on: {named(value)}.", markup=False)
-
-
-def _confirm_first(app: Shell, desk: Helps, given: str) -> None:
-    """Before the first prompt: the session that it makes begins so."""
-    if value := _meant(app, given):
-        desk.confirm_first(value)
-        app.notify(f"The session that you begin: {named(value)}.", markup=False)
-
-
-def _meant(app: Shell, given: str) -> str | None:
     value = confirming.value_of(given)
     if value is None:
         words = f"/confirm takes {', '.join(confirming.VALUES)}."
         app.notify(words, severity="warning", markup=False)
-    return value
+        return
+    app.send(choice(value))
+    app.notify(f"From now on: {named(value)}.", markup=False)
 
 
 def choice(value: str) -> Json:
     return {"do": "set", "option": confirming.OPTION, "value": value}
+
+
+def _confirm_first(app: Shell, given: str) -> None:
+    """Before the first prompt: the session that it makes begins so."""
+    value = confirming.value_of(given)
+    if value is None:
+        words = f"/confirm takes {', '.join(confirming.VALUES)}."
+        app.notify(words, severity="warning", markup=False)
+        return
+    app.start.once = value
+    app.notify(f"The session that you begin: {named(value)}.", markup=False)
 
 
 def named(value: str) -> str:

@@ -28,8 +28,6 @@ class Desk:
         self._mentioned: dict[str, None] = {}
         self._edited: tuple[str, Json] | None = None
         """The queued prompt that is in the composer, and its session."""
-        self._confirm = ""
-        """How much is asked in the session that the next prompt makes, where that was said."""
 
     def begin(self) -> None:
         self.errands.read_past(self._app.start.cwd)
@@ -74,15 +72,7 @@ class Desk:
             self._app.send({"do": "prompt", "prompt": prompt}, session, files)
         else:
             start = self._app.start
-            confirm = self._confirm or start.confirm
-            self._app.room.make(start.agent, start.cwd, prompt, files, confirm)
-
-    def confirm_first(self, value: str) -> None:
-        self._confirm = value
-
-    def made(self) -> None:
-        """The session is there: what was said about it is its own now."""
-        self._confirm = ""
+            self._app.room.make(start.agent, start.cwd, prompt, files, start.confirms(""))
 
     def give_back(self, command: Json, session: str, files: "list[Attachment]") -> None:
         """What was not taken is not lost."""

@@ -49,8 +49,14 @@ class Start:
         """How things are shown, as config.toml says it."""
         self.confirm = confirm
         """How much is asked in the sessions that are made here; empty: as it was last chosen."""
+        self.once = ""
+        """The same for the next one alone, chosen here."""
         self.leave_at_once = leave_at_once
         self.clock = clock
+
+    def confirms(self, default: str) -> str:
+        """How much is asked in the next session that is made here."""
+        return self.once or self.confirm or default
 
 
 SIGNS = {"warning": "▲ ", "error": "✗ "}
