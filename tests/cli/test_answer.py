@@ -177,3 +177,10 @@ def test_I9_11_messages_stand_apart_and_end_with_one_newline() -> None:
     assert answer_of(said("a"), picture, said("b")) == "a\n\nb\n"
     assert answer_of(said("x\x1b[2Jy\x07")) == "x␛[2Jy␇\n"
     assert answer_of({"sessionUpdate": "agent_message_chunk", "content": 7}) == ""
+
+
+def test_I9_11_make_run_without_a_terminal_still_prints_the_transcript(home: Path) -> None:
+    script = Path(__file__).parents[2] / "scripts" / "run"
+    done = subprocess.run([script], capture_output=True, check=True, timeout=120)
+    assert "[x] Look around" in done.stdout.decode()
+    assert "✓ edit greeting.py" in done.stdout.decode()
