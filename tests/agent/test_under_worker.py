@@ -13,6 +13,7 @@ import pytest
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.config import load
 from rookery.core.events import kind_of
+from rookery.log.reader import Reader
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import edit, run
 from tests.worker.aviary import Bird, is_idle
@@ -41,10 +42,14 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     write_settings(home, model)
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
     told = said(home, tmp_path, "run", "--agent", "rookery", play)
-    assert "wants to edit: create a.txt" in told
+    assert "wants to edit a.txt" in told
     assert "It is written." in told
     assert (tmp_path / "a.txt").read_text() == "new\n"
     [session] = os.listdir(home / "sessions")
+    with Reader.open(str(home / "sessions" / session)) as log:
+        [ask] = [event.update for event in log.read(0, 1000) if "toolCall" in event.update]
+    does = [(item["what"], item["text"]) for item in ask["does"]]
+    assert does == [("path", str(tmp_path / "a.txt"))]  # P12; its change is in the call
     told = said(home, tmp_path, "prompt", "--wait", session, "are you there?")
     assert "You said: are you there?" in told
     assert play[:20] in str(model.asked[-1].body["messages"])
