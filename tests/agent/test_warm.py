@@ -19,7 +19,7 @@ from rookery.client import warmth
 from rookery.processes import tree
 from tests.acp.driving import Agent, alive
 from tests.agent.conftest import ARGV, surroundings, write_settings
-from tests.agent.driving import allow_all, run, stop_reason, words
+from tests.agent.driving import allow_all, permission, run, stop_reason, words
 from tests.conftest import end_all
 
 PATIENCE = 60.0
@@ -260,3 +260,34 @@ async def test_I9_1_P10_what_a_forked_agent_left_ends_with_it(warm: Warm, tmp_pa
         os.kill(parent, signal.SIGKILL)
         assert not await asyncio.to_thread(tree.wait_gone, [left], PATIENCE)
         assert await agent.process.wait() == 128 + signal.SIGKILL
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("how", ["hang up", "TERM", "KILL"])
+async def test_I9_9_a_forked_agent_leaves_open_what_is_open(
+    warm: Warm, model: ScriptedModel, tmp_path: Path, how: str
+) -> None:
+    """P9: however its door goes; the conversation is kept, and the model hears of no cancel."""
+    async with warm.door() as first:
+        session = await first.begin(str(tmp_path))
+        first.prompt(session, [run("touch done"), {"text": "all well"}])
+        await permission(first)
+        if how == "hang up":
+            await first.close()
+        else:
+            first.process.send_signal(signal.Signals[f"SIG{how}"])
+            await first.process.wait()
+    since = len(model.asked)
+    async with warm.door() as second:
+        await second.call("initialize", protocolVersion=1)
+        here = {"cwd": str(tmp_path), "mcpServers": []}
+        assert isinstance(await second.call("session/resume", sessionId=session, **here), dict)
+        asked = allow_all(second)
+        meta = {"rookery": {"continue": True}}
+        going = second.ask("session/prompt", sessionId=session, prompt=[], _meta=meta)
+        assert stop_reason(await second.answer(going)) == "end_turn"
+        assert [each["toolCall"]["rawInput"]["command"] for each in asked] == ["touch done"]
+        assert words(second.news(session)) == "all well"
+    assert (tmp_path / "done").exists()
+    told_to_it = str([each.body["messages"] for each in list(model.asked)[since:]]).lower()
+    assert "cancel" not in told_to_it

@@ -12,6 +12,7 @@ import pytest
 from rookery.client import fleet
 from rookery.client.session import Rejected
 from rookery.core.document import Document, join
+from rookery.core.events import kind_of
 from rookery.core.header import VERSION
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
@@ -132,14 +133,22 @@ async def test_what_it_does_not_know_is_refused_in_words(aviary: Aviary, commit:
 
 @each_build
 async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> None:
-    """W7, W8: killed in mid-turn; today's worker buries it, resumes its agent and adds a turn."""
+    """W7, W8, P9: killed in mid-turn; today's worker buries it, keeps its ask, resumes its agent
+    and adds a turn."""
     bird = left_at_its_ask(aviary, commit)
     before = bird.events()
     tree.kill([bird.worker, bird.warden, bird.agent])
     await bird.gone(bird.worker, bird.warden, bird.agent)
     assert len(before) == len(bird.events())
     check_pages(bird)
-    turn = await bird.turn([{"text": "today"}])
+    [ask] = bird.header()["asks"].values()
+    await bird.prompt([{"text": "today"}])
+    decide = await bird.until(lambda event: event.update.get("decide") is True, len(before))
+    assert decide.update["id"] == ask["id"]
+    await bird.answer(ask, "drop")
+    begun = await bird.until(lambda event: kind_of(event.update) == "_prompt", decide.seq)
+    ended = await bird.ended(begun)
+    turn = bird.events(begun.seq - 1, ended.seq)
     assert turn[-1].update["reason"] == "end_turn"
     assert bird.events()[: len(before)] == before
     assert "_context" not in kinds(turn), "the agent's own session was resumed"
@@ -150,4 +159,4 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
     shown = [block["text"] for block in blocks(document, "answer")]
     assert shown[0] == "first answer"
     assert shown[-1] == "today"
-    assert {block["status"] for block in blocks(document, "ask")} == {"cancelled"}
+    assert [block["status"] for block in blocks(document, "ask")] == ["moved", "cancelled"]

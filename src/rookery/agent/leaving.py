@@ -15,5 +15,10 @@ def begin() -> None:
     _leaving.set()
 
 
+def stay() -> None:
+    """It was only a turn to warm up, after which the process lives on."""
+    _leaving.clear()
+
+
 def is_under_way() -> bool:
     return _leaving.is_set()

@@ -41,8 +41,8 @@ class KeptAsks:
     def agent_died(self) -> None:
         """By itself: it is started again, so long as it does not die each time (row A6)."""
         self._calls.clear()
-        self._deaths += 1
         agent, policy = self._engine.agent, self._engine.policy
+        self._deaths += bool(self._engine.header["asks"])
         if not agent.past.parked and self._deaths <= policy.crash_most:
             self._wanted = True
 

@@ -82,6 +82,7 @@ def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
+    from rookery.agent import leaving
     from rookery.agent.arguments import Arguments
     from rookery.agent.serving import serve
 
@@ -92,6 +93,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
             runner.run(serve(Arguments(override=True)))
     finally:
         client.join()
+        leaving.stay()
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
