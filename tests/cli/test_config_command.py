@@ -83,7 +83,8 @@ def test_I9_14_a_key_that_is_not_known_warns_once_in_each_command_and_starts(hom
         done = rookery(*words)
         assert done.code == 0, done.err
         said = " ".join(done.err.split())
-        assert said.count("line 2: worker.cancel_grase is not a setting") == 1, words
+        warned = f"rookery: {home}/config.toml, line 2: worker.cancel_grase is not a setting"
+        assert said.count(warned) == 1, words
         assert "Did you mean cancel_grace?" in said
     [session] = rookery("ps", "--json").events
     shown = rookery("show", session["id"], "--all")

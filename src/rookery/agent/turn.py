@@ -343,9 +343,10 @@ class Turn:
         pending = self.session.pending()
         for action in pending:
             granted = self.session.record.granted
-            if action.id not in granted and asking.needs_permission(self.session, action):
-                match await asking.ask(self.session, action, self._unless_stopped):
-                    case permission.Allowed() if len(pending) > 1:
+            before = action.id in granted
+            if asking.needs_permission(self.session, action):
+                match await asking.ask(self.session, action, self._unless_stopped, granted=before):
+                    case permission.Allowed() if len(pending) > 1 and not before:
                         self.session.keep(granted=(*granted, action.id))
                     case permission.Rejected(reason):
                         await self._thread(asking.reject, self.session, action, reason)
