@@ -28,6 +28,7 @@ from tests.agent.driving import (
     words,
 )
 from tests.agent.test_surroundings import SERVER
+from tests.worker.aviary import trust
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -326,13 +327,15 @@ async def test_I9_2_an_editor_gets_the_same_rules_and_guard(
 
 
 async def test_I9_2_an_editors_allow_rule_and_a_broken_file(
-    agent: Agent, ruled: Callable[..., None], tmp_path: Path
+    agent: Agent, agent_home: Path, ruled: Callable[..., None], tmp_path: Path
 ) -> None:
-    """What a rule allows is not asked in always-ask; a file that cannot be read leaves the rules
-    from before in force."""
+    """What a rule allows is not asked in always-ask, once a person confirmed it: while an agent
+    runs, it could have written it itself (line 1). A file that cannot be read leaves the rules from
+    before in force."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
     ruled('do = "allow"\ncommand = "touch*"')
+    trust(str(agent_home))
     await agent.turn(session, [run("touch a"), {"text": "ok"}])
     ruled('do = "nonsense"')
     await agent.turn(session, [run("touch b"), {"text": "ok"}])

@@ -96,7 +96,7 @@ async def test_I9_9_what_is_kept_says_so_and_is_answered_with_the_same_key() -> 
     ended = {"sessionUpdate": "_turn", "state": "idle", "reason": "interrupted"}
     async with showing([*PERMIT, ended]) as (app, pilot):
         assert "The agent is not running." in lines(app)
-        assert "needs you" in app.status.render_line(0).text
+        assert "needs you" in app.screen.query_one("#status", Status).render_line(0).text
         await pilot.press("f2", "1")
         assert app.sent == [answer("q1", "n", "once")]
 
