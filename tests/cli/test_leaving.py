@@ -150,7 +150,7 @@ def test_I9_12_a_session_that_waits_is_not_said_to_go_on(home: Path, command: st
         "tail": ("tail", "House"),
     }[command]
     if command != "run":
-        made({"text": "before"}, title="House")
+        rookery("new", "--title", "House")
     if command == "tail":
         assert rookery("prompt", "House", steps).code == 0
     with Running(*words) as running:

@@ -28,7 +28,7 @@ def said(session: str, state: str, header: Json) -> str:
         return "\n".join([f"Session {session} waits for your answer.", answer, tail, cancel])
     if state == "running":
         words = f"Session {session} goes on without you."
-        if not header["neverAsks"]:
+        if not header["neverAsks"] and not header.get("unattended"):  # else nobody is asked
             words += " Where it needs your answer, it waits for it."
         return "\n".join([words, tail, cancel])
     waits = len(header["queue"])
