@@ -130,6 +130,25 @@ async def test_I9_6_what_was_refused_is_asked_again(aviary: Aviary) -> None:
     await bird.ended(begun)
 
 
+async def test_I9_5_an_ask_by_its_id_alone_shows_what_was_announced(aviary: Aviary) -> None:
+    """The command and the change, although the ask says only words."""
+    change = {"type": "diff", "path": "/w/a", "oldText": "a", "newText": "b"}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "A", "kind": "edit", "title": "Edit a"}
+    words = [{"type": "content", "content": {"type": "text", "text": "May I?"}}]
+    ask = {"toolCallId": "A", "title": "Edit a", "content": words}
+    steps = [
+        {"update": {**call, "status": "pending", "content": [change]}},
+        {**CONFIRM, "toolCall": ask},
+    ]
+    bird = aviary.hatch()
+    begun = await bird.prompt(steps)
+    asked = await bird.ask(begun)
+    assert [item["what"] for item in asked["does"]] == ["path", "diff"]
+    assert (asked["does"][1]["old"], asked["does"][1]["new"]) == ("a", "b")
+    await bird.answer(asked, "reject")
+    await bird.ended(begun)
+
+
 async def test_I9_6_a_rule_is_made_of_the_command_not_of_the_title(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([announced("A", "make"), CONFIRM])

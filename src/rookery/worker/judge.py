@@ -20,6 +20,7 @@ from rookery.core import (
 )
 from rookery.core.asks import Answer, Refusal
 from rookery.core.calls import key_of
+from rookery.core.changes import diffs
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile
 from rookery.worker.engine import Engine
@@ -98,7 +99,7 @@ class Judge:
         are in the log with that."""
         header = self._engine.header
         found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
-        own = key_of(given) if isinstance(given.get("content"), list) else None
+        own = key_of(given) if diffs(given) else None
         return [item for item in found if item["what"] != "diff" or item["call"] != own]
 
     def note(self, ask: Json, calls: Sequence[rules.Call]) -> Json:

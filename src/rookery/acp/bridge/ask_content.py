@@ -9,6 +9,7 @@ import re
 
 from rookery.core import ask_look, captions, loose
 from rookery.core.calls import key_of
+from rookery.core.changes import diffs
 from rookery.core.events import Json
 from rookery.core.plain import clean
 
@@ -44,7 +45,7 @@ def small(call: Json, session: str) -> Json:
 def _added(block: Json, ask: Json, header: Json) -> list[Json]:
     """What goes before the agent's own content, where that does not say it."""
     given = loose.mapping(ask, "toolCall")
-    mine = key_of(given) if isinstance(given.get("content"), list) else None
+    mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
     pieces = ask_look.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
     found: list[Json] = []
