@@ -12,6 +12,7 @@ from rookery.core.document import make_block
 from rookery.paths import session_dir
 from rookery.tui.messages import FleetChanged, News, Older, Sent
 from rookery.tui.queue_strip import Queue
+from rookery.tui.status import Status
 from rookery.tui.transcript.window import Page
 from tests.tui import gallery
 from tests.tui.still import Still, fleet
