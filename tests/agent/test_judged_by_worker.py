@@ -20,7 +20,7 @@ from rookery.core.reduce import fold
 from tests.agent.conftest import ARGV, surroundings, write_settings
 from tests.agent.driving import edit, run
 from tests.conftest import end_all
-from tests.worker.aviary import Bird, is_ask, text_of
+from tests.worker.aviary import Bird, is_ask, text_of, trust
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -47,6 +47,7 @@ class Nest(Bird):
         path = Path(self.home, "config.toml")
         path.with_suffix(".new").write_text(text)
         path.with_suffix(".new").replace(path)
+        trust(self.home)
 
     async def mode(self, confirm: str) -> None:
         await self.send("set", option="confirm", value=confirm)
