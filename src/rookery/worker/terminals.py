@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rookery.core import loose
@@ -94,12 +95,16 @@ class Terminal:
             return {"exitCode": None, "signal": _signal_name(-status)}
         return {"exitCode": status, "signal": None}
 
-    def kill(self, number: int = signal.SIGTERM) -> None:
+    def kill(self, number: int = signal.SIGTERM, *, all_of_it: bool = True) -> None:
         """The whole group: also what the command left in the background when it ended. While the
-        group has a member, its number is no other process's. And what it started that left the
-        group."""
+        group has a member, its number is no other process's. And with `all_of_it`, what it started
+        that left the group."""
         pid = self.child.pid
         if not pid:
+            return
+        if not all_of_it:
+            if self.child.status is None or tree.start_time(pid) is None:
+                tree.end_group(pid, number)
             return
         root = offspring.Command(pid, self.child.status is None, self._since, (TERMINAL, self.name))
         started = offspring.of_command(root, self.others())
@@ -212,7 +217,7 @@ class Terminals:
                 end_terminal(terminal)
                 incoming.reply({})
             case "terminal/release":
-                end_terminal(terminal)
+                end_terminal(terminal, all_of_it=terminal.child.status is None)
                 del self._open[terminal.name]
                 incoming.reply({})
             case _:
@@ -283,11 +288,12 @@ class Terminals:
         self._open.clear()
 
 
-def end_terminal(terminal: Terminal) -> None:
-    """TERM to the group; KILL where that was not enough."""
-    terminal.kill()
+def end_terminal(terminal: Terminal, *, all_of_it: bool = True) -> None:
+    """TERM, and KILL where that was not enough. Of a command that has ended by itself, what it put
+    into a session of its own was meant to stay: `all_of_it` ends that, too."""
+    terminal.kill(all_of_it=all_of_it)
     loop = asyncio.get_running_loop()
-    loop.call_later(2.0, terminal.kill, signal.SIGKILL)
+    loop.call_later(2.0, partial(terminal.kill, signal.SIGKILL, all_of_it=all_of_it))
 
 
 def _from_a_character(data: bytearray) -> bytearray:
