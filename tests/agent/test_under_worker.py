@@ -37,19 +37,18 @@ def said(home: Path, cwd: Path, *words: str, code: int = 0, **environment: str) 
 
 
 def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel) -> None:
-    """A command line, a worker, the agent, a model: an edit is asked for and done; the next prompt
+    """A command line, a worker, the agent, a model: an edit is judged and done; the next prompt
     goes on in the same conversation; a rate limit is told as one (row T11)."""
     write_settings(home, model)
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
     told = said(home, tmp_path, "run", "--agent", "rookery", play)
-    assert "wants to edit a.txt" in told
+    assert "edit a.txt" in told
     assert "It is written." in told
     assert (tmp_path / "a.txt").read_text() == "new\n"
     [session] = os.listdir(home / "sessions")
     with Reader.open(str(home / "sessions" / session)) as log:
-        [ask] = [event.update for event in log.read(0, 1000) if "toolCall" in event.update]
-    does = [(item["what"], item["text"]) for item in ask["does"]]
-    assert does == [("path", str(tmp_path / "a.txt"))]  # P12; its change is in the call
+        asked = [event.update for event in log.read(0, 1000) if kind_of(event.update) == "_ask"]
+    assert asked == []  # it was judged before it ran, and nobody had to be asked (P11)
     told = said(home, tmp_path, "prompt", "--wait", session, "are you there?")
     assert "You said: are you there?" in told
     assert play[:20] in str(model.asked[-1].body["messages"])

@@ -312,7 +312,6 @@ def test_a_peer_that_is_gone_counts_as_an_agents(aviary: Aviary) -> None:
     ("text", "wrong"),
     [
         ("[agents.x]\nconfined = 1\n", "agents.x.confined must be true or false"),
-        ("[agents.x]\nconfine = true\n", "agents.x.confine"),
         ("[agents.x]\n", "command"),
     ],
 )
@@ -321,6 +320,12 @@ def test_the_setting_is_read_whole(text: str, wrong: str) -> None:
     assert (dict(good.agents), good.unconfined) == ({"b": ["b"]}, frozenset({"a"}))
     with pytest.raises(config.ConfigError, match=wrong):
         config.parse(text.encode(), "")
+
+
+def test_a_misspelt_setting_confines_all_the_same() -> None:
+    found = config.parse(b"[agents.x]\nconfine = false\n", "")
+    assert found.unconfined == frozenset()
+    assert "agents.x.confine is not a setting" in found.warnings[0]
 
 
 @pytest.mark.parametrize(
