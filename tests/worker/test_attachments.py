@@ -84,8 +84,7 @@ async def test_the_log_holds_the_bytes_once_and_the_stage_is_empty(
 async def test_queued_attachments_survive_a_kill(aviary: Aviary, tmp_path: Path) -> None:
     """T3"""
     bird = aviary.hatch()
-    begun = await bird.prompt([{"ask": "Go on?"}])
-    await bird.ask(begun)
+    begun = await bird.prompt([{"until": "cancel"}])
     queued = await bird.send("prompt", prompt=given(bird, tmp_path, shot=PNG))
     await bird.send("queue", op="edit", item=queued.update["id"], prompt=queued.update["prompt"])
     tree.kill([bird.worker])
