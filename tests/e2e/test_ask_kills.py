@@ -67,6 +67,8 @@ class Fate:
         self.aviary = aviary
         self.killed: Counter[str] = Counter()
         self.asked: list[str] = []
+        self.struck: set[str] = set()
+        """Asks behind whose answer a blow fell at once."""
         self.kept = self.live = self.decided = 0
 
     async def suffer(self, kills: int) -> None:
@@ -217,6 +219,7 @@ class Fate:
             if ask not in self.asked:
                 self.asked.append(ask)
             if self.random.random() < 0.15:
+                self.struck.add(ask)
                 tree.kill(self.victims("agent"))
 
     def tell(self) -> None:
@@ -253,6 +256,21 @@ def check_asks(events: list[Event], asked: list[str]) -> None:
     assert all(count == 1 for count in said.values())
 
 
+def check_heard(events: list[Event], struck: set[str]) -> None:
+    """The agent heard each answer: the turn in which it was given went on to its end, but where
+    another blow fell."""
+    answered: list[str] = []
+    for event in events:
+        update = event.update
+        if kind_of(update) == "_ask" and update["state"] == "closed":
+            answered.append(update["id"])
+        elif kind_of(update) == "_ask":
+            answered.clear()  # it asks on: so it heard
+        elif is_idle(event):
+            assert update["reason"] == "end_turn" or struck.issuperset(answered), answered
+            answered.clear()
+
+
 def check_prompts(events: list[Event]) -> None:
     """A prompt is sent again for an ask alone, and never in silence after steps had run."""
     ran = False
@@ -281,6 +299,7 @@ async def kill_while_asked(aviary: Aviary, kills: int, seed: int) -> None:
         events = fate.bird.events()
         check_order(events)
         check_asks(events, fate.asked)
+        check_heard(events, fate.struck)
         check_prompts(events)
         check_document(fate.bird, events)
     killed: Counter[str] = sum((fate.killed for fate in fates), Counter())

@@ -166,6 +166,17 @@ async def test_I9_9_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary
     assert len(closed(bird)) == 1
 
 
+async def test_I9_9_an_answer_to_an_agent_that_has_just_died_is_kept(aviary: Aviary) -> None:
+    """P9: also before anybody has noticed that it is dead."""
+    bird = aviary.hatch()
+    begun, ask = await held(bird, CALM)
+    tree.kill([bird.agent])
+    told = await bird.answer(ask, "allow")
+    assert told.update["state"] in ("answered", "closed"), "closed: its agent was back already"
+    await bird.until(lambda event: "went" in text_of([event]), begun.seq)
+    assert len(closed(bird)) == 1
+
+
 RUN: Steps = [{"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}]
 WRITE: Steps = [{"write": "dug", "content": "deep"}]
 TERMINAL: Steps = [{"command": "true"}]

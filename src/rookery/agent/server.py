@@ -65,7 +65,7 @@ class Server(Reception):
     def cancel(self, params: Json) -> None:
         if self._sessions is not None:
             loop = asyncio.get_running_loop()
-            loop.call_soon(self._sessions.cancel, params.get("sessionId"))
+            loop.call_soon(self._sessions.cancel, params.get("sessionId"), params)
 
     def take_back(self, request: Incoming, params: Json) -> None:  # noqa: ARG002 (a method)
         if self._sessions is not None:

@@ -88,10 +88,10 @@ class Sessions:
                 taken = self._steer(params)
                 request.reply({"outcome": "injected" if taken else "promptRequired"})
 
-    def cancel(self, id: Any) -> None:
+    def cancel(self, id: Any, params: Json | None = None) -> None:
         session = self._open.get(id) if isinstance(id, str) else None
         if session is not None and session.turn is not None:
-            session.turn.cancel()
+            session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
 
     async def end(self) -> None:
         """With the process: the conversations stay as they stand."""

@@ -39,6 +39,7 @@ WAITS = (
 KEPT_BACK = "\n\nYour prompt was not given to the model, which waits for that permission.\n"
 STUCK = "\n\nI stopped: I was repeating myself without getting on. Tell me how to go on.\n"
 CANCELLED = "The person cancelled the turn."
+GIVEN_UP = "The turn was given up: nothing had come for a long time."
 DROPPED = "The person cancelled this action, which waited for their permission."
 CLOSED = "The session was closed."
 BUSY = "Wait until the turn has ended, or cancel it first."
@@ -60,6 +61,7 @@ class Turn:
         self._judged = judged
         self._drops = drops
         self._left = False
+        self._why = CANCELLED
         self.over = asyncio.Event()
         """It is at its end, but for the answer."""
         self.answered = asyncio.Event()
@@ -77,7 +79,9 @@ class Turn:
     def cancelled(self) -> bool:
         return self._stopped.done()
 
-    def cancel(self) -> None:
+    def cancel(self, *, person: bool = True) -> None:
+        """`person`: else it was given up, since nothing had come of it for long."""
+        self._why = CANCELLED if person else GIVEN_UP
         if not self._stopped.done():
             self._stopped.set_result(None)
 
@@ -125,7 +129,7 @@ class Turn:
             self._ending = True
             self.over.set()
         if self.cancelled:
-            session.end_calls(CLOSED if self._left else CANCELLED)
+            session.end_calls(CLOSED if self._left else self._why)
         session.tell_usage()
         verdict = await self._verdict()
         return {"stopReason": self.stop_reason} | verdict
@@ -255,7 +259,7 @@ class Turn:
         if self._left:
             return
         if not self.session.unsettled:  # else its thread still holds it: the next turn does this
-            await asyncio.to_thread(self.session.repair, CANCELLED)
+            await asyncio.to_thread(self.session.repair, self._why)
 
     async def _may_stop(self) -> bool:
         """Whether no hook objects; one that does tells the model why."""

@@ -106,6 +106,8 @@ class _Play:
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, loose.text(event.update, "id")
+        if update.get("state") == "answered" or "decide" in update or "again" in update:
+            return  # the same that stood before (row P9)
         if update.get("state") != "asked":
             self._calls.answered(name, update)
             if name in self._open:

@@ -18,7 +18,7 @@ from rookery.cli.ruling import Policy
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import strip
 from rookery.client.session import SessionClient
-from rookery.core import confirming, loose, unattended
+from rookery.core import confirming, kept_asks, loose, unattended
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
@@ -167,6 +167,9 @@ class _Turn:
                     self._note_denial(event)
                 elif self._is_over(event):
                     break
+                elif not self._n and self._is_held(name) and self.document.header["asks"]:
+                    self._tell_first()
+                    return exits.FAILED
                 elif not self._n and self._is_held(name):
                     self.screen.note("The turn before it did not end well: the prompt is held.")
                     self.screen.note("\n".join(strip(self.document.header)))
@@ -206,6 +209,8 @@ class _Turn:
         """The session's worker answers; what it leaves open waits for a person."""
         update, name = event.update, loose.text(event.update, "id")
         if not self._n:
+            if kept_asks.unanswered(self.document.header):
+                self._tell_first()
             return
         if loose.text(update, "danger"):
             self._dangerous.add(name)
@@ -222,6 +227,10 @@ class _Turn:
             self.screen.note(f"Decide how it goes on: rookery answer {self.client.session}")
         else:
             self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
+
+    def _tell_first(self) -> None:
+        """The prompt waits behind what was asked before it (row P9)."""
+        self.screen.note(f"An open question comes first: rookery answer {self.client.session}")
 
     def _denial(self, update: Json, by_order: bool) -> str:
         said, why = loose.text(update, "ruled"), loose.text(update, "reason")

@@ -11,6 +11,7 @@ from rookery import paths, programs, registry
 from rookery.client.confinement import DEMANDED
 from rookery.core import ingest
 from rookery.core.events import Json
+from rookery.processes import tree
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings
@@ -77,6 +78,13 @@ class AgentLink:
     def _exited(self, status: int, stderr: list[str]) -> None:
         self._process = None
         self._ears.exited(status, stderr)
+
+    def is_there(self) -> bool:
+        """Whether the process lives: one that was killed just now may not have been missed yet."""
+        process = self._process
+        if process is None or process.start is None:
+            return process is not None
+        return tree.alive(process.pid, process.start)
 
     def call(self, method: str, params: Json, then: Callable[[object, Json | None], None]) -> None:
         """Ask; `then(result, error)` is not called when the connection ends: the exit tells

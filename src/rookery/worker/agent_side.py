@@ -176,7 +176,8 @@ class AgentSide:
             case turns.SendCancel(kept):
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self._terminals.kill_all()
-                self.link.notify("session/cancel", {"sessionId": session})
+                by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
+                self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.CloseAsks(reason, kept):
                 self._close_asks(reason, kept=kept)
             case LetDecide():

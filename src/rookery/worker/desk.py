@@ -201,7 +201,7 @@ class Desk:
             if not ask.get("away"):
                 self._engine.feed_turn(Deferred())
             return
-        if ask.get("away"):  # the agent does not hear it now (row P9)
+        if ask.get("away") or not self._side.link.is_there():  # nobody hears it now (row P9)
             refusal = self._side.kept.take_answer(ask, command, by)
         else:
             refusal = self._give(ask, command, by)

@@ -113,7 +113,7 @@ def script_of_events(events: Iterable[Event], speed: float | None) -> Json:
                 if update.get("state") == "idle":
                     recorder.end(_end_of(update), at)
             case "_ask":
-                if update.get("state") == "asked":
+                if update.get("state") == "asked" and "decide" not in update:
                     recorder.add(_ask_of(update), at)
             case "_agent":
                 if update.get("state") == "ready":
