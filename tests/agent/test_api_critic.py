@@ -236,8 +236,8 @@ async def test_its_verdict_becomes_the_workers(
     assert (verdict["score"], verdict["source"]) == (0.42, "api")
     told = [issue[:3] for issue in issues_in(verdict)]
     assert sorted(told) == sorted(issue[:3] for issue in ISSUES)
-    assert "0.42" in done.stdout
-    assert "Insufficient Testing" in done.stdout
+    assert "0.42" in done.stderr
+    assert "Insufficient Testing" in done.stderr
 
 
 def updates(home: Path, session: str) -> list[Json]:

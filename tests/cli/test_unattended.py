@@ -169,7 +169,7 @@ def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path
         done = rookery("set", bird.id, "confirm", "every")
         assert "Confirm every action" in done.err
         (tmp_path / "one").touch()
-        client.read_until("  1  ")
+        client.read_err_until("  1  ")
         assert bird.header()["unattended"] is None
         assert rookery("answer", bird.id, "1").code == 0
         assert "<ran make>" in client.end().out
@@ -190,9 +190,10 @@ def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path
     same = rookery("prompt", session, "--wait", "--approve", "all", play({"text": "hi"}))
     assert "From now on" not in same.err
     with Running("prompt", session, "--wait", "--approve", "ask", play(run("make"))) as client:
-        client.read_until("  1  ")
+        told = client.read_err_until("  1  ")
+        assert "From now on: Confirm every action" in told
         assert rookery("answer", session, "reject").code == 0
-        assert "From now on: Confirm every action" in client.end().err
+        assert client.end().code == 0
 
 
 def test_I9_8_a_prompt_that_nobody_waits_for_is_answered_too(home: Path) -> None:

@@ -88,8 +88,8 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.wait_for("here", "ready")
         screen.press("F9")
         screen.wait_for("Confirm every action", "current", "High risk only")
-        screen.press("End", "Enter")
-        screen.wait_for("Approve all: everything is allowed")
+        screen.press("Down", "Down", "Enter")
+        screen.wait_for("Approve all: what the agent asks is allowed")
         screen.press("F9")
         shown = screen.wait_for("Approve all  current")
         assert "every action  current" not in shown
@@ -97,8 +97,8 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.wait_without("High risk only")
         screen.press("C-n")
         screen.wait_for("a new session")
-        screen.say("go")  # the demo's edit, which it would ask about
-        screen.wait_for("That is how an agent's edit looks when you allow it.")
+        screen.say("go")  # the demo's edit: the mode was that session's alone
+        screen.wait_for("Demo wants to edit greeting.py", "1  Allow")
 
 
 def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:

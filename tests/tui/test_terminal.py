@@ -23,8 +23,8 @@ def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
         screen.wait_for("Rookery's demo agent")
 
 
-def test_U5_a_turn_with_an_approval(home: Path) -> None:
-    with Tmux(home) as screen:
+def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
+    with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
         screen.wait_for("wants to edit greeting.py", "1  Allow", "needs you")

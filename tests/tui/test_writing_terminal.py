@@ -108,8 +108,8 @@ def test_U4_history_outlives_the_program(home: Path) -> None:
         screen.wait_for("│ remember me well")
 
 
-def test_U5_approving_all_from_now_on_changes_the_mode(home: Path) -> None:
-    with Tmux(home) as screen:
+def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Path) -> None:
+    with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
         screen.wait_for("1  Allow", "needs you")
@@ -172,8 +172,8 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
         screen.wait_for("thank you", "ready")
 
 
-def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path) -> None:
-    with Tmux(home) as screen:
+def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path: Path) -> None:
+    with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
         screen.wait_for("4  Always allow this, by a rule")

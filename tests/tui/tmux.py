@@ -23,6 +23,7 @@ class Tmux:
         home: Path,
         *command: str,
         size: tuple[int, int] = (100, 30),
+        cwd: Path | None = None,
         seconds: float = SECONDS,
     ) -> None:
         self._seconds = seconds
@@ -33,7 +34,7 @@ class Tmux:
         environment = {**os.environ, "ROOKERY_HOME": str(home), "TERM": "xterm-256color"}
         for name in ("COLUMNS", "LINES"):  # a test runner's own would count more than the terminal
             environment.pop(name, None)
-        place = ("-d", "-x", wide, "-y", high, "-c", str(home))
+        place = ("-d", "-x", wide, "-y", high, "-c", str(cwd or home))
         subprocess.run(
             [*self._tmux, "-f", "/dev/null", "new-session", *place, *words],
             check=True,

@@ -23,11 +23,11 @@ SHAPE = (
     table.Column("STATE"),
     table.Column("ID"),
     table.Column("TITLE", least=14),
-    table.Column("AGENT", least=6, rank=2),
-    table.Column("ASKING"),
-    table.Column("TURN", rank=4),
-    table.Column("SINCE", rank=1),
-    table.Column("DIRECTORY", least=8, rank=3),
+    table.Column("AGENT", least=6, rank=3),
+    table.Column("ASKING", rank=1),
+    table.Column("TURN", rank=5),
+    table.Column("SINCE", rank=2),
+    table.Column("DIRECTORY", least=8, rank=4),
 )
 WIDEST_TITLE = 60
 """Columns of a title in a pipe."""
