@@ -301,6 +301,8 @@ TRIES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
+    with open(OUT, "a", encoding="utf-8"):
+        pass  # it is there: who waits for it may end
     wanted = TRIES | ({END: after_the_agents_end} if END in ONLY else {})
     for name, act in wanted.items():
         if not ONLY or name in ONLY:
