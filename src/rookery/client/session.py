@@ -15,9 +15,10 @@ from itertools import chain
 
 from rookery import paths
 from rookery.build import build
-from rookery.client import guard
+from rookery.client import bell, guard
 from rookery.client.asleep import bury, carry_out, left_open, lock_path
-from rookery.client.start import StartError, reach_worker
+from rookery.client.eviction import make_room
+from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import commands, rest
 from rookery.core.events import Event, Json, event_from_json, kind_of, loads
 from rookery.log.errors import Busy, StoreError
@@ -243,14 +244,18 @@ class SessionClient:
             elif wake and not self._is_an_agents(command):
                 try:
                     starts = await self._start(starts)
-                except StartError:
-                    if command["do"] != "answer":
+                except StartError as error:
+                    wake = error.name == TOO_MANY and await asyncio.to_thread(
+                        make_room, self.home, self.session
+                    )
+                    if not wake and not self._is_kept(command, error):
                         raise
-                    wake = False  # it is kept: the next worker passes it on (row P9)
             else:
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
             outcome = outcome or self._reader.find(command["id"])
+        if outcome.update.get("placeless") is True:
+            bell.ring(self.home)
         self._stirred.set()
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)
@@ -277,6 +282,13 @@ class SessionClient:
     def _is_an_agents(self, command: Json) -> bool:
         """No worker is started for what it would refuse."""
         return commands.is_guarded(command) and guard.of_an_agent(self.home)
+
+    @staticmethod
+    def _is_kept(command: Json, error: StartError) -> bool:
+        """Whether it waits in the log for the next worker: an answer does (row P9), and a prompt
+        where no more may be awake (row W9)."""
+        waits = command["do"] == "prompt" and error.name in (TOO_MANY, STARTING)
+        return command["do"] == "answer" or waits
 
     def _is_worth_a_worker(self, command: Json) -> bool:
         """An answer is, where its ask is still open."""

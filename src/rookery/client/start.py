@@ -31,6 +31,10 @@ MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "419430
 to itself it keeps them from the second one on, and one line of 10 MiB costs 50 for ever."""
 
 
+TOO_MANY, STARTING = "too_many", "starting"
+"""Names of errors that pass: no more workers may be awake; too many start."""
+
+
 class Started(NamedTuple):
     socket: str
     pid: int
@@ -39,8 +43,8 @@ class Started(NamedTuple):
 class StartError(Exception):
     """The worker did not start: `name` for programs, `message` for people.
 
-    Names of ours: no_session, spawn, died, timeout, garbled, too_many. All others are the worker's
-    own word (too_many, too: no more may be awake).
+    Names of ours: no_session, spawn, died, timeout, garbled, starting (too many are). All others
+    are the worker's own word; too_many: no more may be awake.
     """
 
     def __init__(self, name: str, message: str) -> None:
@@ -113,7 +117,7 @@ def start_worker(
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
     except slots.Full as full:
         words = f"{full.most} workers are starting already; try again in a moment."
-        raise StartError("too_many", words) from None
+        raise StartError(STARTING, words) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
     started = _understand(line, directory)

@@ -116,6 +116,7 @@ class Host:
         self._look_around()
         self._tell_settings()
         self._settle()  # for what a worker before this one waited for, and had asked
+        self._send_placeless()
         try:
             await self._stopped.wait()
         finally:
@@ -128,6 +129,12 @@ class Host:
             self._neighbours.leave()
             self._fence.close()
             self._records.note(ended=wall_clock())
+
+    def _send_placeless(self) -> None:
+        """What came while no more workers might be awake (row W9), behind what is asked."""
+        if not kept_asks.away(self._journal.header):
+            self._engine.feed_turn(turns.Freed(place=True))
+            self._settle()
 
     def stop(self, reason: str) -> None:
         """End the turn, the agent and then this worker (row W4)."""

@@ -50,9 +50,9 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     except slots.Unusable as error:
         return _refuse(ready, "slots", f"The worker finds no place: {error}.")
     finally:
-        writer.close()
         if slot is not None:
-            slot.release()
+            slot.release()  # before the lock: whoever sees that free finds a place
+        writer.close()
     return 0
 
 

@@ -9,6 +9,7 @@ SIGNS = {
     "stopped": ("■", "#"),
     "idle": ("○", "-"),
     "unread": ("●", "*"),
+    "waiting": ("◌", "~"),
     "asleep": ("·", "."),
     "thought": ("∴", "~"),
     "note": ("•", "*"),
