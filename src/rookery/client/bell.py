@@ -66,6 +66,15 @@ def resumption(home: str, session: str) -> float | None:
     return None if kept_asks.away(header) else limits.resume_at(header, policy)
 
 
+def resume_later(home: str, session: str) -> float | None:
+    """For whoever puts a session to sleep: where it is to go on by itself, the clock sees to it.
+    When, in milliseconds of the epoch."""
+    at = resumption(home, session)
+    if at is not None:
+        ring(home)
+    return at
+
+
 def is_limited(head: Json, now: float) -> bool:
     """Whether a session's last prompt met a rate limit."""
     return bool(

@@ -59,13 +59,16 @@ class Clock:
     def _due(self) -> float | None:
         """Wake what is due; the seconds until the next look, None: nothing waits."""
         began, now = time.monotonic(), time.time() * 1000
-        asleep = [each for each in heads(self._home) if not each["awake"]]
+        known = heads(self._home)
+        awake = {head["id"] for head in known if head["awake"]}
         waiting = [
             Due(head["at"], head["id"])
-            for head in asleep
+            for head in known
             if head.get("waiting") and not head["asks"] and not is_hidden(head, now)
+            if not head["awake"]
         ]
-        limited = [head["id"] for head in asleep if is_limited(head, now)]
+        # Those awake, too: one that was told to stop may take a moment for it.
+        limited = [head["id"] for head in known if is_limited(head, now)]
         found = [
             Due(at, name) for name in limited if (at := resumption(self._home, name)) is not None
         ]
@@ -73,7 +76,7 @@ class Clock:
         if not pending:
             return None
         for due in pending:
-            if due.at <= now and not self._woken(due.session):
+            if due.at <= now and due.session not in awake and not self._woken(due.session):
                 break  # no place for it, and none for those that came later
         soonest = min(max(0.0, due.at - time.time() * 1000) / 1000 for due in pending)
         took = time.monotonic() - began
@@ -116,6 +119,8 @@ def main(home: str) -> int:
         return 0
     os.setsid()
     try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
         lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK))
     except (Busy, OSError):  # another one is there, or the home is gone
         return 0
