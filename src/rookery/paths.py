@@ -91,16 +91,18 @@ def session_dir(home: str, session: str) -> str:
     return os.path.join(home, "sessions", session)
 
 
-def claim_session(home: str) -> str:
-    """Make the directory of a new session and return its id: whoever made it is its creator."""
+def claim_session(home: str, prefix: str = "") -> str:
+    """Make the directory of a new session and return its id: whoever made it is its creator.
+    `prefix`: before its name, until it is whole."""
     ensure_home(home)
     while True:
         session = new_id()
         try:
-            os.mkdir(session_dir(home, session), 0o700)
+            if not os.path.lexists(session_dir(home, session)):
+                os.mkdir(os.path.join(sessions(home), prefix + session), 0o700)
+                return session
         except FileExistsError:
             continue
-        return session
 
 
 # ---------------------------------------------------------------- sockets

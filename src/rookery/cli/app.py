@@ -131,7 +131,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
     A session is named by its id, the beginning of its id, or its title.
 
-    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 130 cancelled.
+    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 5 waits for
+    room on the disk, 130 cancelled.
     """
     if version:
         from rookery import __version__

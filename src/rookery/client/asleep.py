@@ -6,6 +6,7 @@ import os
 from rookery import paths
 from rookery.client import attach, guard
 from rookery.client.create import write_head
+from rookery.client.damage import loss
 from rookery.core import commands, kept_asks, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event, Json
@@ -25,7 +26,7 @@ def bury(directory: str) -> list[Event]:
     """
     writer = Writer.open(directory)
     try:
-        drafts = post_mortem(writer.header)
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         return _append(directory, writer, drafts) if drafts else []
     finally:
         writer.close()
@@ -36,7 +37,7 @@ def carry_out(directory: str, command: Json, by: str) -> None:
     meanwhile."""
     writer = Writer.open(directory)
     try:
-        drafts = post_mortem(writer.header)
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         if drafts:
             _append(directory, writer, drafts)
         drafts = []
@@ -111,7 +112,7 @@ def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
     or when another has come."""
     writer = Writer.open(directory, wait=wait)
     try:
-        _append(directory, writer, [*post_mortem(writer.header), draft])
+        _append(directory, writer, [*loss(directory, writer), *post_mortem(writer.header), draft])
     finally:
         writer.close()
 

@@ -26,8 +26,11 @@ ANSWER = 5.0
 def say_farewell(home: str, session: str) -> str:
     """What came of it, for whoever looks for a fault; "" where no agent knows the session."""
     directory = paths.session_dir(home, session)
-    with Reader.open(directory) as log:
-        header = log.header_before(log.turns() + 1)
+    try:
+        with Reader.open(directory) as log:
+            header = log.header_before(log.turns() + 1)
+    except LogError as error:
+        return f"its agents could not be looked up: {error}"
     if header["agentSession"] is None:
         return ""
     awake = connectable(paths.socket_path(directory))

@@ -21,7 +21,7 @@ from rookery.client.eviction import make_room
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import commands, rest
 from rookery.core.events import Event, Json, event_from_json, kind_of, loads
-from rookery.log.errors import Busy, StoreError
+from rookery.log.errors import Busy, Full, StoreError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
 from rookery.wire import frames
@@ -51,6 +51,13 @@ class Rejected(Exception):
 
 class Trouble(Exception):
     """The worker cannot write; what it was told waits until it can."""
+
+    def __init__(self, why: str, command: str) -> None:
+        what = "prompt" if command == "prompt" else f"command ({command})"
+        super().__init__(
+            f"The session's worker cannot write to its log: {why.rstrip('.')}. The {what} waits in "
+            "the worker and is carried out once there is room; do not send it again."
+        )
 
 
 class Refused(Exception):
@@ -216,7 +223,7 @@ class SessionClient:
         if is_held(lock_path(self.directory)):
             return
         if left_open(self._reader.header_before(self._reader.turns() + 1)):
-            with suppress(Busy, StoreError):  # on a full disk it is said later
+            with suppress(Busy, StoreError, OSError):  # on a full disk it is said later
                 bury(self.directory)
 
     # --- sending --------------------------------------------------------------------------------
@@ -335,6 +342,8 @@ class SessionClient:
                         case ("welcome" | "behind" | "lagged", _):
                             if (found := self._reader.find(command["id"])) is not None:
                                 return found
-                        case ("trouble", {"message": message}):
-                            raise Trouble(str(message))
+                        case ("trouble", {"message": message, **rest}):
+                            full = rest.get("reason") == Full.__name__
+                            why = "the disk is full" if full else str(message)
+                            raise Trouble(why, str(command["do"]))
         return None

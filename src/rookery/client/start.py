@@ -20,6 +20,7 @@ import rookery
 from rookery import paths
 from rookery.client import slots
 from rookery.client.turnover import turn_over
+from rookery.wire.credentials import peer_of
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -75,6 +76,18 @@ def connectable(socket_path: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def listener(socket_path: str) -> int:
+    """The process of ours that listens there; 0: none, or it is not told."""
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(socket_path)
+            user, pid = peer_of(probe)
+        except OSError:
+            return 0
+    return pid if user == os.geteuid() else 0
 
 
 def reach_worker(

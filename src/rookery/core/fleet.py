@@ -7,7 +7,15 @@ from rookery.core.events import Json
 from rookery.core.header import EMPTY
 from rookery.core.kept_asks import unanswered
 
-ORDER = {"needs-you": 0, "failed": 1, "running": 2, "waiting": 3, "idle": 4, "asleep": 5}
+ORDER = {
+    "needs-you": 0,
+    "damaged": 1,
+    "failed": 1,
+    "running": 2,
+    "waiting": 3,
+    "idle": 4,
+    "asleep": 5,
+}
 
 LATER = ("waiting",)
 """Of a head: what workers of earlier builds do not write."""
@@ -81,7 +89,9 @@ def is_unread(head: Json, seen: int) -> bool:
 
 
 def state_of(head: Json, *, awake: bool) -> str:
-    """One word for a list: needs-you, failed, running, waiting, idle or asleep."""
+    """One word for a list: needs-you, failed, running, waiting, idle or asleep; or damaged."""
+    if head.get("damaged"):  # of a stand-in: nothing else is known
+        return "damaged"
     if head["asks"]:  # also asleep: an answer wakes it
         return "needs-you"
     if head["state"] != "idle":

@@ -8,12 +8,17 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.events import Event, Json
 from rookery.log import headers, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
+from rookery.log.lock import LOCK_FILE, is_held
+from rookery.log.place import copied, has_wal, is_read_only
 from rookery.log.rows import events_of, text_to_store
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 __all__ = ["NoSession", "NotALog", "Reader", "StoreError", "TooNew"]
 
@@ -24,8 +29,16 @@ LAST = 2**63 - 1
 class Reader:
     """Get one from `open`. For one thread at a time."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection, columns: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        columns: tuple[str, ...],
+        copy: "TemporaryDirectory[str] | None" = None,
+    ) -> None:
         self.path = path
+        self._copy = copy
+        """Where the log is read instead, because it lies where nothing can be written."""
         self._connection = connection
         self._columns = columns
         self._select = f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
@@ -35,15 +48,36 @@ class Reader:
         """Raises NoSession, NotALog, TooNew."""
         path = os.path.join(os.path.abspath(directory), schema.FILE)
         schema.look(path, form)
-        with failures(path):
-            connection = schema.connect(path, "mode=ro")
-            with ExitStack() as undo:
-                undo.callback(connection.close)
-                connection.execute("PRAGMA query_only=1")
-                schema.known(path, schema.version_of(connection, path), form)
-                reader = cls(path, connection, schema.readable_columns(connection))
-                undo.pop_all()
-                return reader
+        try:
+            return cls._opened(path, path, form)
+        except StoreError:
+            if not is_read_only(path):
+                raise
+        copy = copied(path)
+        place = path if copy is None else os.path.join(copy.name, schema.FILE)
+        return cls._opened(path, place, form, copy)
+
+    @classmethod
+    def _opened(
+        cls,
+        path: str,
+        place: str,
+        form: schema.Schema,
+        copy: "TemporaryDirectory[str] | None" = None,
+    ) -> "Reader":
+        still = copy is None and is_read_only(path) and not has_wal(path)
+        still = still and not is_held(os.path.join(os.path.dirname(path), LOCK_FILE))
+        with failures(path), ExitStack() as undo:
+            if copy is not None:
+                undo.callback(copy.cleanup)
+            # Nothing is made beside a log that nobody can write, nor is anything needed there.
+            connection = schema.connect(place, "mode=ro&immutable=1" if still else "mode=ro")
+            undo.callback(connection.close)
+            connection.execute("PRAGMA query_only=1")
+            schema.known(path, schema.version_of(connection, path), form)
+            reader = cls(path, connection, schema.readable_columns(connection), copy)
+            undo.pop_all()
+            return reader
 
     def last_seq(self) -> int:
         with failures(self.path):
@@ -90,8 +124,19 @@ class Reader:
         with failures(self.path):
             return headers.blob(self._connection, name)
 
+    def damage(self) -> str:
+        """The first fault of the file, every page of which is read; "": it is sound."""
+        try:
+            with failures(self.path):
+                rows = self._connection.execute("PRAGMA quick_check(1)").fetchall()
+        except StoreError as error:
+            return str(error)
+        return "" if rows[:1] == [("ok",)] else f"{self.path} is damaged ({rows[0][0]})."
+
     def close(self) -> None:
         self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from rookery import config, paths
 from rookery.client import guard, slots
+from rookery.client.damage import loss
 from rookery.client.in_force import InForce
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
@@ -101,7 +102,7 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]
         processes.sweep(session, keep_nonce=own)
-    drafts = post_mortem(writer.header)
+    drafts = [*loss(directory, writer), *post_mortem(writer.header)]
     if drafts:
         writer.append(drafts, full=True)
 

@@ -9,6 +9,7 @@ SIGNS = {
     "stopped": ("■", "#"),
     "idle": ("○", "-"),
     "unread": ("●", "*"),
+    "damaged": ("✗", "!!"),
     "waiting": ("◌", "~"),
     "asleep": ("·", "."),
     "thought": ("∴", "~"),
@@ -27,6 +28,7 @@ SIGNS = {
 COLOURS = {
     "done": "32",
     "failed": "31",
+    "damaged": "31",
     "running": "36",
     "needs-you": "33",
     "stopped": "33",
