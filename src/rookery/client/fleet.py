@@ -108,8 +108,7 @@ def unreadable(home: str) -> list[Json]:
     found = []
     for name in filter(paths.is_id, names):
         directory = paths.session_dir(home, name)
-        held = is_held(lock_path(directory))
-        if os.path.isdir(directory) and not held and head_of_session(home, name) is None:
+        if os.path.isdir(directory) and head_of_session(home, name) is None:
             found.append(_stand_in(directory, name))
     return found
 
@@ -119,7 +118,8 @@ def _stand_in(directory: str, name: str) -> Json:
     with suppress(OSError):
         at = int(os.stat(directory).st_mtime * 1000)
     head = head_of({**EMPTY, "id": name, "created": at, "since": at}, 0, at)
-    return head | {"awake": False, "worker": None, "unread": False, "damaged": True}
+    awake = connectable(paths.socket_path(directory))
+    return head | {"awake": awake, "worker": None, "unread": False, "damaged": True}
 
 
 def find(home: str, name: str) -> str:

@@ -69,7 +69,8 @@ def is_sound(head: Json) -> bool:
     is only a fold: one that is not sound is folded again."""
     pattern = {key: value for key, value in head_of(EMPTY, 0, 0).items() if key not in LATER}
     return head.get("v") == pattern["v"] and all(
-        isinstance(head.get(key), type(value)) for key, value in pattern.items()
+        isinstance(head.get(key), dict | None if value is None else type(value)) and key in head
+        for key, value in pattern.items()
     )
 
 

@@ -44,11 +44,6 @@ def check_home(path: str, table: str | None = None) -> None:
     )
 
 
-def is_read_only(path: str) -> bool:
-    """Whether nothing can be made beside a file: a read-only mount, or a directory of others."""
-    return not os.access(os.path.dirname(path), os.W_OK)
-
-
 def has_wal(path: str) -> bool:
     """Whether part of a log still lies in its WAL."""
     with suppress(OSError):
@@ -56,11 +51,8 @@ def has_wal(path: str) -> bool:
     return False
 
 
-def copied(path: str) -> "TemporaryDirectory[str] | None":
-    """The log with its WAL, in a directory where SQLite can make what it needs to read that; None
-    where there is no WAL, and so no need."""
-    if not has_wal(path):
-        return None
+def copied(path: str) -> "TemporaryDirectory[str]":
+    """The log with its WAL, in a directory where SQLite can make what it needs to read that."""
     import shutil
     from tempfile import TemporaryDirectory
 

@@ -7,14 +7,14 @@ here fetches all that it asked for. What one call returns is of one moment of th
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.events import Event, Json
 from rookery.log import headers, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
 from rookery.log.lock import LOCK_FILE, is_held
-from rookery.log.place import copied, has_wal, is_read_only
+from rookery.log.place import copied, has_wal
 from rookery.log.rows import events_of, text_to_store
 
 if TYPE_CHECKING:
@@ -34,14 +34,17 @@ class Reader:
         path: str,
         connection: sqlite3.Connection,
         columns: tuple[str, ...],
+        still: object = None,
         copy: "TemporaryDirectory[str] | None" = None,
     ) -> None:
         self.path = path
-        self._copy = copy
-        """Where the log is read instead, because it lies where nothing can be written."""
-        self._connection = connection
+        self._link = connection
         self._columns = columns
-        self._select = f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
+        self._still = still
+        """How the files stood, where they are read as if nobody changed them; None: they are not"""
+        self._copy = copy
+        """Where they are read instead."""
+        self._select = f"SELECT {', '.join(self._columns)} FROM event"  # noqa: S608 — our own names
 
     @classmethod
     def open(cls, directory: str, *, form: schema.Schema = schema.SCHEMA) -> "Reader":
@@ -49,35 +52,28 @@ class Reader:
         path = os.path.join(os.path.abspath(directory), schema.FILE)
         schema.look(path, form)
         try:
-            return cls._opened(path, path, form)
+            return cls(path, *_connected(path, path, form))
         except StoreError:
-            if not is_read_only(path):
+            # SQLite makes a file beside a log to read it. Where it cannot (a read-only mount, a
+            # full disk), a log without a WAL needs none, and one with a WAL is read from a copy.
+            still = _standing(path)
+            if still is None:
                 raise
+            if not has_wal(path):
+                return cls(path, *_connected(path, path, form, immutable=True), still)
         copy = copied(path)
-        place = path if copy is None else os.path.join(copy.name, schema.FILE)
-        return cls._opened(path, place, form, copy)
+        place = os.path.join(copy.name, schema.FILE)
+        return cls(path, *_connected(path, place, form), still, copy)
 
-    @classmethod
-    def _opened(
-        cls,
-        path: str,
-        place: str,
-        form: schema.Schema,
-        copy: "TemporaryDirectory[str] | None" = None,
-    ) -> "Reader":
-        still = copy is None and is_read_only(path) and not has_wal(path)
-        still = still and not is_held(os.path.join(os.path.dirname(path), LOCK_FILE))
-        with failures(path), ExitStack() as undo:
-            if copy is not None:
-                undo.callback(copy.cleanup)
-            # Nothing is made beside a log that nobody can write, nor is anything needed there.
-            connection = schema.connect(place, "mode=ro&immutable=1" if still else "mode=ro")
-            undo.callback(connection.close)
-            connection.execute("PRAGMA query_only=1")
-            schema.known(path, schema.version_of(connection, path), form)
-            reader = cls(path, connection, schema.readable_columns(connection), copy)
-            undo.pop_all()
-            return reader
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """One to files that stood still is made anew once they do not any more."""
+        old = self._still is not None and not self._link.in_transaction
+        if old and _standing(self.path) != self._still:
+            connection, _ = _connected(self.path, self.path, schema.SCHEMA)
+            self._link.close()
+            self._link, self._still = connection, None
+        return self._link
 
     def last_seq(self) -> int:
         with failures(self.path):
@@ -134,7 +130,7 @@ class Reader:
         return "" if rows[:1] == [("ok",)] else f"{self.path} is damaged ({rows[0][0]})."
 
     def close(self) -> None:
-        self._connection.close()
+        self._link.close()
         if self._copy is not None:
             self._copy.cleanup()
 
@@ -161,3 +157,29 @@ class Reader:
                 yield
             finally:
                 self._connection.execute("ROLLBACK")
+
+
+def _connected(
+    path: str, place: str, form: schema.Schema, *, immutable: bool = False
+) -> tuple[sqlite3.Connection, tuple[str, ...]]:
+    """A connection to the log at `place`, which is called `path` in errors; and its columns."""
+    with failures(path), ExitStack() as undo:
+        connection = schema.connect(place, "mode=ro&immutable=1" if immutable else "mode=ro")
+        undo.callback(connection.close)
+        connection.execute("PRAGMA query_only=1")
+        schema.known(path, schema.version_of(connection, path), form)
+        columns = schema.readable_columns(connection)
+        undo.pop_all()
+        return connection, columns
+
+
+def _standing(path: str) -> object:
+    """How the files of a log stand; None while somebody writes."""
+    if is_held(os.path.join(os.path.dirname(path), LOCK_FILE)):
+        return None
+    found: list[tuple[int, int]] = []
+    for name in (path, f"{path}-wal"):
+        with suppress(OSError):
+            state = os.stat(name)
+            found.append((state.st_size, state.st_mtime_ns))
+    return found

@@ -35,6 +35,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     source = Source(home, policy)
     try:
         check_home(home)
+        paths.check_trust(home)
         settings = source.load()
         writer = _open(directory)
     except Busy as error:

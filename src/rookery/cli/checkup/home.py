@@ -51,7 +51,8 @@ def _python() -> Row:
 def _place(home: str) -> Row:
     try:
         check_home(home)
-    except BadPlace as error:
+        paths.check_trust(home)
+    except (BadPlace, paths.PathError) as error:
         return Row("disk", NOT_OK, str(error))
     return Row("disk", OK, "no network file system")
 
