@@ -13,6 +13,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument, sessions_argument
 from rookery.cli.sending import send
 from rookery.client.bell import resume_later
+from rookery.client.farewell import went_wrong
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import kill as kill_session
 from rookery.client.fleet import remove as remove_session
@@ -106,7 +107,7 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         said = remove_session(
             paths.home(), session, lambda words: screen.note(f"  {clean_line(words)}")
         )
-        if said and os.environ.get("ROOKERY_DEBUG"):
+        if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
             screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")
     return exits.DONE

@@ -46,6 +46,11 @@ def say_farewell(home: str, session: str) -> str:
         return f"{header['agent']} could not be told: {error}"
 
 
+def went_wrong(said: str) -> bool:
+    """Whether an agent may still keep what it should have forgotten."""
+    return "could not be" in said or "was not told in time" in said
+
+
 def can_delete(header: Json) -> bool:
     abilities = loose.mapping(header["capabilities"], "sessionCapabilities")
     return isinstance(abilities.get("delete"), dict)

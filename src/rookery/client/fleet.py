@@ -192,12 +192,14 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     then the agents that it had before. `stays` hears of what could not be deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
-    from rookery.client.farewell import say_farewell
+    from rookery.client.farewell import say_farewell, went_wrong
     from rookery.client.forgetting import forget, kept_of, strike
 
     directory = paths.session_dir(home, session)
     kept = kept_of(directory)
     said = say_farewell(home, session)
+    if went_wrong(said):
+        stays(said)
     until = time.monotonic() + ENDS
     while said and is_held(lock_path(directory)) and time.monotonic() < until:
         time.sleep(0.01)  # it ends by itself now, and what it started with it

@@ -33,7 +33,8 @@ def _place(home: str) -> str:
 
     sweep(home)
     around = os.path.join(home, PLACE)
-    os.makedirs(around, mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(around, 0o700)
     own = tempfile.mkdtemp(prefix="", dir=around)
     # Held for this process's life: the kernel frees it, however that ends.
     Lock.acquire(os.path.join(own, paths.LOCK))
