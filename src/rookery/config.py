@@ -28,6 +28,7 @@ from rookery.core.confirming import ALL, EVERY, OPTION, VALUES
 from rookery.core.policy import CriticPolicy, Interface, Policy
 from rookery.core.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.rules import Rule
+from rookery.ownership import others_word
 from rookery.settings import (
     CRITIC,
     CRITIC_LIMITS,
@@ -89,25 +90,15 @@ def load(home: str) -> Config:
     path = os.path.join(home, FILE)
     try:
         with open(path, "rb") as file:
-            _check_owner(file.fileno(), path, home)
+            foreign = others_word(file.fileno(), path, home)
             data = file.read()
     except FileNotFoundError:
         return Config()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    if foreign:
+        raise ConfigError(foreign)
     return parse(data, path)
-
-
-def _check_owner(file: int, path: str, home: str) -> None:
-    """What another user could have written is not used. Raises ConfigError."""
-    found, around = os.fstat(file), os.stat(home).st_mode
-    if found.st_uid not in (os.geteuid(), 0):
-        words = f"belongs to another user (uid {found.st_uid}), so it is not used"
-        raise ConfigError(f"{path} {words}. Take it over with chown, or remove it.")
-    reached = (0o020 if around & 0o010 else 0) | (0o002 if around & 0o001 else 0)
-    if found.st_mode & reached:
-        words = f"can be changed by other users, so it is not used. To close it: chmod go-w {path}"
-        raise ConfigError(f"{path} {words}")
 
 
 def value_of(found: Config, setting: Setting) -> Any:

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from rookery import config, paths, registry
 from rookery.client import choices, guard, in_force
@@ -50,7 +50,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     # Under another name until it is whole: nobody meets half of one, nor what a full disk left.
     session = paths.claim_session(home, UNFINISHED)
     directory = os.path.join(paths.sessions(home), UNFINISHED + session)
-    try:
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, directory, ignore_errors=True)
         _keep_surroundings(directory, agent, environment)
         update: Json = {
             "sessionUpdate": "_session",
@@ -66,9 +67,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write_log(directory, _first_events(home, update, confirm, order))
         os.rename(directory, paths.session_dir(home, session))
-    except BaseException:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise
+        undo.pop_all()
     return session
 
 
