@@ -28,6 +28,7 @@ from rookery.core.confirming import ALL, EVERY, OPTION, VALUES
 from rookery.core.policy import CriticPolicy, Interface, Policy
 from rookery.core.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.rules import Rule
+from rookery.ownership import others_word
 from rookery.settings import (
     CRITIC,
     CRITIC_LIMITS,
@@ -89,11 +90,14 @@ def load(home: str) -> Config:
     path = os.path.join(home, FILE)
     try:
         with open(path, "rb") as file:
+            foreign = others_word(file.fileno(), path, home)
             data = file.read()
     except FileNotFoundError:
         return Config()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    if foreign:
+        raise ConfigError(foreign)
     return parse(data, path)
 
 

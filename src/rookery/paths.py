@@ -49,9 +49,30 @@ def work_directory() -> str:
 def ensure_home(home: str) -> str:
     """Make the home, 0700. One that is there keeps its mode: somebody chose it."""
     os.makedirs(os.path.dirname(home), exist_ok=True)
+    check_trust(home)
     make_private(home)
     make_private(sessions(home))
     return home
+
+
+def check_trust(home: str) -> None:
+    """Raise PathError where somebody else may write to the home: its settings say what agents may
+    do, and its sessions what they are told. One that is not there yet is fine."""
+    for place in (home, sessions(home)):
+        try:
+            found = os.stat(place)
+        except OSError:
+            continue
+        if found.st_uid not in (os.geteuid(), 0):
+            raise PathError(
+                f"{place} belongs to another user (uid {found.st_uid}), who could change what "
+                "agents may do here. Set ROOKERY_HOME to a directory of your own."
+            )
+        if stat.S_IMODE(found.st_mode) & 0o022:
+            raise PathError(
+                f"Other users may write to {place}, and so could change what agents may do here. "
+                f"To close it: chmod go-w {place}"
+            )
 
 
 def make_private(directory: str) -> None:
@@ -91,16 +112,18 @@ def session_dir(home: str, session: str) -> str:
     return os.path.join(home, "sessions", session)
 
 
-def claim_session(home: str) -> str:
-    """Make the directory of a new session and return its id: whoever made it is its creator."""
+def claim_session(home: str, prefix: str = "") -> str:
+    """Make the directory of a new session and return its id: whoever made it is its creator.
+    `prefix`: before its name, until it is whole."""
     ensure_home(home)
     while True:
         session = new_id()
         try:
-            os.mkdir(session_dir(home, session), 0o700)
+            if not os.path.lexists(session_dir(home, session)):
+                os.mkdir(os.path.join(sessions(home), prefix + session), 0o700)
+                return session
         except FileExistsError:
             continue
-        return session
 
 
 # ---------------------------------------------------------------- sockets

@@ -177,7 +177,7 @@ _NUMBERS = (
     ),
     Setting(
         "max_workers",
-        "awake at once; over it a start is refused, with the idle ones that you can stop",
+        "awake at once; over it the longest idle one sleeps, or the prompt waits its turn",
         (1.0, 1000.0),
         unit="workers",
         effect=NEXT_START,

@@ -12,7 +12,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.config import load
-from rookery.core.events import kind_of
+from rookery.core.events import Event, kind_of
 from rookery.log.reader import Reader
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import edit, run
@@ -217,3 +217,34 @@ def test_overrides_are_never_saved_and_missed_after_a_death(
     assert "You said: and now?" in told
     assert (model.asked[-1].body["model"], model.asked[-1].key) == ("over", key)
     assert "awake" in str(model.asked[-1].body["messages"])
+
+
+async def test_I10_12_shells_and_editors_leave_no_folders_behind(
+    home: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    """Neither where the agent ends as it should, nor where it is killed in mid-command."""
+    write_settings(home, model)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    cwd = tmp_path / "work"
+    cwd.mkdir()
+    sleep = run("echo begun; sleep 3111")
+    steps = [edit(cwd / "a.txt", "new\n"), run("echo done"), {"text": "It is written."}]
+    more = {"TMPDIR": str(temporary)}
+    said(home, cwd, "run", "--agent", "rookery", json.dumps({"play": steps}), **more)
+    [session] = os.listdir(home / "sessions")
+    assert os.listdir(home / "scratch") != []
+    said(home, cwd, "prompt", session, json.dumps({"play": [sleep]}), **more)
+    bird = Bird(str(home), session)
+    await bird.until(lambda event: "begun" in json.dumps(event.update) and bool(is_call(event)))
+    os.kill(bird.agent.pid, signal.SIGKILL)
+    await bird.until(lambda event: is_idle(event, 2))
+    said(home, cwd, "stop", session, **more)
+    await bird.gone(bird.worker)
+    assert not (home / "scratch").exists()
+    left = [name for name in os.listdir(temporary) if "shell" in name or "editor" in name]
+    assert left == []
+
+
+def is_call(event: Event) -> bool:
+    return kind_of(event.update) in ("tool_call_update", "_terminal")

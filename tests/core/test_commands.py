@@ -96,7 +96,8 @@ def test_a_prompt_of_lone_surrogates_is_measured_all_the_same() -> None:
 def test_only_what_needs_an_agent_wakes_one() -> None:
     assert set(NAMES) >= WAKES
     asleep = [command for command in FINE if not wakes(command)]
-    assert {command["do"] for command in asleep} == set(NAMES) - WAKES
+    changed = {"queue"}  # but for sending it, what waits is changed in the log
+    assert {command["do"] for command in asleep} == set(NAMES) - WAKES | changed
     assert all(offline(command) for command in asleep)
     assert wakes({"do": "set", "option": "an option of the agent's", "value": "x"})
 

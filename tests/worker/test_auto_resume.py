@@ -1,9 +1,12 @@
 """A prompt that met a rate limit is sent again, also by a worker that comes later (row T11)."""
 
+import asyncio
+
 from rookery import paths
 from rookery.core import limits
 from rookery.core.events import Draft
 from rookery.log.store import Writer
+from tests.cli.driving import rookery
 from tests.worker.aviary import Aviary, Bird, blocks, is_idle, text_of
 
 LONG_AGO = 1_000_000_000_000
@@ -24,10 +27,59 @@ async def test_the_park_outlives_a_worker_and_the_prompt_is_sent_once_more_t11(
     assert text_of(events)
 
 
+async def resumed(bird: Bird) -> None:
+    """It came awake by itself, and its prompt was sent once more."""
+    end = await bird.until(lambda event: is_idle(event, 2))
+    [again] = [each for each in bird.events() if each.update.get("origin") == limits.ORIGIN]
+    assert again.update["prompt"] == blocks("hello")
+    assert end.update["reason"] == "end_turn"
+
+
+async def test_I10_9_a_session_that_sleeps_goes_on_once_somebody_lists_it(aviary: Aviary) -> None:
+    """Row T11: as after a reboot."""
+    aviary.configure(rate_limit_auto_resume=True)
+    bird = aviary.hatch()
+    limited(bird)
+    done = await asyncio.to_thread(rookery, "ps", ROOKERY_HOME=aviary.home)
+    assert done.code == 0
+    await resumed(bird)
+
+
+async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_lifted(
+    aviary: Aviary,
+) -> None:
+    """Row T11: a small process waits for it, and ends then; the stop says so."""
+    aviary.configure(rate_limit_auto_resume=True, rate_limit_grace=0, rate_limit_least=4)
+    bird = aviary.hatch()
+    await bird.turn([{"rate_limit": "2001-09-09T01:46:40Z"}])
+    worker = bird.worker
+    done = await asyncio.to_thread(rookery, "stop", bird.id, ROOKERY_HOME=aviary.home)
+    assert "its prompt is sent again" in done.err
+    await bird.gone(worker)
+    again = await bird.until(lambda event: event.update.get("origin") == limits.ORIGIN)
+    assert again.update["turn"] == 2
+    # It meets the limit again, and is archived: nothing wakes it any more.
+    await bird.until(lambda event: is_idle(event, 2))
+    await bird.send("archive")
+    assert not await asyncio.to_thread(aviary.wait_empty)
+
+
+async def test_I10_9_nothing_wakes_where_it_is_not_wanted_or_put_away(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    limited(bird)
+    await asyncio.to_thread(rookery, "ps", ROOKERY_HOME=aviary.home)
+    assert aviary.processes() == []
+    aviary.configure(rate_limit_auto_resume=True)
+    await bird.send("archive")
+    await asyncio.to_thread(rookery, "ps", ROOKERY_HOME=aviary.home)
+    assert aviary.processes() == []
+    assert bird.header()["turn"] == 1
+
+
 def limited(bird: Bird) -> None:
     """A session of long ago whose only turn met a limit, which is lifted by now."""
     [made] = bird.events()
-    for file in bird.directory.glob(f"{paths.LOG}*"):
+    for file in (*bird.directory.glob(f"{paths.LOG}*"), bird.directory / paths.HEAD):
         file.unlink()
     limit = {"sessionUpdate": "_rate_limit", "message": "slow", "resetsAt": LONG_AGO}
     updates = [

@@ -31,7 +31,7 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import gate, hiding, kept, store, subagents, terminal
+from rookery.agent import editor_history, gate, hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
 from rookery.agent.settings.profiles import Condenser, Model
@@ -83,6 +83,7 @@ class Wishes(NamedTuple):
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
     terminal.install()
+    editor_history.install()
     kept.install()
     hiding.install()
     subagents.install()

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple, override
 
 import click
 
+from rookery import paths
 from rookery.cli import alone, exits, faults
 from rookery.cli.look.screen import PipeClosed
 from rookery.core.environment import OVERRIDE
+
+UNTRUSTING = ("doctor", "uninstall")
+"""Commands that help where other users may write to the home; the others refuse."""
 
 
 class Entry(NamedTuple):
@@ -131,7 +135,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
     A session is named by its id, the beginning of its id, or its title.
 
-    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 130 cancelled.
+    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 5 waits for
+    room on the disk, 130 cancelled.
     """
     if version:
         from rookery import __version__
@@ -140,6 +145,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
         return exits.DONE
     if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
+    if context.invoked_subcommand not in UNTRUSTING:
+        paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
         return alone.begin(context, alone.Given(**given))
     return None

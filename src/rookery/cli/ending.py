@@ -2,15 +2,18 @@
 
 import os
 import sys
+import time
 
 import click
 
 from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
-from rookery.cli.look.screen import standard
+from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument, sessions_argument
 from rookery.cli.sending import send
+from rookery.client.bell import resume_later
+from rookery.client.farewell import went_wrong
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import kill as kill_session
 from rookery.client.fleet import remove as remove_session
@@ -29,6 +32,7 @@ def stop(session: str) -> int:
     send(session, {"do": "stop"})
     awake = head is not None and head["awake"]
     screen.note("Stopped. The next prompt wakes it." if awake else "It was asleep.")
+    _tell_resumption(screen, session)
     return exits.DONE
 
 
@@ -57,7 +61,19 @@ def kill(session: str) -> int:
     screen = standard()
     kill_session(paths.home(), session)
     screen.note("Ended. What it did is kept; the next prompt wakes it.")
+    _tell_resumption(screen, session)
     return exits.DONE
+
+
+def _tell_resumption(screen: Screen, session: str) -> None:
+    """A session that met a rate limit goes on by itself, asleep or not (row T11)."""
+    at = resume_later(paths.home(), session)
+    if at is not None:
+        when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
+        screen.note(
+            f"At {when} its prompt is sent again, when the rate limit is lifted "
+            f"(rate_limit_auto_resume). rookery archive {session} prevents it."
+        )
 
 
 @click.command()
@@ -91,7 +107,7 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         said = remove_session(
             paths.home(), session, lambda words: screen.note(f"  {clean_line(words)}")
         )
-        if said and os.environ.get("ROOKERY_DEBUG"):
+        if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
             screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")
     return exits.DONE

@@ -5,6 +5,8 @@ FAILED = 1
 USAGE = 2
 REFUSED = 3
 RATE_LIMITED = 4
+DISK_FULL = 5
+"""The session's worker has the command and cannot write: it waits for room on the disk."""
 CANCELLED = 130
 PIPE_CLOSED = 141
 """As any program that SIGPIPE ends."""

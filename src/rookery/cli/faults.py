@@ -1,5 +1,6 @@
 """Every error in a sentence that a person can act on; a bug's trace goes to a file, not to them."""
 
+import errno
 import os
 import sys
 import time
@@ -70,6 +71,8 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return str(error), exits.FAILED
         case FromAgent() | Waiting():
             return str(error), exits.FAILED
+        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return f"No space is left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
     return _of_the_client(error)
@@ -81,7 +84,9 @@ def _of_the_client(error: BaseException) -> tuple[str, int] | None:
 
     if isinstance(error, Rejected):
         return error.message, exits.FAILED
-    if isinstance(error, Refused | Trouble | FromAgent):
+    if isinstance(error, Trouble):
+        return str(error), exits.DISK_FULL
+    if isinstance(error, Refused | FromAgent):
         return str(error), exits.FAILED
     from rookery.agent.settings.documents import SettingsError
 

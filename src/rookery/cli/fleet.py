@@ -12,8 +12,9 @@ from rookery.cli.look import table
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean_line, cut
 from rookery.cli.look.screen import Screen, standard
+from rookery.client import bell
 from rookery.client.answering import hung
-from rookery.client.fleet import heads
+from rookery.client.fleet import heads, unreadable
 from rookery.core import confined, confirming
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
@@ -37,7 +38,8 @@ WIDEST_TITLE = 60
 @click.option("--all", "everything", is_flag=True, help="Archived and snoozed ones too.")
 @click.option("--json", "as_json", is_flag=True, help="One session a line.")
 def ps(everything: bool, as_json: bool) -> int:
-    """List the sessions: what needs you first, then what failed, runs, is idle, is asleep.
+    """List the sessions: what needs you first, then what failed, runs, waits until one more may be
+    awake (max_workers), is idle, is asleep.
 
     A dot before the title: it ended a turn, or asks, since somebody last looked at it.
 
@@ -48,7 +50,10 @@ def ps(everything: bool, as_json: bool) -> int:
     screen = standard()
     home = paths.home()
     now = time.time() * 1000
-    found = [head for head in heads(home) if everything or not is_hidden(head, now)]
+    known = heads(home)
+    bell.look_after(home, known)
+    known += unreadable(home)
+    found = [head for head in known if everything or not is_hidden(head, now)]
     silent = hung(home, [head["id"] for head in found if head["awake"]])
     found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:
@@ -59,6 +64,8 @@ def ps(everything: bool, as_json: bool) -> int:
         write_table(screen, found)
         for name in sorted(silent):
             screen.note(f"{name} does not answer; rookery kill {name} ends it.")
+        if any(head.get("damaged") for head in found):
+            screen.note("What can be saved of a damaged log: rookery doctor")
         _say_held(screen, home)
     else:
         screen.note('No sessions yet. rookery run "…" makes one.')

@@ -31,6 +31,9 @@ def said(session: str, state: str, header: Json) -> str:
         if not header["neverAsks"] and not header.get("unattended"):  # else nobody is asked
             words += " Where it needs your answer, it waits for it."
         return "\n".join([words, tail, cancel])
+    if state == "waiting":
+        words = f"Session {session} waits its turn: no more sessions may be awake (max_workers)."
+        return "\n".join([words, "Its prompt is kept and starts by itself.", tail])
     waits = len(header["queue"])
     held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
     rest = {"failed": "ended badly", "asleep": "sleeps"}.get(state, "has nothing to do")

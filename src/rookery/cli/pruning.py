@@ -13,7 +13,8 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.measures import Age, Size, size_words
 from rookery.client import disk
-from rookery.client.fleet import heads
+from rookery.client.damage import damage_of
+from rookery.client.fleet import heads, unreadable
 from rookery.core.events import Json, dumps
 from rookery.core.plain import count
 
@@ -30,12 +31,14 @@ SHAPE = (
 @click.option("--older-than", type=Age(), help="Without news for so long: 12h, 30d, 8w.")
 @click.option("--larger-than", type=Size(), help="Taking more than this: 500K, 100M, 2G.")
 @click.option("--archived", is_flag=True, help="Archived ones only.")
+@click.option("--damaged", is_flag=True, help="Those whose log cannot be read.")
 @click.option("-y", "--yes", is_flag=True, help="Delete them, without a question.")
 @click.option("--json", "as_json", is_flag=True, help="One session a line.")
 def prune(
     older_than: float | None,
     larger_than: float | None,
     archived: bool,
+    damaged: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -50,10 +53,12 @@ def prune(
     rookery prune --archived --larger-than 100M
     rookery prune --older-than 8w --yes
     """
-    if older_than is None and larger_than is None and not archived:
-        raise click.UsageError("Say which: --older-than 30d, --larger-than 100M, --archived.")
+    if older_than is None and larger_than is None and not archived and not damaged:
+        raise click.UsageError(
+            "Say which: --older-than 30d, --larger-than 100M, --archived, --damaged."
+        )
     screen, home = standard(), paths.home()
-    meant, awake = _meant(home, older_than, larger_than, archived=archived)
+    meant, awake = _meant(home, older_than, larger_than, archived=archived, damaged=damaged)
     if as_json:
         for head in meant:
             fields = ("id", "title", "agent", "at", "archived", "bytes")
@@ -72,13 +77,20 @@ def prune(
 
 
 def _meant(
-    home: str, older_than: float | None, larger_than: float | None, *, archived: bool
+    home: str,
+    older_than: float | None,
+    larger_than: float | None,
+    *,
+    archived: bool,
+    damaged: bool,
 ) -> tuple[list[Json], int]:
     """The sessions with their sizes, largest first; and how many only their being awake saves."""
     now = time.time() * 1000
     found, awake = list[Json](), 0
-    for head in heads(home):
+    for head in [*heads(home), *unreadable(home)]:
         if archived and not head["archived"]:
+            continue
+        if damaged and not damage_of(paths.session_dir(home, head["id"])):
             continue
         if older_than is not None and now - head["at"] < older_than * 1000:
             continue

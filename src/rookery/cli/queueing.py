@@ -9,7 +9,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.cli.prompting import text_of
 from rookery.cli.sending import send as send_command
-from rookery.cli.waiting import header_of, is_held, strip
+from rookery.cli.waiting import header_of, is_held, placeless, strip
 from rookery.core.events import Json, dumps, kind_of
 from rookery.core.plain import count
 
@@ -47,12 +47,17 @@ def queue(context: click.Context, session: str, as_json: bool) -> int | None:
             screen.line(dumps({"number": number, **item, "held": is_held(header)}))
     elif header["queue"]:
         screen.line("\n".join(strip(header, screen.width if screen.live else 200)))
-        screen.note(
-            f"Held: rookery queue {session} send" if is_held(header) else "Sent when the turn ends."
-        )
+        _tell_when(screen, session, header)
     else:
         screen.note("Nothing is queued.")
     return exits.DONE
+
+
+def _tell_when(screen: Screen, session: str, header: Json) -> None:
+    if is_held(header):
+        screen.note(f"Held: rookery queue {session} send")
+    else:
+        screen.note(placeless() if header["state"] == "idle" else "Sent when the turn ends.")
 
 
 def _item(session: str, number: int) -> Json:

@@ -7,11 +7,13 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.client.damage import missing
 from rookery.client.seen import mark
 from rookery.core import confined, confirming, held_settings
 from rookery.core.clearing import is_folded
 from rookery.core.document import Document
 from rookery.core.events import Json, dumps, event_to_json
+from rookery.core.plain import count
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 
@@ -46,6 +48,9 @@ def show(
         first, final = (
             (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
         )
+        if lost := missing(directory, log.last_seq()):
+            words = f"The last {count(lost, 'event')} of this session are gone"
+            screen.note(f"{words}: {paths.LOG}-wal was lost.")
         if final == last:
             mark(directory, log.last_seq())
         if as_events:

@@ -10,10 +10,10 @@ from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
 from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 from rookery.cli.sending import send
-from rookery.cli.waiting import header_of, strip
+from rookery.cli.waiting import header_of, placeless, strip
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.fleet import is_judged
+from rookery.core.fleet import is_judged, state_of
 
 CANCELLED_WITHIN = 3.0
 """Seconds for an agent to react to a cancel, before it is said that it does not."""
@@ -80,7 +80,9 @@ def prompt(
     blocks = message.blocks(paths.session_dir(paths.home(), session))
     command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
     outcome = send(session, command)
-    if kind_of(outcome.update) != "_queue":
+    if outcome.update.get("placeless") is True:
+        screen.note(placeless())
+    elif kind_of(outcome.update) != "_queue":
         screen.note(f"Sent. rookery tail {session}")
     elif steer and _is_taken(session, outcome):
         screen.note(f"Taken into the turn that runs. rookery tail {session}")
@@ -162,7 +164,9 @@ def cancel(session: str) -> int:
 
     head = head_of_session(paths.home(), session)
     outcome = send(session, {"do": "cancel"})
-    if head is None or (head["state"] == "idle" and not is_judged(head)):
+    if head is not None and state_of(head, awake=head["awake"]) == "waiting":
+        screen.note(f"Nothing was running. To take the prompt back: rookery queue {session} rm 1")
+    elif head is None or (head["state"] == "idle" and not is_judged(head)):
         screen.note("Nothing was running.")
     elif is_judged(head):
         screen.note("Cancelled.")

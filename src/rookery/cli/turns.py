@@ -16,7 +16,7 @@ from rookery.cli.look.transcript import Transcript
 from rookery.cli.prompting import Message
 from rookery.cli.ruling import Policy
 from rookery.cli.taste import shows_durations
-from rookery.cli.waiting import strip
+from rookery.cli.waiting import placeless, strip
 from rookery.client.session import SessionClient
 from rookery.core import confirming, kept_asks, loose, unattended
 from rookery.core.document import Document
@@ -155,7 +155,9 @@ class _Turn:
             "prompt": message.blocks(self.client.directory),
         }
         outcome = await self.client.send(command | ({"steer": True} if steer else {}))
-        if kind_of(outcome.update) == "_queue" and not steer:
+        if outcome.update.get("placeless") is True:
+            self.screen.note(placeless())
+        elif kind_of(outcome.update) == "_queue" and not steer:
             self.screen.note("A turn is running: the prompt waits for its end.")
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
@@ -203,7 +205,8 @@ class _Turn:
 
     def _is_held(self, command: str) -> bool:
         header = self.document.header
-        waits = any(item["id"] == command for item in header["queue"])
+        queue = header["queue"]
+        waits = any(item["id"] == command and not item.get("placeless") for item in queue)
         return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
 
     def _hear_ask(self, event: Event) -> None:

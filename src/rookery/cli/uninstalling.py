@@ -41,6 +41,7 @@ OURS = {
     "player": "what the demo agent remembers",
     "run": "sockets",
     "slots": "places for workers",
+    "scratch": "folders of the moment",
     "places": "who works where",
     "cache": "a cache",
     "crash.log": "traces of errors",

@@ -16,7 +16,8 @@ def header_of(session: str) -> Json:
 
 def is_held(header: Json) -> bool:
     """The last turn did not end well: what waits is sent by hand."""
-    return header["state"] == "idle" and bool(header["queue"])
+    waits = [item for item in header["queue"] if not item.get("placeless")]
+    return header["state"] == "idle" and bool(waits)
 
 
 def strip(header: Json, width: int = 76) -> list[str]:
@@ -25,6 +26,14 @@ def strip(header: Json, width: int = 76) -> list[str]:
         cut(f"  {number}  {_words(item['prompt'])}", width)
         for number, item in enumerate(header["queue"], 1)
     ]
+
+
+def placeless() -> str:
+    """Of a prompt that no worker could be started for (row W9)."""
+    return (
+        "As many sessions are awake as may be (max_workers), and none is idle. The prompt is kept: "
+        "it waits its turn and starts by itself."
+    )
 
 
 def _words(prompt: list[Json]) -> str:

@@ -4,16 +4,18 @@ design)."""
 import os
 
 from rookery import paths
-from rookery.client import guard
+from rookery.client import attach, guard
 from rookery.client.create import write_head
+from rookery.client.damage import loss
 from rookery.core import commands, kept_asks, loose
 from rookery.core.asks import Refusal
 from rookery.core.events import Draft, Event, Json
+from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
 from rookery.log.store import Writer
 
 MOST = 256 * 1024
-"""Bytes of a prompt; none is taken while nobody is awake."""
+"""Bytes of a prompt that waits for a worker."""
 
 
 def bury(directory: str) -> list[Event]:
@@ -24,7 +26,7 @@ def bury(directory: str) -> list[Event]:
     """
     writer = Writer.open(directory)
     try:
-        drafts = post_mortem(writer.header)
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         return _append(directory, writer, drafts) if drafts else []
     finally:
         writer.close()
@@ -35,22 +37,25 @@ def carry_out(directory: str, command: Json, by: str) -> None:
     meanwhile."""
     writer = Writer.open(directory)
     try:
-        drafts = post_mortem(writer.header)
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         if drafts:
             _append(directory, writer, drafts)
         drafts = []
         if writer.knows(command["id"]) is None:
-            drafts = _outcome(directory, writer.header, command, by)
+            drafts = _outcome(directory, writer, command, by)
             _append(directory, writer, drafts)
     finally:
         writer.close()
 
 
-def _outcome(directory: str, header: Json, command: Json, by: str) -> list[Draft]:
+def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Draft]:
     """What it does; its own outcome is the last one."""
+    header = writer.header
     refusal = commands.check(command, MOST) or _from_agent(directory, command)
     if refusal is None and command["do"] == "switch":
         refusal = _check_successor(directory, header, command)
+    if refusal is None and command["do"] in ("prompt", "queue"):
+        command, refusal = _queued(directory, writer, command)
     if refusal is not None:
         said = {"reason": refusal.reason, "message": refusal.message}
         rejected = {"sessionUpdate": "_rejected", "command": command["do"], **said}
@@ -61,6 +66,24 @@ def _outcome(directory: str, header: Json, command: Json, by: str) -> list[Draft
     update = commands.offline(command, header)
     assert update is not None
     return [*kept_asks.forgotten(header, update), Draft(update, command["id"], by)]
+
+
+def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusal | None]:
+    """A prompt that waits for a worker, or a change of one: its files are kept in the log, as a
+    worker does it."""
+    queue = writer.header["queue"]
+    if command["do"] == "prompt" and len(queue) >= Policy().queue_most:
+        words = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
+        return command, Refusal("queue_full", words)
+    if command["do"] == "queue" and command.get("item") not in [item["id"] for item in queue]:
+        return command, Refusal("not_queued", "That prompt is not in the queue any more.")
+    if "prompt" not in command:
+        return command, None
+    try:
+        blocks = attach.taken_up(directory, writer, command["prompt"])
+    except ValueError as error:
+        return command, Refusal("bad_attachment", str(error))
+    return {**command, "prompt": blocks}, None
 
 
 def _from_agent(directory: str, command: Json) -> Refusal | None:
@@ -89,7 +112,7 @@ def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
     or when another has come."""
     writer = Writer.open(directory, wait=wait)
     try:
-        _append(directory, writer, [*post_mortem(writer.header), draft])
+        _append(directory, writer, [*loss(directory, writer), *post_mortem(writer.header), draft])
     finally:
         writer.close()
 

@@ -5,10 +5,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import paths
+from rookery.core import loose
 from rookery.core.events import Json
+from rookery.log.store import Writer
 
 MOST = 8
 LARGEST = 10 * 1024 * 1024
@@ -75,6 +78,44 @@ def lay(directory: str, data: bytes) -> str:
     paths.make_private(place)
     paths.write_atomic(os.path.join(place, name), data)
     return name
+
+
+def taken_up(directory: str, writer: Writer, blocks: Sequence[Json]) -> list[Json]:
+    """The blocks, with the files that were laid beside the log as blobs of it: what whoever writes
+    the log makes of a prompt. Raises ValueError, and LogError where the disk is full."""
+    return [_taken_up(directory, writer, block) for block in blocks]
+
+
+def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
+    resource = loose.mapping(block, "resource")
+    staged = loose.text(block, "staged") or loose.text(resource, "staged")
+    if not staged:
+        return block
+    data = _found(directory, writer, staged)
+    blob = writer.put_blob(data)
+    with suppress(OSError):  # whoever sends it again finds it in the log
+        os.unlink(os.path.join(directory, paths.STAGED, staged))
+    if resource:
+        rest = {key: value for key, value in resource.items() if key != "staged"}
+        return {**block, "resource": {**rest, "kept": blob, "bytes": len(data)}}
+    rest = {key: value for key, value in block.items() if key != "staged"}
+    return {**rest, "blob": blob, "bytes": len(data)}
+
+
+def _found(directory: str, writer: Writer, name: str) -> bytes:
+    if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
+        raise ValueError("An attachment is named by the hash of its bytes.")
+    try:
+        with open(os.path.join(directory, paths.STAGED, name), "rb") as file:
+            data = file.read()
+    except OSError:
+        found = writer.blob(name)
+        if found is None:
+            raise ValueError("An attachment of this prompt is not there.") from None
+        return found
+    if hashlib.sha256(data).hexdigest() != name:
+        raise ValueError("An attachment of this prompt is damaged.")
+    return data
 
 
 def _staged(directory: str, attachment: Attachment) -> Json:

@@ -3,8 +3,10 @@ W10, A1)."""
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 
 from rookery import config, paths, registry
 from rookery.client import choices, guard, in_force
@@ -16,6 +18,10 @@ from rookery.core.standing import CHOICES
 from rookery.core.unattended import Order
 from rookery.log.place import check_home
 from rookery.log.store import Writer
+
+UNFINISHED = ".new-"
+FORGOTTEN = 3600.0
+"""Seconds after which a session that was not finished is nobody's any more."""
 
 
 def create_session(  # noqa: PLR0913 - a session is made of all of these
@@ -40,8 +46,32 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     paths.ensure_home(home)
     check_home(home)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
-    session = paths.claim_session(home)
-    directory = paths.session_dir(home, session)
+    _sweep(home)
+    # Under another name until it is whole: nobody meets half of one, nor what a full disk left.
+    session = paths.claim_session(home, UNFINISHED)
+    directory = os.path.join(paths.sessions(home), UNFINISHED + session)
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, directory, ignore_errors=True)
+        _keep_surroundings(directory, agent, environment)
+        update: Json = {
+            "sessionUpdate": "_session",
+            "id": session,
+            "cwd": os.path.abspath(cwd),
+            "roots": [os.path.abspath(root) for root in roots],
+            "mcpServers": list(mcp_servers),
+            "agent": agent,
+            "argv": list(argv),
+            "created": time.time_ns() // 1_000_000,
+        }
+        update |= {"title": title} if title.strip() else {}
+        update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
+        _write_log(directory, _first_events(home, update, confirm, order))
+        os.rename(directory, paths.session_dir(home, session))
+        undo.pop_all()
+    return session
+
+
+def _keep_surroundings(directory: str, agent: str, environment: Mapping[str, str]) -> None:
     # Beside the log, not in it: keys are in there.
     absent = withheld(environment, own=agent == registry.OWN)
     surroundings: Json = {"environment": cleaned(environment, absent), "umask": _umask()}
@@ -49,35 +79,37 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         surroundings["withheld"] = absent
     secret = json.dumps(surroundings).encode("ascii")
     paths.write_atomic(os.path.join(directory, paths.ENVIRONMENT), secret, 0o600)
-    update: Json = {
-        "sessionUpdate": "_session",
-        "id": session,
-        "cwd": os.path.abspath(cwd),
-        "roots": [os.path.abspath(root) for root in roots],
-        "mcpServers": list(mcp_servers),
-        "agent": agent,
-        "argv": list(argv),
-        "created": time.time_ns() // 1_000_000,
-    }
-    drafts = [Draft(update)]
+
+
+def _first_events(home: str, update: Json, confirm: str, order: Order | None) -> list[Draft]:
     if order is not None:
-        update |= order.update()
-    elif confirm:
-        update["confirm"] = confirm
-    else:
-        update |= default_confirm(home)
-        if held := choices.drop(home):
-            drafts.append(_notice(choices.dropped(held, update["confirm"])))
-    if title.strip():
-        update["title"] = title
-    update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
+        return [Draft(update | order.update())]
+    if confirm:
+        return [Draft(update | {"confirm": confirm})]
+    update = update | default_confirm(home)
+    held = choices.drop(home)
+    told = [_notice(choices.dropped(held, update["confirm"]))] if held else []
+    return [Draft(update), *told]
+
+
+def _write_log(directory: str, drafts: list[Draft]) -> None:
     writer = Writer.open(directory, create=True)
     try:
         events = writer.append(drafts, full=True)
         write_head(directory, writer.header, events[-1].seq, events[-1].at)
     finally:
         writer.close()
-    return session
+
+
+def _sweep(home: str) -> None:
+    """Remove what was begun long ago by a process that was killed at it."""
+    place = paths.sessions(home)
+    for name in os.listdir(place):
+        if name.startswith(UNFINISHED):
+            left = os.path.join(place, name)
+            with suppress(OSError):
+                if time.time() - os.stat(left).st_mtime > FORGOTTEN:
+                    shutil.rmtree(left)
 
 
 def default_confirm(home: str) -> Json:

@@ -26,8 +26,11 @@ ANSWER = 5.0
 def say_farewell(home: str, session: str) -> str:
     """What came of it, for whoever looks for a fault; "" where no agent knows the session."""
     directory = paths.session_dir(home, session)
-    with Reader.open(directory) as log:
-        header = log.header_before(log.turns() + 1)
+    try:
+        with Reader.open(directory) as log:
+            header = log.header_before(log.turns() + 1)
+    except LogError as error:
+        return f"its agents could not be looked up: {error}"
     if header["agentSession"] is None:
         return ""
     awake = connectable(paths.socket_path(directory))
@@ -41,6 +44,11 @@ def say_farewell(home: str, session: str) -> str:
         return f"{header['agent']} was not told in time"
     except (Rejected, Refused, Trouble, StartError, LogError, OSError) as error:
         return f"{header['agent']} could not be told: {error}"
+
+
+def went_wrong(said: str) -> bool:
+    """Whether an agent may still keep what it should have forgotten."""
+    return "could not be" in said or "was not told in time" in said
 
 
 def can_delete(header: Json) -> bool:

@@ -13,9 +13,11 @@ from rookery.client import in_force
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
 from rookery.client.seen import seen
-from rookery.client.start import connectable
+from rookery.client.start import connectable, listener
+from rookery.core import loose
 from rookery.core.events import Json
 from rookery.core.fleet import head_of, is_sound, is_unread
+from rookery.core.header import EMPTY
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -91,15 +93,39 @@ def _rebuilt(directory: str) -> Json | None:
 
 def _after_death(directory: str) -> Json | None:
     """Looking at a list is enough to find out that a worker died in mid-turn (row W8)."""
-    with suppress(Busy, LogError):
+    with suppress(Busy, LogError, OSError):  # the last: of a home that can only be read
         bury(directory)
     return paths.read_json(os.path.join(directory, paths.HEAD))
+
+
+def unreadable(home: str) -> list[Json]:
+    """The heads of sessions that no list can tell of, since neither their log nor their head can be
+    read."""
+    try:
+        names = os.listdir(paths.sessions(home))
+    except OSError:
+        return []
+    found = []
+    for name in filter(paths.is_id, names):
+        directory = paths.session_dir(home, name)
+        if os.path.isdir(directory) and head_of_session(home, name) is None:
+            found.append(_stand_in(directory, name))
+    return found
+
+
+def _stand_in(directory: str, name: str) -> Json:
+    at = 0
+    with suppress(OSError):
+        at = int(os.stat(directory).st_mtime * 1000)
+    head = head_of({**EMPTY, "id": name, "created": at, "since": at}, 0, at)
+    awake = connectable(paths.socket_path(directory))
+    return head | {"awake": awake, "worker": None, "unread": False, "damaged": True}
 
 
 def find(home: str, name: str) -> str:
     """The session with that id, unique prefix of one, or title. Raises UnknownSession,
     Ambiguous."""
-    known = heads(home)
+    known = [*heads(home), *unreadable(home)]
     if any(head["id"] == name for head in known):
         return name
     lowered = name.lower()
@@ -123,10 +149,7 @@ def kill(home: str, session: str) -> None:
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
     lock = lock_path(directory)
     if is_held(lock):
-        pid, start = worker.get("pid"), worker.get("start")
-        if isinstance(pid, int) and isinstance(start, str):
-            # The warden, seeing its worker die, ends everything below it.
-            tree.kill([tree.Process(pid, start)])
+        pid = _kill_worker(directory, worker)
         until = time.monotonic() + ENDS
         while is_held(lock) and time.monotonic() < until:
             time.sleep(0.01)
@@ -134,10 +157,23 @@ def kill(home: str, session: str) -> None:
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     tree.sweep(session)
     _note_end(home, directory, worker)
-    with Reader.open(directory) as log:
-        header = log.header_before(log.turns() + 1)
-    if left_open(header):
-        bury(directory)
+    with suppress(Busy, LogError, OSError):  # damaged, or on a full disk: it is ended all the same
+        with Reader.open(directory) as log:
+            header = log.header_before(log.turns() + 1)
+        if left_open(header):
+            bury(directory)
+
+
+def _kill_worker(directory: str, worker: Json) -> int:
+    """Its pid. worker.json may be of an earlier one, where the disk was full."""
+    found = tree.Process(loose.integer(worker, "pid") or 0, loose.text(worker, "start"))
+    if not tree.alive(found.pid, found.start):
+        pid = listener(paths.socket_path(directory))
+        found = tree.Process(pid, tree.start_time(pid) or "")
+    if found.pid and found.start:
+        # The warden, seeing its worker die, ends everything below it.
+        tree.kill([found])
+    return found.pid
 
 
 def _note_end(home: str, directory: str, worker: Json) -> None:
@@ -156,12 +192,14 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     then the agents that it had before. `stays` hears of what could not be deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
-    from rookery.client.farewell import say_farewell
+    from rookery.client.farewell import say_farewell, went_wrong
     from rookery.client.forgetting import forget, kept_of, strike
 
     directory = paths.session_dir(home, session)
     kept = kept_of(directory)
     said = say_farewell(home, session)
+    if went_wrong(said):
+        stays(said)
     until = time.monotonic() + ENDS
     while said and is_held(lock_path(directory)) and time.monotonic() < until:
         time.sleep(0.01)  # it ends by itself now, and what it started with it

@@ -15,12 +15,13 @@ from itertools import chain
 
 from rookery import paths
 from rookery.build import build
-from rookery.client import guard
+from rookery.client import bell, guard
 from rookery.client.asleep import bury, carry_out, left_open, lock_path
-from rookery.client.start import StartError, reach_worker
+from rookery.client.eviction import make_room
+from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import commands, rest
 from rookery.core.events import Event, Json, event_from_json, kind_of, loads
-from rookery.log.errors import Busy, StoreError
+from rookery.log.errors import Busy, Full, StoreError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
 from rookery.wire import frames
@@ -50,6 +51,13 @@ class Rejected(Exception):
 
 class Trouble(Exception):
     """The worker cannot write; what it was told waits until it can."""
+
+    def __init__(self, why: str, command: str) -> None:
+        what = "prompt" if command == "prompt" else f"command ({command})"
+        super().__init__(
+            f"The session's worker cannot write to its log: {why.rstrip('.')}. The {what} waits in "
+            "the worker and is carried out once there is room; do not send it again."
+        )
 
 
 class Refused(Exception):
@@ -215,7 +223,7 @@ class SessionClient:
         if is_held(lock_path(self.directory)):
             return
         if left_open(self._reader.header_before(self._reader.turns() + 1)):
-            with suppress(Busy, StoreError):  # on a full disk it is said later
+            with suppress(Busy, StoreError, OSError):  # on a full disk it is said later
                 bury(self.directory)
 
     # --- sending --------------------------------------------------------------------------------
@@ -243,14 +251,18 @@ class SessionClient:
             elif wake and not self._is_an_agents(command):
                 try:
                     starts = await self._start(starts)
-                except StartError:
-                    if command["do"] != "answer":
+                except StartError as error:
+                    wake = error.name == TOO_MANY and await asyncio.to_thread(
+                        make_room, self.home, self.session
+                    )
+                    if not wake and not self._is_kept(command, error):
                         raise
-                    wake = False  # it is kept: the next worker passes it on (row P9)
             else:
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
             outcome = outcome or self._reader.find(command["id"])
+        if outcome.update.get("placeless") is True:
+            bell.ring(self.home)
         self._stirred.set()
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)
@@ -277,6 +289,13 @@ class SessionClient:
     def _is_an_agents(self, command: Json) -> bool:
         """No worker is started for what it would refuse."""
         return commands.is_guarded(command) and guard.of_an_agent(self.home)
+
+    @staticmethod
+    def _is_kept(command: Json, error: StartError) -> bool:
+        """Whether it waits in the log for the next worker: an answer does (row P9), and a prompt
+        where no more may be awake (row W9)."""
+        waits = command["do"] == "prompt" and error.name in (TOO_MANY, STARTING)
+        return command["do"] == "answer" or waits
 
     def _is_worth_a_worker(self, command: Json) -> bool:
         """An answer is, where its ask is still open."""
@@ -323,6 +342,8 @@ class SessionClient:
                         case ("welcome" | "behind" | "lagged", _):
                             if (found := self._reader.find(command["id"])) is not None:
                                 return found
-                        case ("trouble", {"message": message}):
-                            raise Trouble(str(message))
+                        case ("trouble", {"message": message, **rest}):
+                            full = rest.get("reason") == Full.__name__
+                            why = "the disk is full" if full else str(message)
+                            raise Trouble(why, str(command["do"]))
         return None

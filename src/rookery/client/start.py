@@ -20,6 +20,7 @@ import rookery
 from rookery import paths
 from rookery.client import slots
 from rookery.client.turnover import turn_over
+from rookery.wire.credentials import peer_of
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -31,6 +32,10 @@ MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "419430
 to itself it keeps them from the second one on, and one line of 10 MiB costs 50 for ever."""
 
 
+TOO_MANY, STARTING = "too_many", "starting"
+"""Names of errors that pass: no more workers may be awake; too many start."""
+
+
 class Started(NamedTuple):
     socket: str
     pid: int
@@ -39,8 +44,8 @@ class Started(NamedTuple):
 class StartError(Exception):
     """The worker did not start: `name` for programs, `message` for people.
 
-    Names of ours: no_session, spawn, died, timeout, garbled, too_many. All others are the worker's
-    own word (too_many, too: no more may be awake).
+    Names of ours: no_session, spawn, died, timeout, garbled, starting (too many are). All others
+    are the worker's own word; too_many: no more may be awake.
     """
 
     def __init__(self, name: str, message: str) -> None:
@@ -71,6 +76,18 @@ def connectable(socket_path: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def listener(socket_path: str) -> int:
+    """The process of ours that listens there; 0: none, or it is not told."""
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(socket_path)
+            user, pid = peer_of(probe)
+        except OSError:
+            return 0
+    return pid if user == os.geteuid() else 0
 
 
 def reach_worker(
@@ -113,7 +130,7 @@ def start_worker(
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
     except slots.Full as full:
         words = f"{full.most} workers are starting already; try again in a moment."
-        raise StartError("too_many", words) from None
+        raise StartError(STARTING, words) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
     started = _understand(line, directory)

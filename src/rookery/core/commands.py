@@ -32,6 +32,9 @@ WAKES = frozenset({"prompt", "queue", "start", "restart", "answer", "settings"})
 
 LONGEST_TITLE = 200
 
+CHANGES = ("edit", "move", "remove")
+"""Of what waits in the queue, that need no worker."""
+
 SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
 """Of what is ours to set: `default` leaves it to the configuration."""
 
@@ -100,6 +103,8 @@ def wakes(command: Json) -> bool:
     give it up, is not."""
     if command["do"] == "answer" and (command.get("defer") or command.get("cancel")):
         return False
+    if command["do"] == "queue" and command.get("op") in CHANGES:
+        return False  # else what waits for a worker would be sent by it
     return command["do"] in WAKES or offline(command) is None
 
 
@@ -169,6 +174,12 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
     match command.get("do"):
+        case "prompt":  # no more workers may be awake: it waits for one (row W9)
+            item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
+            return {"sessionUpdate": "_queue", **item, "placeless": True}
+        case "queue" if command.get("op") in CHANGES:
+            given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
+            return {"sessionUpdate": "_queue", **given, "id": loose.text(command, "item")}
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
         case "archive" | "unarchive" | "snooze":

@@ -7,7 +7,18 @@ from rookery.core.events import Json
 from rookery.core.header import EMPTY
 from rookery.core.kept_asks import unanswered
 
-ORDER = {"needs-you": 0, "failed": 1, "running": 2, "idle": 3, "asleep": 4}
+ORDER = {
+    "needs-you": 0,
+    "damaged": 1,
+    "failed": 1,
+    "running": 2,
+    "waiting": 3,
+    "idle": 4,
+    "asleep": 5,
+}
+
+LATER = ("waiting",)
+"""Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
 """Where people call a state otherwise than programs do."""
@@ -43,6 +54,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "asks": unanswered(header),
         "news": header["news"],
         "queue": len(header["queue"]),
+        "waiting": any(item.get("placeless") for item in header["queue"]),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "usage": header["usage"],
         "rateLimited": header["rateLimit"] is not None,
@@ -55,9 +67,10 @@ def head_of(header: Json, seq: int, at: int) -> Json:
 def is_sound(head: Json) -> bool:
     """Whether a head that was read from a file has all that lists rely on, each of its type. A head
     is only a fold: one that is not sound is folded again."""
-    pattern = head_of(EMPTY, 0, 0)
+    pattern = {key: value for key, value in head_of(EMPTY, 0, 0).items() if key not in LATER}
     return head.get("v") == pattern["v"] and all(
-        isinstance(head.get(key), type(value)) for key, value in pattern.items()
+        isinstance(head.get(key), dict | None if value is None else type(value)) and key in head
+        for key, value in pattern.items()
     )
 
 
@@ -77,13 +90,17 @@ def is_unread(head: Json, seen: int) -> bool:
 
 
 def state_of(head: Json, *, awake: bool) -> str:
-    """One word for a list: needs-you, failed, running, idle or asleep."""
+    """One word for a list: needs-you, failed, running, waiting, idle or asleep; or damaged."""
+    if head.get("damaged"):  # of a stand-in: nothing else is known
+        return "damaged"
     if head["asks"]:  # also asleep: an answer wakes it
         return "needs-you"
     if head["state"] != "idle":
         return "running" if awake else "failed"
     if awake and is_judged(head):
         return "running"
+    if head.get("waiting") and not awake:  # the head of an earlier build has none
+        return "waiting"
     if head["reason"] in (
         "failed",
         "agent_exited",

@@ -28,7 +28,7 @@ from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 5
+VERSION = 6
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 
 PLAN_KEPT = 1000
@@ -184,8 +184,15 @@ def _turn(header: Json, event: Event) -> Json:
 
 
 def _queue(header: Json, event: Event) -> Json:
-    queue = listed(header["queue"], event.update)
-    return {} if queue is None else {"queue": queue}
+    update = event.update
+    queue = listed(header["queue"], update)
+    changes: Json = {} if queue is None else {"queue": queue}
+    if update.get("placeless") is True:  # as a prompt that begins a turn at once
+        changes |= {"archived": False} if header["archived"] else {}
+        changes |= {"snoozed": 0} if header["snoozed"] else {}
+        if "prompt" not in header["titles"]:
+            changes |= _titled(header, "prompt", words_of(loose.sequence(update, "prompt")))
+    return changes
 
 
 # --- the agent ---------------------------------------------------------------------------------

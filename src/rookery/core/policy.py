@@ -35,7 +35,7 @@ class Policy(NamedTuple):
     """And once usage with cost has arrived, from an agent that sends it last."""
     off_protocol_grace: float = 1800.0
     """The least grace while work goes on off the protocol."""
-    idle_stop_secs: float = 0.0
+    idle_stop_secs: float = 1800.0
     """With nothing to do for so long, the worker stops; 0: never."""
     abandoned_after: float = 48 * 3600.0
     """With nobody attached and no event for so long, it stops, also in mid-turn."""

@@ -14,6 +14,8 @@ class Queued(NamedTuple):
     prompt: list[Json]
     steering: bool = False
     """It was offered to the running turn; whether the agent takes it is not known yet."""
+    placeless: bool = False
+    """It came while no more workers might be awake: the next one sends it at once (row W9)."""
 
 
 type Queue = tuple[Queued, ...]
@@ -62,12 +64,12 @@ def listed(queue: list[Json], update: Json) -> list[Json] | None:
     """A header's queue after a `_queue` event; None where that changes nothing."""
     name = loose.text(update, "id")
     rest = [item for item in queue if item["id"] != name]
-    item = {"id": name, "prompt": list(loose.mappings(update, "prompt"))}
+    item: Json = {"id": name, "prompt": list(loose.mappings(update, "prompt"))}
     match update.get("op"):
         case "add":
-            return [*rest, item]
+            return [*rest, item | ({"placeless": True} if update.get("placeless") is True else {})]
         case "edit" if len(rest) < len(queue):
-            return [item if old["id"] == name else old for old in queue]
+            return [old | item if old["id"] == name else old for old in queue]
         case "move" if len(rest) < len(queue):
             place = max(0, min(loose.integer(update, "to") or 0, len(rest)))
             same = [old for old in queue if old["id"] == name]

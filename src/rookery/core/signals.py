@@ -86,7 +86,9 @@ class Deferred(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """What the queue waited behind is gone."""
+    """What the queue waited behind is gone; `place`: what waited for a worker's place has one."""
+
+    place: bool = False
 
 
 class CancelWanted(NamedTuple):

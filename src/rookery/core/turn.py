@@ -58,6 +58,7 @@ __all__ = [
     "Effect",
     "EndAgent",
     "ForceWanted",
+    "Freed",
     "Input",
     "Orphaned",
     "Prompted",
@@ -121,7 +122,7 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, li
             ended, effects = _end(turn, "waiting", policy, detail="deferred")
             return ended, [*effects, EndAgent("deferred")]
         case Freed() if turn.phase == "idle":
-            return _drain(turn, policy)
+            return _drain(turn, policy, place=given.place)
         case Orphaned() | AskedAgain() | Deferred() | Freed():
             return turn, []
         case Prompted():
@@ -386,8 +387,9 @@ def _settled(turn: Turn) -> Turn:
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
 
 
-def _drain(turn: Turn, policy: Policy) -> tuple[Turn, list[Effect]]:
-    batch = queues.next_batch(turn.queue, policy.queue_drain)
+def _drain(turn: Turn, policy: Policy, *, place: bool = False) -> tuple[Turn, list[Effect]]:
+    ready = tuple(item for item in turn.queue if item.placeless or not place)
+    batch = queues.next_batch(ready, policy.queue_drain)
     if not batch:
         return turn, []
     names = tuple(item.id for item in batch)

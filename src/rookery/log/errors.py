@@ -11,6 +11,7 @@ LogError
     └── Full      because no space is left
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ def translated(error: sqlite3.Error, path: str) -> LogError:
     # Errors that Python's own layer raises carry no code.
     extended = getattr(error, "sqlite_errorcode", 0)
     code = extended & 0xFF
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path)):
         return Full(f"{path}: no space is left on the disk. Free some and try again.")
     if code == sqlite3.SQLITE_NOTADB:
         return NotALog(f"{path} is not a log of Rookery's. It was left as it was.")
@@ -82,3 +83,16 @@ def translated(error: sqlite3.Error, path: str) -> LogError:
     if extended == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
         return Repeated(f"{path} has an event with this cause already.")
     return StoreError(f"{path}: {error}")
+
+
+def _has_no_room(path: str) -> bool:
+    """On a full disk SQLite cannot make the file that it reads a WAL by, and calls that a fault."""
+    try:
+        found = os.statvfs(os.path.dirname(path))
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < LEAST
+
+
+LEAST = 64 * 1024
+"""Bytes that are needed to open a log."""

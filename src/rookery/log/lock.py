@@ -19,6 +19,8 @@ from rookery.log.errors import Busy
 
 __all__ = ["Busy", "Lock", "is_held"]
 
+LOCK_FILE = "lock"
+
 PAUSE = 0.01
 """Seconds between two tries: a probing reader holds the lock for microseconds."""
 

@@ -1,7 +1,9 @@
-"""Where a home may lie: `flock` and the shared memory of a WAL do not hold across a network."""
+"""Where a home may lie: `flock` and the shared memory of a WAL do not hold across a network; and
+how a log is read where nothing can be written."""
 
 import os
 import sys
+from contextlib import suppress
 
 from rookery.log.errors import BadPlace
 
@@ -14,6 +16,10 @@ fuse.glusterfs fuse.rclone fuse.s3fs fuse.goofys fuse.gcsfuse fuse.vmhgfs-fuse f
 fuse.juicefs fuse.mfs
 """
 REFUSED = frozenset(_NAMES.split())
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 type Mount = tuple[str, str]
 """Where, and the type of file system."""
@@ -36,6 +42,25 @@ def check_home(path: str, table: str | None = None) -> None:
         "cannot be kept from writing to one session. Set ROOKERY_HOME to a directory on a local "
         "disk."
     )
+
+
+def has_wal(path: str) -> bool:
+    """Whether part of a log still lies in its WAL."""
+    with suppress(OSError):
+        return os.path.getsize(f"{path}-wal") > 0
+    return False
+
+
+def copied(path: str) -> "TemporaryDirectory[str]":
+    """The log with its WAL, in a directory where SQLite can make what it needs to read that."""
+    import shutil
+    from tempfile import TemporaryDirectory
+
+    copy = TemporaryDirectory(prefix="rookery-log-")
+    with suppress(OSError):
+        for name in (path, f"{path}-wal"):
+            shutil.copyfile(name, os.path.join(copy.name, os.path.basename(name)))
+    return copy
 
 
 def parse(table: str) -> list[Mount]:

@@ -7,13 +7,18 @@ here fetches all that it asked for. What one call returns is of one moment of th
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, Self
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.events import Event, Json
 from rookery.log import headers, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
+from rookery.log.lock import LOCK_FILE, is_held
+from rookery.log.place import copied, has_wal
 from rookery.log.rows import events_of, text_to_store
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 __all__ = ["NoSession", "NotALog", "Reader", "StoreError", "TooNew"]
 
@@ -24,26 +29,51 @@ LAST = 2**63 - 1
 class Reader:
     """Get one from `open`. For one thread at a time."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection, columns: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        columns: tuple[str, ...],
+        still: object = None,
+        copy: "TemporaryDirectory[str] | None" = None,
+    ) -> None:
         self.path = path
-        self._connection = connection
+        self._link = connection
         self._columns = columns
-        self._select = f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
+        self._still = still
+        """How the files stood, where they are read as if nobody changed them; None: they are not"""
+        self._copy = copy
+        """Where they are read instead."""
+        self._select = f"SELECT {', '.join(self._columns)} FROM event"  # noqa: S608 — our own names
 
     @classmethod
     def open(cls, directory: str, *, form: schema.Schema = schema.SCHEMA) -> "Reader":
         """Raises NoSession, NotALog, TooNew."""
         path = os.path.join(os.path.abspath(directory), schema.FILE)
         schema.look(path, form)
-        with failures(path):
-            connection = schema.connect(path, "mode=ro")
-            with ExitStack() as undo:
-                undo.callback(connection.close)
-                connection.execute("PRAGMA query_only=1")
-                schema.known(path, schema.version_of(connection, path), form)
-                reader = cls(path, connection, schema.readable_columns(connection))
-                undo.pop_all()
-                return reader
+        try:
+            return cls(path, *_connected(path, path, form))
+        except StoreError:
+            # SQLite makes a file beside a log to read it. Where it cannot (a read-only mount, a
+            # full disk), a log without a WAL needs none, and one with a WAL is read from a copy.
+            still = _standing(path)
+            if still is None:
+                raise
+            if not has_wal(path):
+                return cls(path, *_connected(path, path, form, immutable=True), still)
+        copy = copied(path)
+        place = os.path.join(copy.name, schema.FILE)
+        return cls(path, *_connected(path, place, form), still, copy)
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """One to files that stood still is made anew once they do not any more."""
+        old = self._still is not None and not self._link.in_transaction
+        if old and _standing(self.path) != self._still:
+            connection, _ = _connected(self.path, self.path, schema.SCHEMA)
+            self._link.close()
+            self._link, self._still = connection, None
+        return self._link
 
     def last_seq(self) -> int:
         with failures(self.path):
@@ -90,8 +120,19 @@ class Reader:
         with failures(self.path):
             return headers.blob(self._connection, name)
 
+    def damage(self) -> str:
+        """The first fault of the file, every page of which is read; "": it is sound."""
+        try:
+            with failures(self.path):
+                rows = self._connection.execute("PRAGMA quick_check(1)").fetchall()
+        except StoreError as error:
+            return str(error)
+        return "" if rows[:1] == [("ok",)] else f"{self.path} is damaged ({rows[0][0]})."
+
     def close(self) -> None:
-        self._connection.close()
+        self._link.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -116,3 +157,29 @@ class Reader:
                 yield
             finally:
                 self._connection.execute("ROLLBACK")
+
+
+def _connected(
+    path: str, place: str, form: schema.Schema, *, immutable: bool = False
+) -> tuple[sqlite3.Connection, tuple[str, ...]]:
+    """A connection to the log at `place`, which is called `path` in errors; and its columns."""
+    with failures(path), ExitStack() as undo:
+        connection = schema.connect(place, "mode=ro&immutable=1" if immutable else "mode=ro")
+        undo.callback(connection.close)
+        connection.execute("PRAGMA query_only=1")
+        schema.known(path, schema.version_of(connection, path), form)
+        columns = schema.readable_columns(connection)
+        undo.pop_all()
+        return connection, columns
+
+
+def _standing(path: str) -> object:
+    """How the files of a log stand; None while somebody writes."""
+    if is_held(os.path.join(os.path.dirname(path), LOCK_FILE)):
+        return None
+    found: list[tuple[int, int]] = []
+    for name in (path, f"{path}-wal"):
+        with suppress(OSError):
+            state = os.stat(name)
+            found.append((state.st_size, state.st_mtime_ns))
+    return found

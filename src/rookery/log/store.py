@@ -26,12 +26,10 @@ from rookery.log.errors import (
     TooNew,
     failures,
 )
-from rookery.log.lock import Lock
+from rookery.log.lock import LOCK_FILE, Lock
 from rookery.log.rows import INSERT, Row, row_of, text_to_store, update_of
 
 __all__ = ["Busy", "Full", "NoSession", "NotALog", "Repeated", "StoreError", "TooNew", "Writer"]
-
-LOCK_FILE = "lock"
 
 SETTINGS = """
 PRAGMA synchronous=NORMAL;

@@ -88,7 +88,7 @@ class Queue(LineWidget):
             words = clean_line(words_of(loose.sequence(item, "prompt")))
             here = self.has_focus and place == self.at
             line: Line = [("▌" if here else " ", look.accent)]
-            state = "held" if self.held else "waits"
+            state = "held" if self.held and not item.get("placeless") else "waits"
             line += [(f"{place + 1} {state}  ", look.needs)]
             line.append((words, look.ink if here else look.soft))
             found.append(line)

@@ -194,6 +194,7 @@ class Room:
     # --- the fleet -----------------------------------------------------------------------------
 
     async def _watch_fleet(self) -> None:
+        from rookery.client.bell import look_after
         from rookery.client.fleet import heads
         from rookery.core.fleet import fleet_block, in_order, is_hidden
 
@@ -201,6 +202,7 @@ class Room:
         while True:
             began = time.monotonic()
             found = await asyncio.to_thread(heads, self.home)
+            await asyncio.to_thread(look_after, self.home, found)
             now = time.time() * 1000
             blocks = [
                 fleet_block(head, awake=head["awake"]) for head in found if not is_hidden(head, now)

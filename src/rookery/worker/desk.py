@@ -1,12 +1,10 @@
 """The worker's counter for commands: each leaves exactly one event that has its id as its cause."""
 
-import hashlib
 import os
 from collections.abc import Callable
-from contextlib import suppress
 
-from rookery import confirmed, paths
-from rookery.client import in_force
+from rookery import confirmed
+from rookery.client import attach, in_force
 from rookery.config import ConfigError
 from rookery.core import asks as ask_rules
 from rookery.core import (
@@ -106,7 +104,7 @@ class Desk:
                 if refusal is not None:
                     self._reject(command, refusal, by)
             case "stop" if command.get("idle") is True:
-                self._stop_idle(name, by)
+                self._stop_idle(name, by, room=command.get("room") is True)
             case "stop":
                 self._stop("stop", name, by)
 
@@ -137,44 +135,10 @@ class Desk:
         one of them is no good, and the command was rejected."""
         blocks = [each for each in loose.sequence(command, "prompt") if isinstance(each, dict)]
         try:
-            return [self._kept_block(block) for block in blocks]
+            return attach.taken_up(self._directory, self._engine.journal.writer, blocks)
         except (ValueError, LogError) as error:  # the latter: a full disk
             self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
             return None
-
-    def _kept_block(self, block: Json) -> Json:
-        """Raises ValueError."""
-        resource = loose.mapping(block, "resource")
-        staged = loose.text(block, "staged") or loose.text(resource, "staged")
-        if not staged:
-            return block
-        data = self._take_staged(staged)
-        blob = self._engine.journal.writer.put_blob(data)
-        with suppress(OSError):
-            os.unlink(os.path.join(self._directory, paths.STAGED, staged))
-        with suppress(OSError):  # whoever sends it again finds it in the log
-            os.unlink(os.path.join(self._directory, paths.STAGED, staged))
-        if resource:
-            rest = {key: value for key, value in resource.items() if key != "staged"}
-            return {**block, "resource": {**rest, "kept": blob, "bytes": len(data)}}
-        rest = {key: value for key, value in block.items() if key != "staged"}
-        return {**rest, "blob": blob, "bytes": len(data)}
-
-    def _take_staged(self, name: str) -> bytes:
-        if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
-            raise ValueError("An attachment is named by the hash of its bytes.")
-        path = os.path.join(self._directory, paths.STAGED, name)
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError:
-            found = self._engine.journal.writer.blob(name)
-            if found is None:
-                raise ValueError("An attachment of this prompt is not there.") from None
-            return found
-        if hashlib.sha256(data).hexdigest() != name:
-            raise ValueError("An attachment of this prompt is damaged.")
-        return data
 
     def _queue(self, command: Json, by: str) -> None:
         place = loose.integer(command, "to") or 0
@@ -329,10 +293,12 @@ class Desk:
         if reason is not None and away and self._engine.turn.phase == "idle":
             self._stop(reason, None, by)
 
-    def _stop_idle(self, cause: str, by: str) -> None:
-        """For a worker of another build (row W7): a turn is never ended by it."""
-        if self._engine.turn.phase == "idle" and rest.is_idle(self._engine.header):
-            self._stop("stale", cause, by)
+    def _stop_idle(self, cause: str, by: str, *, room: bool) -> None:
+        """For a worker of another build, or where another session needs its place (rows W7, W9): a
+        turn is never ended by it, nor one that is to be resumed put off."""
+        waits = self._engine.resumes_at() is not None
+        if self._engine.turn.phase == "idle" and rest.is_idle(self._engine.header) and not waits:
+            self._stop("idle" if room else "stale", cause, by)
         else:
             self._done(cause, "stop", by, detail="busy")
 

@@ -216,7 +216,10 @@ class Engine:
 
 
 def _turn_of(header: Json) -> turns.Turn:
-    queue = tuple(Queued(item["id"], item["prompt"]) for item in header["queue"])
+    queue = tuple(
+        Queued(item["id"], item["prompt"], placeless=item.get("placeless") is True)
+        for item in header["queue"]
+    )
     held = bool(queue) and header["reason"] != "end_turn"
     resumed = loose.integer(header["rateLimit"], "resumed") or 0
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from rookery import paths
 from rookery.build import build
+from rookery.client import scratch
 from rookery.client.in_force import InForce
 from rookery.client.turnover import turn_over
 from rookery.core import critic, kept_asks, rest, supervision
@@ -58,6 +59,7 @@ class Host:
         self._rest = rest.Rest(event_at=now(), left_at=now())
         self._journal = Journal(writer, Chunks(config.policy.chunk_window), self._committed)
         home, socket = os.path.dirname(os.path.dirname(directory)), paths.socket_path(directory)
+        self._home = home
         self._clients = Clients(
             socket,
             home,
@@ -116,6 +118,7 @@ class Host:
         self._look_around()
         self._tell_settings()
         self._settle()  # for what a worker before this one waited for, and had asked
+        self._send_placeless()
         try:
             await self._stopped.wait()
         finally:
@@ -126,8 +129,24 @@ class Host:
             self._journal.commit()
             self._clients.close()
             self._neighbours.leave()
+            scratch.sweep(self._home)  # of our own agent, which may have been killed
             self._fence.close()
             self._records.note(ended=wall_clock())
+            self._drop_empty_logs()
+
+    def _drop_empty_logs(self) -> None:
+        """What neither we nor the agent wrote anything to (row A3)."""
+        for name in (paths.WORKER_LOG, paths.AGENT_LOG):
+            path = os.path.join(os.path.dirname(self._log), name)
+            with suppress(OSError):
+                if not os.path.getsize(path):
+                    os.unlink(path)
+
+    def _send_placeless(self) -> None:
+        """What came while no more workers might be awake (row W9), behind what is asked."""
+        if not kept_asks.away(self._journal.header):
+            self._engine.feed_turn(turns.Freed(place=True))
+            self._settle()
 
     def stop(self, reason: str) -> None:
         """End the turn, the agent and then this worker (row W4)."""

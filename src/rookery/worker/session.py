@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from rookery import config, paths
 from rookery.client import guard, slots
+from rookery.client.damage import loss
 from rookery.client.in_force import InForce
 from rookery.client.start import connectable
 from rookery.core.policy import Policy
@@ -34,6 +35,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     source = Source(home, policy)
     try:
         check_home(home)
+        paths.check_trust(home)
         settings = source.load()
         writer = _open(directory)
     except Busy as error:
@@ -50,9 +52,9 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     except slots.Unusable as error:
         return _refuse(ready, "slots", f"The worker finds no place: {error}.")
     finally:
-        writer.close()
         if slot is not None:
-            slot.release()
+            slot.release()  # before the lock: whoever sees that free finds a place
+        writer.close()
     return 0
 
 
@@ -101,7 +103,7 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]
         processes.sweep(session, keep_nonce=own)
-    drafts = post_mortem(writer.header)
+    drafts = [*loss(directory, writer), *post_mortem(writer.header)]
     if drafts:
         writer.append(drafts, full=True)
 

@@ -272,9 +272,9 @@ class Attached:
 
     async def _attempt(self, command: Json) -> Event | None:
         """Where nobody waits to hear why it failed: the session's log says how it went. What waits
-        in the queue is a worker's to change."""
+        in the queue is a worker's to send."""
         with suppress(*UNSENT):
-            event = await self.client.send(command, wake=command["do"] == "queue")
+            event = await self.client.send(command, wake=command.get("op") == "send")
             await self.reached(event.seq)
             return event
         return None

@@ -65,13 +65,46 @@ def secrets_in(value: object, *, named: bool = False) -> set[str]:
     return set()
 
 
+COLOUR = r"(?:(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)\[[0-9;:?]*[A-Za-z])*"
+"""Codes that a program sets between the letters it prints, as they are or as JSON has them."""
+
+_CODE = re.compile(r"\x1b|\\u001[bB]|\\x1[bB]|\\033")
+_COLOURS = re.compile(COLOUR)
+_BEGUN = re.compile(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)(?:\[[0-9;:?]*)?$|\\(?:u0?0?1?|x1?|03?)?$")
+"""One that is cut off at the end of a text."""
+
+CODES = 32
+"""Characters of colour codes for each letter: up to there, one that comes bit by bit is known."""
+
+
+class Pattern:
+    """Of the forms of all secrets. That with colour codes is slow, and needed where there are
+    any."""
+
+    def __init__(self, forms: frozenset[str]) -> None:
+        # The longest first: one secret may be the beginning of another.
+        self._words = sorted(forms, key=len, reverse=True)
+        self._plain = re.compile("|".join(map(re.escape, self._words)))
+        self._coloured: re.Pattern[str] | None = None
+
+    def of(self, text: str) -> re.Pattern[str]:
+        if not _CODE.search(text):
+            return self._plain
+        if self._coloured is None:
+            words = (COLOUR.join(map(re.escape, word)) for word in self._words)
+            self._coloured = re.compile("|".join(words))
+        return self._coloured
+
+
 class Redactor:
-    """Takes known secrets out of texts and of JSON, also as they look inside JSON."""
+    """Takes known secrets out of texts and of JSON: as they are written, also as they look inside
+    JSON and with colour codes between their letters. What is encoded otherwise, split over lines or
+    told in other words is not known here."""
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
         self._known: frozenset[str] = frozenset()
         self._forms: frozenset[str] = frozenset()
-        self._pattern: re.Pattern[str] | None = None
+        self._pattern: Pattern | None = None
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[Secret | str]) -> None:
@@ -82,16 +115,14 @@ class Redactor:
             return
         self._known = known
         self._forms = known | {json.dumps(text)[1:-1] for text in known}
-        # The longest first: one secret may be the beginning of another.
-        words = [re.escape(text) for text in sorted(self._forms, key=len, reverse=True)]
-        self._pattern = re.compile("|".join(words))
+        self._pattern = Pattern(self._forms)
 
     def in_pieces(self) -> "Pieces":
         """For a text that comes bit by bit, a secret perhaps cut in two."""
         return Pieces(self._pattern, self._forms)
 
     def text(self, text: str) -> str:
-        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+        return self._pattern.of(text).sub(HIDDEN, text) if self._pattern else text
 
     def json(self, value: Any) -> Any:
         """The same value, its texts and keys without secrets."""
@@ -111,7 +142,7 @@ class Pieces:
     """What could still grow into a secret is held back, and nothing else: the rest passes at
     once."""
 
-    def __init__(self, pattern: re.Pattern[str] | None, forms: frozenset[str]) -> None:
+    def __init__(self, pattern: Pattern | None, forms: frozenset[str]) -> None:
         self._pattern = pattern
         self._forms = forms
         self._begun_by = {form[0] for form in forms}
@@ -123,7 +154,7 @@ class Pieces:
         if self._pattern is None:
             return text
         shown, at, end = [], 0, self._open(text, 0)
-        for match in self._pattern.finditer(text):
+        for match in self._pattern.of(text).finditer(text):
             if match.start() >= end:
                 break
             shown += [text[at : match.start()], HIDDEN]
@@ -135,17 +166,24 @@ class Pieces:
     def flush(self) -> str:
         """What is held at the end of all."""
         held, self.held = self.held, ""
-        return self._pattern.sub(HIDDEN, held) if self._pattern else held
+        return self._pattern.of(held).sub(HIDDEN, held) if self._pattern else held
 
     def _open(self, text: str, least: int) -> int:
         """Where at its end, if anywhere, a secret may have begun."""
-        for at in range(max(least, len(text) - self._longest + 1), len(text)):
+        near = len(text) - self._longest + 1
+        if _has_code(text[-CODES * self._longest :]):
+            near = len(text) - CODES * self._longest
+        for at in range(max(least, near, 0), len(text)):
             if text[at] not in self._begun_by:
                 continue
-            begun = text[at:]
+            begun = _BEGUN.sub("", _COLOURS.sub("", text[at:]))
             if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
                 return at
         return len(text)
+
+
+def _has_code(text: str) -> bool:
+    return "\x1b" in text or "\\" in text
 
 
 KNOWN = Redactor()

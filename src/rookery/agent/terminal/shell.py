@@ -12,7 +12,6 @@ import select
 import shutil
 import struct
 import subprocess
-import tempfile
 import termios
 import threading
 import time
@@ -20,8 +19,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from rookery import paths
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.transcript import Transcript
+from rookery.client import scratch
 from rookery.processes import offspring
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process
@@ -121,7 +122,7 @@ class Shell:
         bash = self._path or shutil.which("bash", path=self._environment.get("PATH"))
         if bash is None:
             raise ShellEnded("There is no bash in PATH. Install bash to run commands.")
-        self._folder = tempfile.mkdtemp(prefix="rookery-shell-")
+        self._folder = scratch.folder(paths.home(), "shell-")
         setup_file = Path(self._folder, "setup")
         setup_file.write_text(setup)
         master, slave = os.openpty()

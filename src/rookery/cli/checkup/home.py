@@ -7,8 +7,10 @@ import tempfile
 from rookery import config, paths
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
 from rookery.client import in_force
+from rookery.client.damage import damage_of, way_out
 from rookery.core.environment import overriding
 from rookery.core.held_settings import WAITS
+from rookery.core.plain import count
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.processes import landlock
@@ -20,7 +22,23 @@ LEAST_PYTHON = (3, 12)
 def check(home: str) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
     rows = [_python(), _place(home), _writable(home), _settings(home), *_rules(home)]
-    return [*rows, _model(home), _sockets(home), _guard(home)]
+    return [*rows, _model(home), _sockets(home), _guard(home), *_sessions(home)]
+
+
+def _sessions(home: str) -> list[Row]:
+    """Every log is read whole."""
+    try:
+        names = sorted(filter(paths.is_id, os.listdir(paths.sessions(home))))
+    except OSError:
+        return []
+    found = {name: damage_of(paths.session_dir(home, name), whole=True) for name in names}
+    bad = {name: why for name, why in found.items() if why}
+    if names and not bad:
+        return [Row("sessions", OK, f"{count(len(names), 'log')}, all sound")]
+    return [
+        Row("sessions", NOT_OK, f"{name}: its log is not sound: {why} {way_out(home, name)}")
+        for name, why in bad.items()
+    ]
 
 
 def _python() -> Row:
@@ -33,7 +51,8 @@ def _python() -> Row:
 def _place(home: str) -> Row:
     try:
         check_home(home)
-    except BadPlace as error:
+        paths.check_trust(home)
+    except (BadPlace, paths.PathError) as error:
         return Row("disk", NOT_OK, str(error))
     return Row("disk", OK, "no network file system")
 

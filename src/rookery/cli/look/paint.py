@@ -9,6 +9,8 @@ SIGNS = {
     "stopped": ("■", "#"),
     "idle": ("○", "-"),
     "unread": ("●", "*"),
+    "damaged": ("✗", "!!"),
+    "waiting": ("◌", "~"),
     "asleep": ("·", "."),
     "thought": ("∴", "~"),
     "note": ("•", "*"),
@@ -26,6 +28,7 @@ SIGNS = {
 COLOURS = {
     "done": "32",
     "failed": "31",
+    "damaged": "31",
     "running": "36",
     "needs-you": "33",
     "stopped": "33",

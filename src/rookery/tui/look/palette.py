@@ -94,6 +94,7 @@ class Look:
             "needs-you": ("▲", self.needs),
             "stopped": ("■", self.soft),
             "idle": ("●", self.soft),
+            "waiting": ("◌", self.soft),
             "asleep": ("·", self.faint),
         }
 

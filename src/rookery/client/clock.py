@@ -1,0 +1,136 @@
+"""Wakes sessions that sleep and have something to do: a prompt that waits until one more worker may
+be awake (row W9), and one that met a rate limit, once that is lifted (row T11).
+
+A small detached process of a home, there only while something waits: whoever leaves something to
+wait starts it, and so does whoever lists the sessions and finds it missing. It decides nothing: a
+worker that it starts reads in its log what is to be done.
+"""
+
+import os
+import select
+import sys
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.client.bell import LOCK, PIPE, is_limited, resumption
+from rookery.client.eviction import make_room
+from rookery.client.fleet import heads
+from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
+from rookery.core.fleet import is_hidden
+from rookery.log.errors import Busy
+from rookery.log.lock import Lock
+
+LOOK = 1.0
+"""Seconds between two looks for a place: nothing tells when one comes free."""
+
+LONGEST = 60.0
+"""Seconds between two looks at the world's clock: it goes on while this machine sleeps."""
+
+TRIES = 5
+"""To wake a session whose worker does not start."""
+
+
+class Due(NamedTuple):
+    at: float
+    """Milliseconds of the epoch."""
+    session: str
+
+
+class Clock:
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._failed: dict[str, int] = {}
+        """How often the worker of a session did not start."""
+
+    def run(self) -> None:
+        """Until nothing waits any more."""
+        while True:
+            bell = _listen(os.path.join(self._home, paths.SLOTS, PIPE))
+            try:
+                while (due := self._due()) is not None:
+                    _await_ring(bell, due)
+            finally:
+                os.close(bell)
+            if self._due() is None:  # else somebody rang just before nobody listened
+                return
+
+    def _due(self) -> float | None:
+        """Wake what is due; the seconds until the next look, None: nothing waits."""
+        began, now = time.monotonic(), time.time() * 1000
+        known = heads(self._home)
+        awake = {head["id"] for head in known if head["awake"]}
+        waiting = [
+            Due(head["at"], head["id"])
+            for head in known
+            if head.get("waiting") and not head["asks"] and not is_hidden(head, now)
+            if not head["awake"]
+        ]
+        # Those awake, too: one that was told to stop may take a moment for it.
+        limited = [head["id"] for head in known if is_limited(head, now)]
+        found = [
+            Due(at, name) for name in limited if (at := resumption(self._home, name)) is not None
+        ]
+        pending = [due for due in (*sorted(waiting), *sorted(found)) if self._is_worth_a_try(due)]
+        if not pending:
+            return None
+        for due in pending:
+            if due.at <= now and due.session not in awake and not self._woken(due.session):
+                break  # no place for it, and none for those that came later
+        soonest = min(max(0.0, due.at - time.time() * 1000) / 1000 for due in pending)
+        took = time.monotonic() - began
+        return min(LONGEST, max(LOOK, soonest, 20 * took))
+
+    def _is_worth_a_try(self, due: Due) -> bool:
+        return self._failed.get(due.session, 0) < TRIES
+
+    def _woken(self, session: str) -> bool:
+        """False: no more may be awake now."""
+        while True:
+            try:
+                reach_worker(self._home, session)
+            except StartError as error:
+                if error.name == TOO_MANY and make_room(self._home, session):
+                    continue
+                if error.name in (TOO_MANY, STARTING):
+                    return False
+                self._failed[session] = self._failed.get(session, 0) + 1
+            return True
+
+
+def _listen(path: str) -> int:
+    with suppress(FileExistsError):
+        os.mkfifo(path, 0o600)
+    # For writing, too: else it is at its end whenever a writer has gone.
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _await_ring(bell: int, seconds: float) -> None:
+    poll = select.poll()
+    poll.register(bell, select.POLLIN)
+    if poll.poll(seconds * 1000):
+        with suppress(BlockingIOError):
+            os.read(bell, 4096)
+
+
+def main(home: str) -> int:
+    if os.fork():
+        return 0
+    os.setsid()
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
+        lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK))
+    except (Busy, OSError):  # another one is there, or the home is gone
+        return 0
+    try:
+        with suppress(OSError):
+            Clock(home).run()
+    finally:
+        lock.release()
+    return 0
+
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1]))

@@ -1,0 +1,268 @@
+"""Full, damaged and read-only disks, as a person meets them: what waits is said, what is broken can
+be removed, and what can be read is shown."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rookery import paths
+from rookery.client import fleet
+from rookery.client.session import Trouble
+from rookery.processes import tree
+from tests.cli.driving import ROOKERY, Running, made, play, rookery
+
+HELLO = {"text": "hello"}
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+
+
+def sessions(home: Path) -> list[str]:
+    return sorted(os.listdir(paths.sessions(str(home))))
+
+
+def folder(home: Path, session: str) -> Path:
+    return Path(paths.session_dir(str(home), session))
+
+
+def asleep(home: Path, session: str) -> None:
+    rookery("stop", session)
+    worker = json.loads((folder(home, session) / paths.WORKER).read_text())
+    assert not tree.wait_gone([tree.Process(worker["pid"], worker["start"])], 30.0)
+
+
+@contextmanager
+def mounted(place: Path, *words: str) -> Iterator[None]:
+    subprocess.run(["mount", *words, str(place)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture
+def small(home: Path) -> Iterator[Path]:
+    """The home on a disk of 3 MiB."""
+    home.mkdir(exist_ok=True)
+    with mounted(home, "-t", "tmpfs", "-o", "size=3m,mode=700", "none"):
+        yield home
+        for name in os.listdir(home / "sessions"):
+            if paths.is_id(name):
+                fleet.kill(str(home), name)
+
+
+def fill(home: Path) -> Path:
+    filler = home / "filler"
+    with filler.open("wb") as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+                file.flush()
+        except OSError:
+            pass
+    return filler
+
+
+# --- full ---------------------------------------------------------------------------------------
+
+
+@ROOT
+def test_I10_10_on_a_full_disk_a_prompt_waits_and_the_exit_code_says_so(small: Path) -> None:
+    session = made(HELLO)
+    filler = fill(small)
+    sent = rookery("prompt", session, play({"text": "after all"}))
+    assert sent.code == 5
+    assert "The prompt waits in the worker" in sent.err
+    assert "do not send it again" in sent.err
+    assert "try again" not in sent.err
+    assert rookery("show", session).code == 0
+    filler.unlink()
+    with Running("tail", session) as tail:
+        tail.read_until("\nafter all")
+    assert "5 waits for" in rookery("--help").out
+
+
+@ROOT
+def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> None:
+    """Also one whose worker finds no room to start: that is said as what it is."""
+    session = made(HELLO)
+    asleep(small, session)
+    fill(small)
+    refused = rookery("prompt", session, "hello")
+    assert refused.code == 1
+    assert "no space is left on the disk" in refused.err
+    removed = rookery("rm", "--yes", session)
+    assert (removed.code, sessions(small)) == (0, []), removed.err
+
+
+@ROOT
+@pytest.mark.parametrize("command", [("new",), ("run", "hello")])
+def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
+    small: Path, command: tuple[str, ...]
+) -> None:
+    session = made(HELLO)
+    fill(small)
+    refused = rookery(*command)
+    assert refused.code == 1
+    assert "No space is left" in refused.err or "no space is left" in refused.err
+    assert sessions(small) == [session]
+
+
+def test_I10_10_a_session_is_there_whole_or_not_at_all(home: Path) -> None:
+    """Where a disk fails at any byte of its making."""
+    made(HELLO)
+    before = sessions(home)
+    for most in (0, 500, 3000, 20_000, 60_000):
+        done = subprocess.run(
+            [*ROOKERY, "new", "--agent", "demo"],
+            capture_output=True,
+            check=False,
+            preexec_fn=lambda most=most: files_of_at_most(most),
+        )
+        if done.returncode:
+            assert sessions(home) == before
+        else:
+            before = sessions(home)
+            assert rookery("show", done.stdout.decode().strip()).code == 0
+
+
+def files_of_at_most(size: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_I10_10_what_a_killed_command_left_half_made_goes_with_the_next(home: Path) -> None:
+    session = made(HELLO)
+    half = Path(paths.sessions(str(home)), ".new-0123456789")
+    half.mkdir()
+    os.utime(half, (time.time() - 7200,) * 2)
+    assert rookery("ps").out.count("\n") == 2
+    other = rookery("new", "--agent", "demo").out.strip()
+    assert sessions(home) == sorted([session, other])
+
+
+def test_I10_10_trouble_is_told_of_every_command() -> None:
+    assert "The command (stop) waits in the worker" in str(Trouble("the disk is full", "stop"))
+
+
+# --- damaged ------------------------------------------------------------------------------------
+
+
+def damage(home: Path, session: str, how: str) -> None:
+    log = folder(home, session) / paths.LOG
+    match how:
+        case "garbage":
+            log.write_bytes(b"not a log at all" * 1000)
+        case "pages":
+            data = bytearray(log.read_bytes())
+            data[4096:] = b"\xff" * (len(data) - 4096)
+            log.write_bytes(data)
+        case "empty":
+            log.write_bytes(b"")
+        case "gone":
+            log.unlink()
+
+
+@pytest.mark.parametrize("with_head", [True, False])
+@pytest.mark.parametrize("how", ["garbage", "pages", "empty", "gone"])
+def test_I10_10_a_damaged_log_is_found_told_and_removed(
+    home: Path, how: str, with_head: bool
+) -> None:
+    session, sound = made(HELLO), made(HELLO)
+    asleep(home, session)
+    damage(home, session, how)
+    if not with_head:
+        (folder(home, session) / paths.HEAD).unlink()
+    listed = rookery("ps")
+    assert (listed.code, session in listed.out) == (0, True), listed.err
+    assert ("damaged" in listed.out) is not with_head
+    checked = rookery("doctor")
+    assert checked.code == 1
+    assert f"{session}: its log is not sound" in checked.out
+    assert ".recover" in checked.out
+    assert f"rookery rm {session}" in checked.out
+    assert sound not in checked.out
+    assert rookery("show", session).code == 1
+    assert rookery("kill", session).code == 0
+    assert session in rookery("prune", "--damaged").out
+    removed = rookery("prune", "--damaged", "--yes")
+    assert (removed.code, sessions(home)) == (0, [sound]), removed.err
+    assert rookery("doctor").out.count("not sound") == 0
+    fleet.kill(str(home), sound)
+
+
+@pytest.mark.parametrize("how", ["garbage", "gone"])
+def test_I10_10_a_damaged_session_is_named_by_its_id_and_deleted(home: Path, how: str) -> None:
+    session = made(HELLO)
+    asleep(home, session)
+    damage(home, session, how)
+    (folder(home, session) / paths.HEAD).unlink()
+    removed = rookery("rm", "--yes", session[:6])
+    assert (removed.code, sessions(home)) == (0, []), removed.err
+
+
+def test_I10_10_a_worker_of_a_damaged_log_is_killed(home: Path) -> None:
+    session = made({"text": "begun"})
+    worker = json.loads((folder(home, session) / paths.WORKER).read_text())
+    damage(home, session, "garbage")
+    killed = rookery("kill", session)
+    assert killed.code == 0, killed.err
+    assert not tree.alive(worker["pid"], worker["start"])
+
+
+def test_I10_10_a_lost_wal_is_said(home: Path) -> None:
+    """By every look, by doctor, and once in the log itself."""
+    session = made(HELLO)
+    asleep(home, session)
+    rookery("prompt", session, "--wait", play(HELLO))
+    worker = json.loads((folder(home, session) / paths.WORKER).read_text())
+    tree.kill([tree.Process(worker["pid"], worker["start"])])
+    assert not tree.wait_gone([tree.Process(worker["pid"], worker["start"])], 30.0)
+    for name in ("log.db-wal", "log.db-shm"):
+        (folder(home, session) / name).unlink()
+    assert "events of this session are gone" in rookery("show", session).err
+    assert "log.db-wal was lost" in rookery("doctor").out
+    events = rookery("prompt", session, "--wait", "--json", play(HELLO)).out
+    everything = rookery("show", session, "--all", "--events").out
+    assert everything.count("of this session are gone") == 1
+    assert events
+    assert "gone" not in rookery("show", session).err
+    fleet.kill(str(home), session)
+
+
+# --- read-only ----------------------------------------------------------------------------------
+
+
+@ROOT
+@pytest.mark.parametrize("ended", ["stopped", "killed", "copied"])
+def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> None:
+    """Also where the WAL holds the end of the log, and nothing beside it."""
+    session = made({"text": "the last word"}, title="One")
+    if ended == "stopped":
+        asleep(home, session)
+    else:
+        worker = json.loads((folder(home, session) / paths.WORKER).read_text())
+        tree.kill([tree.Process(worker["pid"], worker["start"])])
+        assert not tree.wait_gone([tree.Process(worker["pid"], worker["start"])], 30.0)
+    if ended == "copied":
+        (folder(home, session) / "log.db-shm").unlink()
+    before = sorted(path.name for path in home.rglob("*"))
+    with mounted(home, "--bind", str(home)):
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(home)], check=True)
+        for command in (("ps",), ("show", session), ("logs", session), ("queue", session)):
+            done = rookery(*command)
+            assert done.code == 0, done.err
+        assert "the last word" in rookery("show", session).out
+        with Running("tail", session) as tail:
+            tail.read_until("the last word")
+        assert "sound" in rookery("doctor").out
+        refused = rookery("prompt", session, "hello")
+        assert refused.code == 1
+        assert "Read-only file system" in refused.err
+    assert sorted(path.name for path in home.rglob("*")) == before

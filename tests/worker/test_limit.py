@@ -1,0 +1,203 @@
+"""A prompt is never dropped by a limit: over it, an idle session sleeps, or the prompt waits its
+turn (rows W6, W9)."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from rookery.client import fleet
+from rookery.client.attach import Attachment, stage
+from rookery.client.bell import LOCK
+from rookery.client.session import Rejected
+from rookery.core.events import Event, kind_of
+from rookery.core.fleet import state_of
+from rookery.core.policy import Policy
+from rookery.log.lock import is_held
+from rookery.processes import tree
+from tests.worker.aviary import Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of
+
+BUSY = [{"text": "begun"}, {"until": "cancel"}]
+
+
+async def busy(bird: Bird) -> None:
+    begun = await bird.prompt(BUSY)
+    await bird.until(lambda event: is_text(event, "begun"), begun.seq)
+
+
+def status(bird: Bird) -> str:
+    head = fleet.head_of_session(bird.home, bird.id)
+    assert head is not None
+    return state_of(head, awake=head["awake"])
+
+
+async def has_run(bird: Bird, prompt: Event) -> list[Event]:
+    """The events of the turn that a prompt which waited became."""
+    end = await bird.until(is_idle, prompt.seq)
+    [begun] = [each for each in bird.events() if kind_of(each.update) == "_prompt"]
+    assert begun.update["queued"] == [prompt.cause]
+    return bird.events(begun.seq - 1, end.seq)
+
+
+def test_I10_8_idle_sessions_sleep_by_themselves_after_half_an_hour() -> None:
+    """Row W6."""
+    assert Policy().idle_stop_secs == 1800
+
+
+async def test_I10_8_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> None:
+    """Row W9: nothing of it is lost, and its next prompt wakes it."""
+    aviary.configure(max_workers=2)
+    first, second, third = (aviary.hatch() for _ in range(3))
+    await first.turn("hello")
+    await second.turn("hello")
+    worker = first.worker
+    assert await third.reason("hello") == "end_turn"
+    await first.gone(worker)
+    [stopped] = [event.update for event in first.events() if is_agent(event, "stopped")]
+    assert stopped["reason"] == "idle"
+    assert status(second) == "idle"
+    assert await first.reason("again") == "end_turn"
+
+
+async def test_I10_8_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
+    aviary: Aviary,
+) -> None:
+    """Row W9: shown as waiting, sent once, by itself, when the other's turn has ended."""
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await busy(first)
+    kept = await second.prompt("hello there")
+    assert kind_of(kept.update) == "_queue"
+    assert status(second) == "waiting"
+    assert second.header()["title"] == "hello there"
+    assert not fleet.head_of_session(aviary.home, second.id)["awake"]  # type: ignore[index]
+    await first.send("cancel")
+    events = await has_run(second, kept)
+    assert text_of(events)
+    assert events[-1].update["reason"] == "end_turn"
+    assert (status(second), status(first)) == ("idle", "asleep")
+
+
+async def test_I10_8_those_that_wait_go_in_the_order_of_their_coming(aviary: Aviary) -> None:
+    aviary.configure(max_workers=1)
+    first, *others = (aviary.hatch() for _ in range(4))
+    await busy(first)
+    kept = [await each.prompt("hello") for each in others]
+    assert [status(each) for each in others] == ["waiting"] * 3
+    await first.send("cancel")
+    ends = [(await has_run(*each))[-1].at for each in zip(others, kept, strict=True)]
+    assert ends == sorted(ends)
+
+
+async def test_I10_8_an_open_question_a_turn_and_a_queue_are_left_alone(aviary: Aviary) -> None:
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    begun = await first.prompt([{"ask": "Sure?", "allowed": [{"text": "went"}]}])
+    asked = await first.ask(begun)
+    kept = await second.prompt("hello")
+    assert status(second) == "waiting"
+    assert status(first) == "needs-you"
+    await first.answer(asked, asked["options"][0]["optionId"])
+    await has_run(second, kept)
+
+
+async def test_I10_8_what_waits_can_be_changed_and_taken_back_without_a_worker(
+    aviary: Aviary,
+) -> None:
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await busy(first)
+    one, two = await second.prompt("one"), await second.prompt("two")
+    await second.send("queue", op="edit", item=one.cause, prompt=blocks("uno"))
+    await second.send("queue", op="remove", item=two.cause)
+    with pytest.raises(Rejected):
+        await second.send("queue", op="remove", item=two.cause)
+    assert [each["prompt"] for each in second.header()["queue"]] == [blocks("uno")]
+    assert status(second) == "waiting"
+    await second.send("queue", op="remove", item=one.cause)
+    assert status(second) == "asleep"
+    await first.send("cancel")
+    await asyncio.to_thread(await_no_clock, aviary)
+
+
+def await_no_clock(aviary: Aviary) -> None:
+    """It ends when nothing waits any more."""
+    left = [each for each in aviary.processes() if is_clock(each)]
+    assert not tree.wait_gone(left, 30.0)
+
+
+def is_clock(process: tree.Process) -> bool:
+    try:
+        return b"rookery.client.clock" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+async def test_I10_8_files_go_with_a_prompt_that_waits(aviary: Aviary, tmp_path: Path) -> None:
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await busy(first)
+    file = Attachment(str(tmp_path / "notes.txt"), b"word by word", "text/plain")
+    staged = stage(str(second.directory), [file])
+    kept = await second.send("prompt", prompt=[*blocks("read this"), *staged])
+    assert not list(second.directory.glob("staged/*"))
+    [_, block] = kept.update["prompt"]
+    assert block["resource"]["bytes"] == len(file.data)
+    await first.send("cancel")
+    await has_run(second, kept)
+
+
+async def test_I10_8_a_list_starts_the_clock_again_where_it_was_killed(aviary: Aviary) -> None:
+    """As after a reboot: whoever looks sees to it that what waits is not forgotten."""
+    from tests.cli.driving import rookery
+
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await busy(first)
+    kept = await second.prompt("hello")
+    tree.kill([each for each in aviary.processes() if is_clock(each)])
+    await asyncio.to_thread(await_no_clock, aviary)
+    lock = str(Path(aviary.home, "slots", LOCK))
+    assert not is_held(lock)
+    worker = first.worker
+    tree.kill([worker])
+    await first.gone(worker)
+    listed = await asyncio.to_thread(rookery, "ps", "--json", ROOKERY_HOME=aviary.home)
+    states = {head["id"]: head["status"] for head in map(json.loads, listed.out.splitlines())}
+    assert states[second.id] == "waiting"
+    await has_run(second, kept)
+
+
+async def test_I10_8_a_hung_worker_is_not_waited_for(aviary: Aviary) -> None:
+    """Idle, but it does not answer: another makes room, or the prompt is kept."""
+    import os
+    import signal
+
+    aviary.configure(max_workers=1)
+    first, second = aviary.hatch(), aviary.hatch()
+    await first.turn("hello")
+    os.kill(first.worker.pid, signal.SIGSTOP)
+    try:
+        kept = await second.prompt("hello")
+        assert status(second) == "waiting"
+    finally:
+        os.kill(first.worker.pid, signal.SIGCONT)
+    await has_run(second, kept)
+
+
+async def test_I10_8_an_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) -> None:
+    """Row W6: and a client that is attached hears of it."""
+    aviary.configure(idle_stop_secs=0.3)
+    bird = aviary.hatch()
+    begun = await bird.prompt(
+        [{"wait": 1.0}, {"ask": "Sure?", "allowed": [{"text": "went"}]}, {"text": "done"}]
+    )
+    asked = await bird.ask(begun)
+    await bird.send("rename", title="It is still awake")
+    assert status(bird) == "needs-you"
+    await bird.answer(asked, asked["options"][0]["optionId"])
+    end = await bird.ended(begun)
+    assert end.update["reason"] == "end_turn"
+    stopped = await bird.until(lambda event: is_agent(event, "stopped"), end.seq)
+    assert stopped.update["reason"] == "idle"
