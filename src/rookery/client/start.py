@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
@@ -90,10 +91,25 @@ def reach_worker(
         except Busy:
             if time.monotonic() > deadline:
                 raise
+            _knock(home, session)
             # Nothing tells when a socket begins to listen. The worker's own wait for the lock
             # (1 s) keeps this from spinning.
             time.sleep(0.01)
     return path
+
+
+def _knock(home: str, session: str) -> None:
+    """A worker whose socket's name is gone looks for it seldom while it is idle: on its other
+    socket, which has no name to lose, it hears that somebody wants it."""
+    worker = paths.read_json(os.path.join(paths.session_dir(home, session), paths.WORKER)) or {}
+    if not (control := worker.get("control")):
+        return
+    from rookery.build import build
+    from rookery.wire import frames
+
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as door, suppress(OSError):
+        door.connect(f"\0{control}")
+        door.sendall(frames.hello(build(), "knock", 0))
 
 
 def start_worker(

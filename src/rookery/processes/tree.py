@@ -195,6 +195,11 @@ class Adopted:
     def __init__(self) -> None:
         self._seen: set[Process] = set()
 
+    @property
+    def waits(self) -> bool:
+        """Whether one was found dead that the next call may reap."""
+        return bool(self._seen)
+
     def reap(self) -> int:
         """Return how many were reaped; to be called now and then. Reads its own children only."""
         dead = {row for row in children(os.getpid()) if row.dead} if LINUX else set()

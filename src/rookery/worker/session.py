@@ -113,6 +113,7 @@ async def _awake(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, host.stop, "signal")
+    loop.add_signal_handler(signal.SIGCHLD, host.stir)  # what was adopted has ended, perhaps
     gone = warden.gone_fd()
     if gone >= 0:
         loop.add_reader(gone, host.stop, "warden_gone")
