@@ -55,8 +55,10 @@ def kill(session: str) -> int:
     rookery kill 3f2a
     """
     screen = standard()
-    kill_session(paths.home(), session)
+    refused = kill_session(paths.home(), session)
     screen.note("Ended. What it did is kept; the next prompt wakes it.")
+    if refused:
+        screen.note(f"Still running, as another user: {clean_line(', '.join(refused))}")
     return exits.DONE
 
 

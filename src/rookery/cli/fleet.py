@@ -14,6 +14,7 @@ from rookery.cli.look.safe import clean_line, cut
 from rookery.cli.look.screen import Screen, standard
 from rookery.client.answering import hung
 from rookery.client.fleet import heads
+from rookery.client.leftovers import end_leftovers
 from rookery.core import confined, confirming
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
@@ -48,7 +49,10 @@ def ps(everything: bool, as_json: bool) -> int:
     screen = standard()
     home = paths.home()
     now = time.time() * 1000
-    found = [head for head in heads(home) if everything or not is_hidden(head, now)]
+    known = heads(home)
+    for left in end_leftovers(home, known):
+        screen.note(clean_line(str(left)))
+    found = [head for head in known if everything or not is_hidden(head, now)]
     silent = hung(home, [head["id"] for head in found if head["awake"]])
     found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:

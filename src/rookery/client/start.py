@@ -21,6 +21,7 @@ import rookery
 from rookery import paths
 from rookery.client import slots
 from rookery.client.turnover import turn_over
+from rookery.processes import roots
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -124,6 +125,7 @@ def start_worker(
     if not os.path.isdir(directory):
         raise StartError("no_session", f"There is no session {session} in {home}.")
     deadline = time.monotonic() + timeout
+    _sweep(home)
     try:
         with slots.for_start(home, deadline):
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
@@ -135,6 +137,15 @@ def start_worker(
     started = _understand(line, directory)
     _warm_ahead(home, directory)
     return started
+
+
+def _sweep(home: str) -> None:
+    """End what killed workers left, of any session; their logs say so."""
+    if not os.path.isdir(roots.directory(home)):
+        return
+    from rookery.client.leftovers import end_leftovers
+
+    end_leftovers(home)
 
 
 def _warm_ahead(home: str, directory: str) -> None:

@@ -136,11 +136,14 @@ def _is_held(lock: int) -> bool:
 
 def ahead(home: str) -> None:
     """One for the next session, where none listens yet: called by who starts a worker, since what a
-    worker itself starts ends with it."""
+    worker itself starts ends with it. That a socket lies there says nothing: one that was killed
+    leaves its own."""
     if MARK in os.environ:
         return  # so does what an agent starts
+    from rookery.client.start import connectable
+
     try:
-        there = os.path.exists(socket_path(home))
+        there = connectable(socket_path(home))
     except paths.PathError:
         return
     if not there and is_wanted(home):

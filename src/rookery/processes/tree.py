@@ -172,8 +172,7 @@ def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None)
     for _ in range(PASSES):
         rows = table()
         spared = ancestors(os.getpid(), rows) | refused | {os.getpid()}
-        marks = _scan_marks() if LINUX else _read_ps_marks()
-        marked = {pid for pid, mark in marks if meant(mark)}
+        marked = {pid for pid, mark in marks() if meant(mark)}
         found = [row for row in rows if row.pid in marked or (not LINUX and row.group in marked)]
         found += [row for one in found if one.pid not in spared for row in below(one.pid, rows)]
         found = [row for row in _distinct(found) if row.pid not in spared]
@@ -183,6 +182,21 @@ def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None)
         ended += found
         wait_gone([row for row in found if row.pid not in refused], SETTLE)
     return _distinct(ended)
+
+
+def marks() -> Iterator[tuple[int, str]]:
+    """The mark in the environment of each process of this user's that has one."""
+    return _scan_marks() if LINUX else _read_ps_marks()
+
+
+def has_terminal(pid: int) -> bool:
+    """Whether it has a controlling terminal (Linux)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
+    return text[text.rindex(b")") + 2 :].split()[4] != b"0"
 
 
 class Adopted:

@@ -9,15 +9,16 @@ import sys
 from contextlib import suppress
 
 from rookery import config, paths
-from rookery.client import guard, slots
+from rookery.client import guard, leftovers, slots
 from rookery.client.in_force import InForce
 from rookery.client.start import connectable
+from rookery.core.events import Draft
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
-from rookery.processes import tree as processes
+from rookery.processes import strays
 from rookery.processes.lineage import MARK
 from rookery.worker import group, surroundings, warden
 from rookery.worker.host import Host
@@ -97,11 +98,13 @@ def _say(ready: int, line: dict[str, object]) -> None:
 
 def _bury(directory: str, session: str, writer: Writer) -> None:
     """End what a predecessor left behind, its processes and its turn (row W8)."""
-    before = paths.read_json(os.path.join(directory, paths.WORKER))
+    before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]
-        processes.sweep(session, keep_nonce=own)
-    drafts = post_mortem(writer.header)
+        home = os.path.dirname(os.path.dirname(directory))
+        swept = strays.sweep(home, {session}, keep_nonce=own)
+        found = [leftovers.draft(*swept)] if swept.ended or swept.refused else []
+    drafts = [*post_mortem(writer.header), *found]
     if drafts:
         writer.append(drafts, full=True)
 

@@ -23,6 +23,7 @@ from rookery.processes.child import Child
 from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
+from rookery.worker import left_running
 from rookery.worker.files import Files, Refused
 from rookery.worker.surroundings import Surroundings
 
@@ -55,6 +56,7 @@ class Terminal:
         self.others: Callable[[], list[int]] = list
         """The processes of the other terminals."""
         self._since = 0
+        self._told_left = False
         self.waiting: list[Incoming] = []
         self.ended = False
         self._log = log
@@ -111,7 +113,11 @@ class Terminal:
         if self.child.status is None or tree.start_time(pid) is None:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
-        tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
+        if number != signal.SIGKILL:
+            tree.terminate(away)
+        elif (refused := tree.kill(started)) and not self._told_left:
+            self._told_left = True
+            self._log(left_running.notice(refused))
 
     def _wrote(self, data: bytes) -> None:
         self._shown += data
