@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import click
 
@@ -10,10 +11,15 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument, sessions_argument
-from rookery.cli.sending import send
+from rookery.cli.sending import left_running, send
+from rookery.client.asleep import lock_path
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import kill as kill_session
 from rookery.client.fleet import remove as remove_session
+from rookery.log.lock import is_held
+
+ENDS = 10.0
+"""Seconds for a worker that was told to stop."""
 
 
 @click.command()
@@ -26,10 +32,28 @@ def stop(session: str) -> int:
     """
     screen = standard()
     head = head_of_session(paths.home(), session)
-    send(session, {"do": "stop"})
-    awake = head is not None and head["awake"]
-    screen.note("Stopped. The next prompt wakes it." if awake else "It was asleep.")
+    outcome = send(session, {"do": "stop"})
+    if head is None or not head["awake"]:
+        screen.note("It was asleep.")
+        return exits.DONE
+    ended = _has_ended(session)
+    screen.note("Stopped. The next prompt wakes it." if ended else _still_ending(session))
+    for words in left_running(session, outcome.seq):
+        screen.note(words)
     return exits.DONE
+
+
+def _has_ended(session: str) -> bool:
+    """Whether its worker is gone; it is given some time for its agent."""
+    lock = lock_path(paths.session_dir(paths.home(), session))
+    until = time.monotonic() + ENDS
+    while is_held(lock) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_held(lock)
+
+
+def _still_ending(session: str) -> str:
+    return f"Told to stop; it is still ending its agent. At once: rookery kill {session}"
 
 
 @click.command()

@@ -123,6 +123,11 @@ def kill(processes: Iterable[Process]) -> list[Process]:
     return [process for process in processes if not _send(process, signal.SIGKILL)]
 
 
+def forbidden(processes: Iterable[Process]) -> list[Process]:
+    """Those that we may not signal: they run as another user."""
+    return [process for process in processes if not _send(process, 0)]
+
+
 def end_group(group: int, number: int = signal.SIGTERM) -> None:
     """Signal a process group that we made; never our own, nor the kernel's notion of everybody."""
     if group > 1 and group != os.getpgrp():

@@ -184,15 +184,12 @@ class AgentProcess:
 
     async def _end_strays(self, grace: float) -> None:
         """What the agent itself has not ended within the grace."""
-        loop = asyncio.get_running_loop()
         for _ in range(processes.PASSES):
             left = self._left(self.strays())
             if not left:
                 return
-            until = loop.time() + grace
-            while (left := self._left(left)) and loop.time() < until:
-                await asyncio.sleep(POLL)
-            self._kill(left)
+            await asyncio.to_thread(processes.wait_gone, left, grace)
+            self._kill(self._left(left))
             grace = SETTLE
 
     def _left(self, tree: list[processes.Process]) -> list[processes.Process]:

@@ -24,6 +24,7 @@ from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
 from rookery.worker import left_running
+from rookery.worker.background_calls import BackgroundCalls
 from rookery.worker.files import Files, Refused
 from rookery.worker.surroundings import Surroundings
 
@@ -113,9 +114,8 @@ class Terminal:
         if self.child.status is None or tree.start_time(pid) is None:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
-        if number != signal.SIGKILL:
-            tree.terminate(away)
-        elif (refused := tree.kill(started)) and not self._told_left:
+        tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
+        if (refused := tree.forbidden(started)) and not self._told_left:
             self._told_left = True
             self._log(left_running.notice(refused))
 
@@ -194,6 +194,9 @@ class Terminals:
         self._window = window
         self._log = log
         self._open: dict[str, Terminal] = {}
+        self._earlier: set[str] = set()
+        """Those of earlier turns."""
+        self.background = BackgroundCalls()
 
     def configure(self, keep: int, window: float) -> None:
         """For terminals that are started from now on."""
@@ -283,14 +286,23 @@ class Terminals:
     def waited_for(self) -> bool:
         return any(terminal.waiting for terminal in self._open.values())
 
-    def kill_all(self) -> None:
-        """A cancelled turn runs nothing on (row T5)."""
+    def turn_begins(self) -> None:
+        """What an earlier turn left running is not what this one started."""
+        self._earlier = set(self._open)
+        self.background.clear()
+
+    def cancel(self) -> None:
+        """A cancelled turn runs nothing on (row T5), but for what was put into the background on
+        purpose, and is not waited for."""
+        spared = self._earlier | self.background.terminals()
         for terminal in self._open.values():
-            end_terminal(terminal)
+            if terminal.waiting or terminal.name not in spared:
+                end_terminal(terminal)
 
     def release_all(self) -> None:
         """The agent is gone: nobody holds them any more."""
-        self.kill_all()
+        for terminal in self._open.values():
+            end_terminal(terminal)
         self._open.clear()
 
 

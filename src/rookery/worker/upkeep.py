@@ -1,4 +1,4 @@
-"""How often a worker looks at the slow things: often while something goes on, seldom while it waits.
+"""How often a worker looks at the slow things: often while something goes on, else seldom.
 
 Whatever the kernel or a client can tell cuts the long wait short (`stir`): a child that ended, a
 command, an event, a connection. Only what nobody tells (a socket's name that was removed, a changed

@@ -153,9 +153,9 @@ class Session:
         begun = time.monotonic()
         with shell.changed:
             while True:
-                if not shell.busy:
+                if not shell.busy and not shell.ending:
                     return "completed"
-                if shell.ended:
+                if shell.ended and not shell.ending:
                     return "ended"
                 if shell.interrupted:
                     # Its end is on the way, whatever the clock says.

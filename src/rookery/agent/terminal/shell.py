@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.transcript import Transcript
-from rookery.processes import offspring
+from rookery.processes import offspring, strays
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process
 
@@ -238,11 +238,27 @@ class Shell:
 
     def _end_command(self) -> None:
         try:
-            ending.end_foreground(self)
+            if left := ending.end_foreground(self):
+                self._tell_left(left)
         finally:
             with self.changed:
                 self._ending = False
                 self.changed.notify_all()
+
+    def _tell_left(self, left: list[Process]) -> None:
+        """Among what the command printed: it is not over, whatever the shell says."""
+        names = strays.told(f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
+        text = f"\n[Still running, as another user, who alone may end it: {names}]\n"
+        with self.changed:
+            self.transcript.add(text)
+            listener = self.listener
+        if listener is not None:
+            listener(text)
+
+    @property
+    def ending(self) -> bool:
+        """An interrupt is still about what the command started."""
+        return self._ending
 
     def pause(self, seconds: float) -> None:
         """Until the command is over, at most so long."""
