@@ -163,7 +163,7 @@ def _warm_ahead(home: str, directory: str) -> None:
     except LogError:
         return
     if not header["argv"]:  # else it is another program of that name
-        warmth.ahead(home)
+        warmth.ahead(home, connectable)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:

@@ -115,6 +115,8 @@ class Terminal:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
         tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
+        if self.child.status is None and self.child.start is not None:
+            started.append(tree.Process(pid, self.child.start))
         if (refused := tree.forbidden(started)) and not self._told_left:
             self._told_left = True
             self._log(left_running.notice(refused))
