@@ -182,9 +182,8 @@ async def test_I10_6_a_command_of_another_user_is_left_out_and_told(
         until(lambda: os.stat(f"/proc/{int(pid)}").st_uid == 65534, "it is not another user's")
         agent.notify("session/cancel", sessionId=session)
         assert stop_reason(await agent.answer(going)) == "cancelled"
-        assert f"as another user, who alone may end it: sleep 1000 (pid {int(pid)})" in str(
-            agent.news(session)
-        )
+        words = f"as another user, who alone may end it: sleep 1000 (pid {int(pid)})"
+        await agent.until(lambda line: words in str(line.get("params")))
         assert tree.still_alive(left)
     finally:
         await agent.kill()

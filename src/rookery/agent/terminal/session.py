@@ -100,8 +100,8 @@ class Session:
             shell.start()
             return shell
 
-    def interrupt(self) -> bool:
-        return self._shell is not None and self._shell.interrupt()
+    def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
+        return self._shell is not None and self._shell.interrupt(tell)
 
     def close(self) -> None:
         self._closed = True
@@ -153,9 +153,9 @@ class Session:
         begun = time.monotonic()
         with shell.changed:
             while True:
-                if not shell.busy and not shell.ending:
+                if not shell.busy:
                     return "completed"
-                if shell.ended and not shell.ending:
+                if shell.ended:
                     return "ended"
                 if shell.interrupted:
                     # Its end is on the way, whatever the clock says.

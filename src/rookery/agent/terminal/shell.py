@@ -224,8 +224,9 @@ class Shell:
         except OSError as error:
             raise ShellEnded("The shell has ended.") from error
 
-    def interrupt(self) -> bool:
-        """End the foreground command, from any thread, without waiting for it."""
+    def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
+        """End the foreground command, from any thread, without waiting for it. `tell` is given
+        words about what runs on, since it is another user's."""
         with self.changed:
             if not self.busy or self.ended or self.prompt is None:
                 return False
@@ -233,32 +234,18 @@ class Shell:
             if self._ending:
                 return True
             self._ending = True
-        threading.Thread(target=self._end_command, daemon=True).start()
+        threading.Thread(target=self._end_command, args=(tell,), daemon=True).start()
         return True
 
-    def _end_command(self) -> None:
+    def _end_command(self, tell: Callable[[str], object]) -> None:
         try:
             if left := ending.end_foreground(self):
-                self._tell_left(left)
+                names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
+                tell(f"Still running, as another user, who alone may end it: {strays.told(names)}")
         finally:
             with self.changed:
                 self._ending = False
                 self.changed.notify_all()
-
-    def _tell_left(self, left: list[Process]) -> None:
-        """Among what the command printed: it is not over, whatever the shell says."""
-        names = strays.told(f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
-        text = f"\n[Still running, as another user, who alone may end it: {names}]\n"
-        with self.changed:
-            self.transcript.add(text)
-            listener = self.listener
-        if listener is not None:
-            listener(text)
-
-    @property
-    def ending(self) -> bool:
-        """An interrupt is still about what the command started."""
-        return self._ending
 
     def pause(self, seconds: float) -> None:
         """Until the command is over, at most so long."""
