@@ -11,6 +11,9 @@ from typing import Any
 
 BULKY = ("messages", "tools")
 PLACE = ("openai.resources.chat.completions.completions", "async_maybe_transform")
+AGAIN = 60.0
+"""Seconds between two looks of aiohttp's at connections that it has closed already, where Python
+has the mistake that they are for (3.13.0). By itself it takes 2, also while the agent is idle."""
 
 type Transform = Callable[[Any, Any], Awaitable[Any]]
 
@@ -49,3 +52,6 @@ def install() -> None:
         sparing = without_walk(known)
         sparing.__wrapped__ = known  # type: ignore[attr-defined]
         setattr(module, PLACE[1], sparing)
+    connector: Any = importlib.import_module("aiohttp.connector").TCPConnector
+    if hasattr(connector, "_cleanup_closed_period"):
+        connector._cleanup_closed_period = AGAIN

@@ -8,6 +8,7 @@ import asyncio
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
@@ -320,7 +321,7 @@ class Session(Voice, Seams):
 
     def interrupt(self) -> None:
         """End what runs: the model's stream, the command in the terminal, the agents below."""
-        terminal.interrupt(self.running)
+        terminal.interrupt(self.running, partial(self.on_loop, self.notice))
         self.running.interrupt()
         self._watcher.stop_children()
         self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))

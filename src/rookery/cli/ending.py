@@ -11,12 +11,17 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument, sessions_argument
-from rookery.cli.sending import send
+from rookery.cli.sending import left_running, send
+from rookery.client.asleep import lock_path
 from rookery.client.bell import resume_later
 from rookery.client.farewell import went_wrong
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import kill as kill_session
 from rookery.client.fleet import remove as remove_session
+from rookery.log.lock import is_held
+
+ENDS = 10.0
+"""Seconds for a worker that was told to stop."""
 
 
 @click.command()
@@ -29,11 +34,30 @@ def stop(session: str) -> int:
     """
     screen = standard()
     head = head_of_session(paths.home(), session)
-    send(session, {"do": "stop"})
-    awake = head is not None and head["awake"]
-    screen.note("Stopped. The next prompt wakes it." if awake else "It was asleep.")
+    outcome = send(session, {"do": "stop"})
+    if head is None or not head["awake"]:
+        screen.note("It was asleep.")
+        _tell_resumption(screen, session)
+        return exits.DONE
+    ended = _has_ended(session)
+    screen.note("Stopped. The next prompt wakes it." if ended else _still_ending(session))
+    for words in left_running(session, outcome.seq):
+        screen.note(words)
     _tell_resumption(screen, session)
     return exits.DONE
+
+
+def _has_ended(session: str) -> bool:
+    """Whether its worker is gone; it is given some time for its agent."""
+    lock = lock_path(paths.session_dir(paths.home(), session))
+    until = time.monotonic() + ENDS
+    while is_held(lock) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_held(lock)
+
+
+def _still_ending(session: str) -> str:
+    return f"Told to stop; it is still ending its agent. At once: rookery kill {session}"
 
 
 @click.command()
@@ -59,8 +83,10 @@ def kill(session: str) -> int:
     rookery kill 3f2a
     """
     screen = standard()
-    kill_session(paths.home(), session)
+    refused = kill_session(paths.home(), session)
     screen.note("Ended. What it did is kept; the next prompt wakes it.")
+    if refused:
+        screen.note(f"Still running, as another user: {clean_line(', '.join(refused))}")
     _tell_resumption(screen, session)
     return exits.DONE
 

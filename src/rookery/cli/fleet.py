@@ -15,6 +15,7 @@ from rookery.cli.look.screen import Screen, standard
 from rookery.client import bell
 from rookery.client.answering import hung
 from rookery.client.fleet import heads, unreadable
+from rookery.client.leftovers import end_leftovers
 from rookery.core import confined, confirming
 from rookery.core.events import Json, dumps
 from rookery.core.fleet import STATE_WORDS, fleet_block, in_order, is_hidden, is_snoozed, state_of
@@ -51,6 +52,8 @@ def ps(everything: bool, as_json: bool) -> int:
     home = paths.home()
     now = time.time() * 1000
     known = heads(home)
+    for left in end_leftovers(home, known):
+        screen.note(clean_line(str(left)))
     bell.look_after(home, known)
     known += unreadable(home)
     found = [head for head in known if everything or not is_hidden(head, now)]

@@ -1,7 +1,15 @@
 """One command to a session, and its outcome."""
 
+from functools import partial
+
 from rookery import paths
-from rookery.core.events import Event, Json
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import standard
+from rookery.core import loose
+from rookery.core.events import Event, Json, kind_of
+
+MOST = 1000
+"""Events that are read for what was left running."""
 
 
 def send(session: str, command: Json) -> Event:
@@ -12,9 +20,32 @@ def send(session: str, command: Json) -> Event:
 
     async def sending() -> Event:
         client = SessionClient(paths.home(), session)
+        client.on_silence = partial(say_silent, session)
         try:
             return await client.send(command)
         finally:
             client.close()
 
     return asyncio.run(sending())
+
+
+def say_silent(session: str) -> None:
+    """While somebody waits for a worker that hangs."""
+    standard().note(
+        f"The worker of {session} does not answer; still trying. "
+        f"rookery kill {session} ends it: what it did is kept."
+    )
+
+
+def left_running(session: str, since: int) -> list[str]:
+    """What the log says, after an event, about processes that could not be ended."""
+    from rookery.log.errors import LogError
+    from rookery.log.reader import Reader
+
+    try:
+        with Reader.open(paths.session_dir(paths.home(), session)) as log:
+            events = log.read(since, MOST)
+    except LogError:
+        return []
+    told = [event.update for event in events if kind_of(event.update) == "_notice"]
+    return [clean_line(loose.text(each, "text")) for each in told if each.get("left")]

@@ -9,7 +9,7 @@ from rookery.cli import exits, flags
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
 from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
-from rookery.cli.sending import send
+from rookery.cli.sending import left_running, send
 from rookery.cli.waiting import header_of, placeless, strip
 from rookery.core import loose
 from rookery.core.events import Event, Json, kind_of
@@ -172,6 +172,8 @@ def cancel(session: str) -> int:
         screen.note("Cancelled.")
     else:
         screen.note(_cancelled(session, outcome))
+    for words in left_running(session, outcome.seq - 1):
+        screen.note(words)
     return exits.DONE
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 
 from rookery import paths
 from rookery.cli import exits
@@ -15,6 +16,7 @@ from rookery.cli.look.screen import Screen
 from rookery.cli.look.transcript import Transcript
 from rookery.cli.prompting import Message
 from rookery.cli.ruling import Policy
+from rookery.cli.sending import say_silent
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import placeless, strip
 from rookery.client.session import SessionClient
@@ -86,6 +88,7 @@ def continue_turn(
 
     async def main() -> int:
         client = SessionClient(paths.home(), session, _name(policy))
+        client.on_silence = partial(say_silent, session)
         try:
             header, events = client.log.tail()
             document = fold(header, events)

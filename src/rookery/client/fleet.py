@@ -21,7 +21,7 @@ from rookery.core.header import EMPTY
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
-from rookery.processes import tree
+from rookery.processes import strays, tree
 
 ENDS = 5.0
 """Seconds until a killed worker's lock must be free."""
@@ -142,9 +142,9 @@ def find(home: str, name: str) -> str:
     raise UnknownSession(name, known[:5])
 
 
-def kill(home: str, session: str) -> None:
+def kill(home: str, session: str) -> list[str]:
     """End a session's processes whatever state they are in, then say in its log what happened (row
-    H5)."""
+    H5). Returns what could not be ended, since it is another user's."""
     directory = paths.session_dir(home, session)
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
     lock = lock_path(directory)
@@ -155,13 +155,14 @@ def kill(home: str, session: str) -> None:
             time.sleep(0.01)
         if is_held(lock):
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
-    tree.sweep(session)
+    refused = _sweep(home, session, worker)
     _note_end(home, directory, worker)
     with suppress(Busy, LogError, OSError):  # damaged, or on a full disk: it is ended all the same
         with Reader.open(directory) as log:
             header = log.header_before(log.turns() + 1)
         if left_open(header):
             bury(directory)
+    return refused
 
 
 def _kill_worker(directory: str, worker: Json) -> int:
@@ -174,6 +175,19 @@ def _kill_worker(directory: str, worker: Json) -> int:
         # The warden, seeing its worker die, ends everything below it.
         tree.kill([found])
     return found.pid
+
+
+def _sweep(home: str, session: str, worker: Json) -> list[str]:
+    """What is left below the warden, and whatever else is known to be the session's. A warden that
+    does not come to an end is hung itself."""
+    swept = strays.sweep(home, {session})
+    pid, start = worker.get("warden"), worker.get("wardenStart")
+    if isinstance(pid, int) and isinstance(start, str):
+        warden = tree.Process(pid, start)
+        below = [] if swept.refused else tree.wait_gone([warden], ENDS)
+        if below:
+            tree.kill([warden, *tree.descendants(pid)])
+    return [str(stray) for stray in swept.refused]
 
 
 def _note_end(home: str, directory: str, worker: Json) -> None:

@@ -149,6 +149,9 @@ class SessionClient:
         self._reader = Reader.open(self.directory)
         self._offers = offers
         self._on_call = on_call
+        self.on_silence: Callable[[], object] = lambda: None
+        """Called once for a command that the worker takes no notice of: it hangs. It is sent
+        again all the same."""
         self._stirred = asyncio.Event()
         """A command of ours was done: there is news, and maybe a worker."""
 
@@ -235,7 +238,7 @@ class SessionClient:
         """
         command = {"id": os.urandom(8).hex(), **command}
         wake = self._is_worth_a_worker(command) if wake is None else wake
-        outcome, starts = self._reader.find(command["id"]), 0
+        outcome, starts, silent = self._reader.find(command["id"]), 0, False
         if command["do"] in ("prompt", "switch", "clear") and outcome is None:
             await self._end_stale()
         while outcome is None:
@@ -246,6 +249,10 @@ class SessionClient:
                         link = await self._controlling(link)
                         outcome = self._reader.find(command["id"])
                     outcome = outcome or await self._ask(link, command)
+                except TimeoutError:
+                    if not silent:
+                        self.on_silence()
+                    silent = True
                 finally:
                     await link.close()
             elif wake and not self._is_an_agents(command):
@@ -270,8 +277,8 @@ class SessionClient:
 
     async def _controlling(self, link: Link) -> Link:
         """A connection to the worker's control socket, where it has one; else the one there is, and
-        the worker says what it thinks of that."""
-        while (frame := await link.frame()) is not None:
+        the worker says what it thinks of that. Raises TimeoutError: it hangs."""
+        while (frame := await self._soon(link)) is not None:
             match frame:
                 case ("welcome", {"control": str(name)}):
                     control = await Link.open(f"\0{name}", self._name, self._reader.last_seq())
@@ -285,6 +292,10 @@ class SessionClient:
                 case ("welcome", _):
                     return link
         return link
+
+    async def _soon(self, link: Link) -> tuple[str, object] | None:
+        async with asyncio.timeout(RESEND):
+            return await link.frame()
 
     def _is_an_agents(self, command: Json) -> bool:
         """No worker is started for what it would refuse."""
@@ -314,7 +325,8 @@ class SessionClient:
         link = await Link.open(self._socket, self._name, self._reader.last_seq())
         if link is not None:
             try:
-                await self._ask(link, {"id": os.urandom(8).hex(), "do": "stop", "idle": True})
+                with suppress(TimeoutError):
+                    await self._ask(link, {"id": os.urandom(8).hex(), "do": "stop", "idle": True})
             finally:
                 await link.close()
 
@@ -329,11 +341,14 @@ class SessionClient:
         return starts + 1
 
     async def _ask(self, link: Link, command: Json) -> Event | None:
-        """Send once and wait for the outcome; None when the worker went away or says nothing."""
+        """Send once and wait for the outcome; None when the worker went away or does not say it.
+        Raises TimeoutError where it says nothing at all."""
         link.command(command)
-        with suppress(TimeoutError):
+        heard = False
+        try:
             async with asyncio.timeout(RESEND):
                 while (frame := await link.frame()) is not None:
+                    heard = True
                     match frame:
                         case ("event", {"cause": cause, **_rest}) if cause == command["id"]:
                             return self._reader.find(command["id"])
@@ -346,4 +361,7 @@ class SessionClient:
                             full = rest.get("reason") == Full.__name__
                             why = "the disk is full" if full else str(message)
                             raise Trouble(why, str(command["do"]))
+        except TimeoutError:
+            if not heard:
+                raise
         return None

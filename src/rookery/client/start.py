@@ -14,12 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
 from rookery import paths
 from rookery.client import slots
 from rookery.client.turnover import turn_over
+from rookery.processes import roots
 from rookery.wire.credentials import peer_of
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
@@ -107,10 +109,25 @@ def reach_worker(
         except Busy:
             if time.monotonic() > deadline:
                 raise
+            _knock(home, session)
             # Nothing tells when a socket begins to listen. The worker's own wait for the lock
             # (1 s) keeps this from spinning.
             time.sleep(0.01)
     return path
+
+
+def _knock(home: str, session: str) -> None:
+    """A worker whose socket's name is gone looks for it seldom while it is idle: on its other
+    socket, which has no name to lose, it hears that somebody wants it."""
+    worker = paths.read_json(os.path.join(paths.session_dir(home, session), paths.WORKER)) or {}
+    if not (control := worker.get("control")):
+        return
+    from rookery.build import build
+    from rookery.wire import frames
+
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as door, suppress(OSError):
+        door.connect(f"\0{control}")
+        door.sendall(frames.hello(build(), "knock", 0))
 
 
 def start_worker(
@@ -125,6 +142,7 @@ def start_worker(
     if not os.path.isdir(directory):
         raise StartError("no_session", f"There is no session {session} in {home}.")
     deadline = time.monotonic() + timeout
+    _sweep(home)
     try:
         with slots.for_start(home, deadline):
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
@@ -136,6 +154,15 @@ def start_worker(
     started = _understand(line, directory)
     _warm_ahead(home, directory)
     return started
+
+
+def _sweep(home: str) -> None:
+    """End what killed workers left, of any session; their logs say so."""
+    if not os.path.isdir(roots.directory(home)):
+        return
+    from rookery.client.leftovers import end_leftovers
+
+    end_leftovers(home)
 
 
 def _warm_ahead(home: str, directory: str) -> None:
@@ -153,7 +180,7 @@ def _warm_ahead(home: str, directory: str) -> None:
     except LogError:
         return
     if not header["argv"]:  # else it is another program of that name
-        warmth.ahead(home)
+        warmth.ahead(home, connectable)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:

@@ -8,6 +8,7 @@ same: the same build and interpreter, and the same values of the variables that 
 import binascii
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery import paths
@@ -134,13 +135,14 @@ def _is_held(lock: int) -> bool:
     return False
 
 
-def ahead(home: str) -> None:
+def ahead(home: str, listens: Callable[[str], bool]) -> None:
     """One for the next session, where none listens yet: called by who starts a worker, since what a
-    worker itself starts ends with it."""
+    worker itself starts ends with it. That a socket lies there says nothing: one that was killed
+    leaves its own."""
     if MARK in os.environ:
         return  # so does what an agent starts
     try:
-        there = os.path.exists(socket_path(home))
+        there = listens(socket_path(home))
     except paths.PathError:
         return
     if not there and is_wanted(home):

@@ -66,6 +66,15 @@ def holds(pid: int, tag: str) -> bool:
     return any(f"/{_name(tag, '')}" in path for _, path in _groups(str(pid)))
 
 
+def mark_of(pid: int, tag: str) -> str:
+    """The mark of the worker whose group the process is in; "": it is in none of that home's."""
+    for _, path in _groups(str(pid)):
+        for name in path.split("/"):
+            if name.startswith(_name(tag, "")):
+                return name.removeprefix(_name(tag, ""))
+    return ""
+
+
 def _take_away(path: str) -> None:
     try:
         os.rmdir(path)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 
 from rookery.processes import landlock, roots
+from rookery.processes.lineage import MARK
 
 LANDLOCK = "landlock"
 LINEAGE = "lineage"
@@ -36,7 +37,7 @@ class Fence:
         return lambda: landlock.enter(made)
 
     def entered(self, pid: int, start: str | None) -> None:
-        roots.record(self._home, pid, start)
+        roots.record(self._home, pid, start, os.environ.get(MARK, ""))
 
     def left(self, pid: int, start: str | None) -> None:
         roots.forget(self._home, pid, start)

@@ -1,4 +1,5 @@
-"""Which processes are the agents of a home: a file for each, named by its pid and its start.
+"""Which processes are the agents of a home: a file for each, named by its pid and its start, with
+the mark of the worker in it.
 
 What is asked is whether a name is there, so a check reads no list. A file of a process that is gone
 means nothing, since a start is never anybody else's; it is taken away when somebody comes by.
@@ -17,7 +18,7 @@ def directory(home: str) -> str:
     return os.path.join(home, RUN, ROOTS)
 
 
-def record(home: str, pid: int, start: str | None) -> None:
+def record(home: str, pid: int, start: str | None, mark: str = "") -> None:
     """Best effort: an agent starts on a full disk, too, and is known by its parents there. No home
     is made for it."""
     if start is None or not os.path.isdir(home):
@@ -26,7 +27,11 @@ def record(home: str, pid: int, start: str | None) -> None:
     with suppress(OSError):
         os.makedirs(place, 0o700, exist_ok=True)
         path = os.path.join(place, _name(pid, start))
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, mark.encode())
+        finally:
+            os.close(file)
 
 
 def forget(home: str, pid: int, start: str | None) -> None:
@@ -37,6 +42,28 @@ def forget(home: str, pid: int, start: str | None) -> None:
 
 def is_one(home: str, pid: int, start: str) -> bool:
     return os.path.lexists(os.path.join(directory(home), _name(pid, start)))
+
+
+def all_of(home: str) -> list[tuple[int, str, str]]:
+    """Pid, start and mark of each that lives."""
+    return [each for each in _recorded(home) if tree.alive(*each[:2])]
+
+
+def marks(home: str) -> set[str]:
+    """Of all that are recorded, the dead ones too: nobody was there to forget them."""
+    return {mark for _, _, mark in _recorded(home) if mark}
+
+
+def _recorded(home: str) -> list[tuple[int, str, str]]:
+    place, found = directory(home), []
+    with suppress(OSError):
+        for name in os.listdir(place):
+            pid, _, start = name.partition("-")
+            with suppress(OSError), open(os.path.join(place, name), "rb") as file:
+                if pid.isdecimal():
+                    mark = os.fsdecode(file.read(200))
+                    found.append((int(pid), start.replace("_", " "), mark))
+    return found
 
 
 def clean(home: str) -> None:

@@ -123,6 +123,11 @@ def kill(processes: Iterable[Process]) -> list[Process]:
     return [process for process in processes if not _send(process, signal.SIGKILL)]
 
 
+def forbidden(processes: Iterable[Process]) -> list[Process]:
+    """Those that we may not signal: they run as another user."""
+    return [process for process in processes if not _send(process, 0)]
+
+
 def end_group(group: int, number: int = signal.SIGTERM) -> None:
     """Signal a process group that we made; never our own, nor the kernel's notion of everybody."""
     if group > 1 and group != os.getpgrp():
@@ -185,8 +190,7 @@ def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None)
     for _ in range(PASSES):
         rows = table()
         spared = ancestors(os.getpid(), rows) | refused | {os.getpid()}
-        marks = _scan_marks() if LINUX else _read_ps_marks()
-        marked = {pid for pid, mark in marks if meant(mark)}
+        marked = {pid for pid, mark in marks() if meant(mark)}
         found = [row for row in rows if row.pid in marked or (not LINUX and row.group in marked)]
         found += [row for one in found if one.pid not in spared for row in below(one.pid, rows)]
         found = [row for row in _distinct(found) if row.pid not in spared]
@@ -198,6 +202,21 @@ def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None)
     return _distinct(ended)
 
 
+def marks() -> Iterator[tuple[int, str]]:
+    """The mark in the environment of each process of this user's that has one."""
+    return _scan_marks() if LINUX else _read_ps_marks()
+
+
+def has_terminal(pid: int) -> bool:
+    """Whether it has a controlling terminal (Linux)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
+    return text[text.rindex(b")") + 2 :].split()[4] != b"0"
+
+
 class Adopted:
     """Reaps the orphans that fall to a worker as a subreaper, and never what it spawned itself.
 
@@ -207,6 +226,11 @@ class Adopted:
 
     def __init__(self) -> None:
         self._seen: set[Process] = set()
+
+    @property
+    def waits(self) -> bool:
+        """Whether one was found dead that the next call may reap."""
+        return bool(self._seen)
 
     def reap(self) -> int:
         """Return how many were reaped; to be called now and then. Reads its own children only."""

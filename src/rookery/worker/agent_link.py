@@ -5,14 +5,17 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from rookery import paths, programs, registry
 from rookery.client.confinement import DEMANDED
 from rookery.core import ingest
 from rookery.core.events import Json
-from rookery.processes import tree
+from rookery.processes import strays, tree
+from rookery.processes.lineage import MARK
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
+from rookery.worker import left_running
 from rookery.worker.agent_process import AgentProcess, Command
 from rookery.worker.surroundings import Surroundings
 
@@ -67,6 +70,10 @@ class AgentLink:
         )
         log = os.path.join(self._directory, paths.AGENT_LOG)
         process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
+        process.on_left = lambda left: self._ears.noise(left_running.notice(left))
+        if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
+            home = os.path.dirname(os.path.dirname(self._directory))
+            process.strays = partial(strays.of_mark, home, os.environ.get(MARK, ""))
         environment = programs.beside(argv, self._surroundings.environment)
         fence = self._surroundings.fence
         if fence is not None and fence.confined and registry.is_own(argv):

@@ -27,6 +27,9 @@ DEAF = 2.0
 
 POLL = 0.02
 
+LEFT = 255
+"""The status of an agent that may not be ended, since it runs as another user."""
+
 
 class Command(NamedTuple):
     argv: Sequence[str]
@@ -88,6 +91,11 @@ class AgentProcess:
         self._stderr: StderrLog | None = None
         self._reader: PipeReader | None = None
         self._quiet = False
+        self.strays: Callable[[], list[processes.Process]] = list
+        """What the agent started that is no descendant of this worker."""
+        self.on_left: Callable[[list[processes.Process]], None] = lambda _: None
+        """Called before `on_exit` with what may not be signalled, where there is such."""
+        self._refused: dict[int, processes.Process] = {}
         self._done = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
 
@@ -159,15 +167,37 @@ class AgentProcess:
         processes.terminate(tree)
         loop = asyncio.get_running_loop()
         until = loop.time() + grace
-        while left := processes.still_alive(tree):
+        while left := self._left(tree):
             if loop.time() >= until:
-                processes.kill(left)
+                self._kill(left)
                 tree = self._tree()
             await asyncio.sleep(POLL)
-        await self._done.wait()
-        assert self._child.status is not None
+        await self._end_strays(grace)
+        if left := processes.still_alive(self._refused.values()):
+            self.on_left(left)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DEAF if self.pid in self._refused else None):
+                await self._done.wait()
         assert self._stderr is not None
-        self._on_exit(self._child.status, self._stderr.tail())
+        status = LEFT if self._child.status is None else self._child.status
+        self._on_exit(status, self._stderr.tail())
+
+    async def _end_strays(self, grace: float) -> None:
+        """What the agent itself has not ended within the grace."""
+        for _ in range(processes.PASSES):
+            left = self._left(self.strays())
+            if not left:
+                return
+            await asyncio.to_thread(processes.wait_gone, left, grace)
+            self._kill(self._left(left))
+            grace = SETTLE
+
+    def _left(self, tree: list[processes.Process]) -> list[processes.Process]:
+        return [each for each in processes.still_alive(tree) if each.pid not in self._refused]
+
+    def _kill(self, left: list[processes.Process]) -> None:
+        """Who runs as another user is asked once: to ask again and again would end nothing."""
+        self._refused |= {each.pid: each for each in processes.kill(left)}
 
     def _tree(self) -> list[processes.Process]:
         """The process and all below it. Its orphans fall to this worker, which spawns nothing

@@ -175,7 +175,7 @@ class AgentSide:
                 self._send_steer(name, prompt)
             case turns.SendCancel(kept):
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
-                self._terminals.kill_all()
+                self._terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
                 self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.CloseAsks(reason, kept):
@@ -198,6 +198,7 @@ class AgentSide:
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
+        self._terminals.turn_begins()
         self.kept.forget_calls()
         try:
             blocks = [] if continues else self._for_agent(prompt)
@@ -302,6 +303,7 @@ class AgentSide:
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                 self._privileges.hear(update.get("content"), update.get("rawOutput"))
                 known = self._calls.remember(update)
+                self._terminals.background.hear(update)
                 self.kept.announced(update)
                 if critic.changes(known | {"status": update.get("status")}):
                     self._acted()

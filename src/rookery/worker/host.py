@@ -37,9 +37,7 @@ from rookery.worker.records import Records, about_worker, wall_clock
 from rookery.worker.sender import Sender
 from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
 from rookery.worker.surroundings import Surroundings
-
-UPKEEP = 2.0
-"""Seconds between two looks at the slow things."""
+from rookery.worker.upkeep import OFTEN, Pace
 
 
 class Host:
@@ -56,6 +54,7 @@ class Host:
         self._stopped = asyncio.Event()
         self._commands: deque[tuple[Json, Sender]] = deque()
         self._adopted = tree.Adopted()
+        self._pace = Pace()
         self._rest = rest.Rest(event_at=now(), left_at=now())
         self._journal = Journal(writer, Chunks(config.policy.chunk_window), self._committed)
         home, socket = os.path.dirname(os.path.dirname(directory)), paths.socket_path(directory)
@@ -168,14 +167,12 @@ class Host:
         """Slow checks: whether to rest, the socket's name, the directory, orphans that fell to
         us."""
         while True:
-            await asyncio.sleep(min(UPKEEP, self._policy.idle_stop_secs or UPKEEP))
+            await self._next_look()
             self._adopted.reap()
             self._look_around()
             if self._settings.look_again(now()):
                 self._settle()
-            waits = self._engine.resumes_at() is not None
-            idle = rest.is_idle(self._journal.header) and not waits
-            due = rest.deadline(self._rest, self._policy, idle=idle)
+            due = self._rest_due()
             if due is not None and now() >= due[0]:
                 self.stop(due[1])
             elif self._put_away():
@@ -187,6 +184,23 @@ class Host:
                 # Where the name cannot be taken now, the next look tries again.
                 with suppress(OSError, paths.PathError):
                     await self._clients.listen()
+
+    async def _next_look(self) -> None:
+        busy = self._engine.turn.phase != "idle" or self._rest.left_at is None
+        unsettled = self._adopted.waits or self._settings.waits or self._journal.trouble is not None
+        due = self._rest_due()
+        often = min(OFTEN, self._policy.idle_stop_secs or OFTEN)
+        left = None if due is None else due[0] - now()
+        await self._pace.next_look(at_rest=not busy and not unsettled, due=left, often=often)
+
+    def stir(self) -> None:
+        """A child ended, or something else happened that a look may bear on."""
+        self._pace.stir()
+
+    def _rest_due(self) -> tuple[float, str] | None:
+        waits = self._engine.resumes_at() is not None
+        idle = rest.is_idle(self._journal.header) and not waits
+        return rest.deadline(self._rest, self._policy, idle=idle)
 
     def _put_away(self) -> bool:
         """While this worker lives: one that was woken for a session that was away stays."""
@@ -250,6 +264,7 @@ class Host:
                 self._side.perform(effect)
 
     def _committed(self, events: list[Event]) -> None:
+        self._pace.stir()
         self._rest = self._rest._replace(event_at=now())
         self._clients.publish(events)
         self._critic.committed(events)
@@ -275,6 +290,7 @@ class Host:
         }
 
     def _clients_changed(self, count: int) -> None:
+        self._pace.stir()
         self._rest = self._rest._replace(left_at=None if count else now())
         self._records.note(**{"attached" if count else "detached": wall_clock()})
         if not self._stopped.is_set():
@@ -284,6 +300,7 @@ class Host:
 
     def _configure(self, found: InForce) -> None:
         """Changed settings: what is not to wait for a person holds from here on."""
+        self._pace.stir()
         self._found, config = found, found.config
         self._policy = config.policy
         self._engine.configure(config.policy)

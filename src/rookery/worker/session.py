@@ -9,16 +9,17 @@ import sys
 from contextlib import suppress
 
 from rookery import config, paths
-from rookery.client import guard, slots
+from rookery.client import guard, leftovers, slots
 from rookery.client.damage import loss
 from rookery.client.in_force import InForce
 from rookery.client.start import connectable
+from rookery.core.events import Draft
 from rookery.core.policy import Policy
 from rookery.core.postmortem import post_mortem
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
-from rookery.processes import tree as processes
+from rookery.processes import strays
 from rookery.processes.lineage import MARK
 from rookery.worker import group, surroundings, warden
 from rookery.worker.host import Host
@@ -99,11 +100,13 @@ def _say(ready: int, line: dict[str, object]) -> None:
 
 def _bury(directory: str, session: str, writer: Writer) -> None:
     """End what a predecessor left behind, its processes and its turn (row W8)."""
-    before = paths.read_json(os.path.join(directory, paths.WORKER))
+    before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]
-        processes.sweep(session, keep_nonce=own)
-    drafts = [*loss(directory, writer), *post_mortem(writer.header)]
+        home = os.path.dirname(os.path.dirname(directory))
+        swept = strays.sweep(home, {session}, keep_nonce=own)
+        found = [leftovers.draft(*swept)] if swept.ended or swept.refused else []
+    drafts = [*loss(directory, writer), *post_mortem(writer.header), *found]
     if drafts:
         writer.append(drafts, full=True)
 
@@ -115,6 +118,7 @@ async def _awake(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, host.stop, "signal")
+    loop.add_signal_handler(signal.SIGCHLD, host.stir)  # what was adopted has ended, perhaps
     gone = warden.gone_fd()
     if gone >= 0:
         loop.add_reader(gone, host.stop, "warden_gone")

@@ -19,7 +19,7 @@ from rookery.core.policy import Policy
 
 TITLE = "config.toml cannot be used as it stands"
 
-EVERY = 20.0
+EVERY = 14.0
 """Seconds between two looks while nobody asks for anything."""
 
 PATIENCE = 5.0
@@ -78,6 +78,11 @@ class SettingsWatch:
         self._looked = float("-inf")
         self._unsure = float("inf")
         """Since when somebody writes them, and what is looser was not judged."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody may confirm something, or writes it now."""
+        return self._found.held is not None or self._unsure < float("inf")
 
     def look_again(self, now: float) -> bool:
         """On a slow tick: a look, where the last one is long enough ago, or somebody may have

@@ -23,6 +23,8 @@ from rookery.processes.child import Child
 from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
+from rookery.worker import left_running
+from rookery.worker.background_calls import BackgroundCalls
 from rookery.worker.files import Files, Refused
 from rookery.worker.surroundings import Surroundings
 
@@ -55,6 +57,7 @@ class Terminal:
         self.others: Callable[[], list[int]] = list
         """The processes of the other terminals."""
         self._since = 0
+        self._told_left = False
         self.waiting: list[Incoming] = []
         self.ended = False
         self._log = log
@@ -112,6 +115,11 @@ class Terminal:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
         tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
+        if self.child.status is None and self.child.start is not None:
+            started.append(tree.Process(pid, self.child.start))
+        if (refused := tree.forbidden(started)) and not self._told_left:
+            self._told_left = True
+            self._log(left_running.notice(refused))
 
     def _wrote(self, data: bytes) -> None:
         self._shown += data
@@ -188,6 +196,9 @@ class Terminals:
         self._window = window
         self._log = log
         self._open: dict[str, Terminal] = {}
+        self._earlier: set[str] = set()
+        """Those of earlier turns."""
+        self.background = BackgroundCalls()
 
     def configure(self, keep: int, window: float) -> None:
         """For terminals that are started from now on."""
@@ -277,14 +288,23 @@ class Terminals:
     def waited_for(self) -> bool:
         return any(terminal.waiting for terminal in self._open.values())
 
-    def kill_all(self) -> None:
-        """A cancelled turn runs nothing on (row T5)."""
+    def turn_begins(self) -> None:
+        """What an earlier turn left running is not what this one started."""
+        self._earlier = set(self._open)
+        self.background.clear()
+
+    def cancel(self) -> None:
+        """A cancelled turn runs nothing on (row T5), but for what was put into the background on
+        purpose, and is not waited for."""
+        spared = self._earlier | self.background.terminals()
         for terminal in self._open.values():
-            end_terminal(terminal)
+            if terminal.waiting or terminal.name not in spared:
+                end_terminal(terminal)
 
     def release_all(self) -> None:
         """The agent is gone: nobody holds them any more."""
-        self.kill_all()
+        for terminal in self._open.values():
+            end_terminal(terminal)
         self._open.clear()
 
 

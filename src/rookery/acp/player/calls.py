@@ -164,7 +164,8 @@ async def command(turn: Performance, a: Json) -> None:
     line = a["command"]
     argv = line if isinstance(line, list) else ["sh", "-c", line]
     shown = " ".join(line) if isinstance(line, list) else line
-    call = {"title": a.get("title", shown), "kind": "execute", "rawInput": {"command": shown}}
+    given = {"command": shown, **({"run_in_background": True} if a.get("background") else {})}
+    call = {"title": a.get("title", shown), "kind": "execute", "rawInput": given}
     id = turn.tool(a.get("toolCallId"), {**call, "status": "pending"})
     if not await _permitted(turn, a, id, call):
         return
@@ -186,6 +187,9 @@ async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> 
     )
     terminal = started["terminalId"]
     content = [{"type": "terminal", "terminalId": terminal}]
+    if a.get("background"):
+        turn.tool(id, {"status": "completed", "content": content})
+        return
     try:
         turn.tool(id, {"status": "in_progress", "content": content})
         try:

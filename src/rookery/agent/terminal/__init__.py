@@ -5,6 +5,7 @@
 Importing this package imports the SDK.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from rookery.agent.terminal import live
@@ -41,11 +42,12 @@ def prepare(conversation: Any) -> None:
         executor.prepare()
 
 
-def interrupt(conversation: Any) -> None:
+def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
     """End what runs in the foreground of a conversation's terminals (or of one executor): INT, and
-    KILL for what is left of it after 0.3 s. From any thread; returns at once."""
+    KILL for what is left of it after 0.3 s. From any thread; returns at once. `tell` hears of what
+    may not be ended, in a thread."""
     for executor in executors(conversation):
-        executor.interrupt()
+        executor.interrupt(tell)
 
 
 def on_output(conversation: Any, callback: Listener | None) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 from rookery.processes.tree import (
     Process,
     below,
+    forbidden,
     kill,
     still_alive,
     table,
@@ -48,11 +49,17 @@ class Shell(Protocol):
     def wait_begun(self, seconds: float) -> None: ...
 
 
-def end_foreground(shell: Shell) -> None:
+def end_foreground(shell: Shell) -> list[Process]:
     """Until the prompt is back: each group that comes to the foreground gets INT, then its tree
     KILL. What the command put into the background is ended with it; what an earlier one did
-    stays."""
+    stays. Returns what still runs since it may not be signalled."""
     shell.wait_begun(PATIENCE)
+    foreign = forbidden(shell.started())
+    _end_command(shell)
+    return still_alive(foreign)
+
+
+def _end_command(shell: Shell) -> None:
     begun = time.monotonic()
     _end_the_rest(shell)
     asked: dict[int, float] = {}

@@ -57,8 +57,8 @@ class PtyExecutor(TerminalExecutor):
         with suppress(ShellEnded, OSError):
             self._ours.shell()
 
-    def interrupt(self) -> None:
-        self._ours.interrupt()
+    def interrupt(self, tell: Callable[[str], object] = bool) -> None:
+        self._ours.interrupt(tell)
 
     def close(self) -> None:
         self._ours.close()

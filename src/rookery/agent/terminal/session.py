@@ -100,8 +100,8 @@ class Session:
             shell.start()
             return shell
 
-    def interrupt(self) -> bool:
-        return self._shell is not None and self._shell.interrupt()
+    def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
+        return self._shell is not None and self._shell.interrupt(tell)
 
     def close(self) -> None:
         self._closed = True

@@ -23,7 +23,7 @@ from rookery import paths
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.transcript import Transcript
 from rookery.client import scratch
-from rookery.processes import offspring
+from rookery.processes import offspring, strays
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process
 
@@ -225,8 +225,9 @@ class Shell:
         except OSError as error:
             raise ShellEnded("The shell has ended.") from error
 
-    def interrupt(self) -> bool:
-        """End the foreground command, from any thread, without waiting for it."""
+    def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
+        """End the foreground command, from any thread, without waiting for it. `tell` is given
+        words about what runs on, since it is another user's."""
         with self.changed:
             if not self.busy or self.ended or self.prompt is None:
                 return False
@@ -234,12 +235,14 @@ class Shell:
             if self._ending:
                 return True
             self._ending = True
-        threading.Thread(target=self._end_command, daemon=True).start()
+        threading.Thread(target=self._end_command, args=(tell,), daemon=True).start()
         return True
 
-    def _end_command(self) -> None:
+    def _end_command(self, tell: Callable[[str], object]) -> None:
         try:
-            ending.end_foreground(self)
+            if left := ending.end_foreground(self):
+                names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
+                tell(f"Still running, as another user, who alone may end it: {strays.told(names)}")
         finally:
             with self.changed:
                 self._ending = False

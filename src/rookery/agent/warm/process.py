@@ -26,12 +26,14 @@ from rookery import paths
 from rookery.agent.warm import child
 from rookery.client import warmth
 from rookery.processes import cgroups, landlock, roots, tree
-from rookery.processes.lineage import become_subreaper, home_tag
+from rookery.processes.lineage import MARK, become_subreaper, home_tag
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
 """Seconds without a door and without an agent after which it ends."""
 LOOK = 60.0
+GRACE = 5.0
+"""Seconds that an agent may live on without its door: by itself it ends at once."""
 BACKLOG = 64
 LOG_LIMIT = 1024 * 1024
 
@@ -115,6 +117,10 @@ class Warm:
         self._lock = lock
         self._agents: dict[int, Agent] = {}
         """By pid."""
+        self._alone: dict[int, float] = {}
+        """Agents whose door is gone, and when they must have ended: one that is stopped does not
+        notice."""
+        self._poll = select.poll()
         self._woken, waker = os.pipe()
         for end in (self._woken, waker):
             os.set_blocking(end, False)
@@ -125,11 +131,11 @@ class Warm:
         self._ending = False
 
     def serve(self) -> int:
-        poll = select.poll()
-        poll.register(self._listener, select.POLLIN)
-        poll.register(self._woken, select.POLLIN)
+        self._poll.register(self._listener, select.POLLIN)
+        self._poll.register(self._woken, select.POLLIN)
         while not self._ending:
-            ready = {number for number, _ in poll.poll(LOOK * 1000)}
+            due = min((LOOK, *(at - time.monotonic() for at in self._alone.values())))
+            ready = {number for number, _ in self._poll.poll(max(0.0, due) * 1000)}
             if ready or self._agents:
                 self._since = time.monotonic()
             if time.monotonic() > self._since + IDLE or not os.path.exists(self._path):
@@ -138,6 +144,7 @@ class Warm:
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4096)
             self._reap()
+            self._miss_doors(ready)
             if self._listener.fileno() in ready:
                 self._admit()
         return 0
@@ -156,6 +163,7 @@ class Warm:
                     break
                 agent = self._agents.pop(pid, None)
                 if agent is not None:
+                    self._forget_door(agent, pid)
                     roots.forget(self._home, pid, agent.start)
                     child.tell_status(agent.door, os.waitstatus_to_exitcode(status))
                     agent.door.close()
@@ -164,10 +172,27 @@ class Warm:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        rows = tree.table()
-        own = os.getpid()
-        left = [row for row in rows if row.parent == own and row.pid not in self._agents]
-        tree.kill([*left, *(row for one in left for row in tree.below(one.pid, rows))])
+        below = tree.children(os.getpid())
+        left = [row for row in below if not row.dead and row.pid not in self._agents]
+        tree.kill([*(row for one in left for row in tree.descendants(one.pid)), *left])
+
+    def _miss_doors(self, ready: set[int]) -> None:
+        """A door that is gone ends its agent. Where the agent does not see to it, we do."""
+        now = time.monotonic()
+        for pid, agent in self._agents.items():
+            if agent.door.fileno() in ready:
+                self._poll.unregister(agent.door)
+                self._alone[pid] = now + GRACE
+        for pid in [pid for pid, at in self._alone.items() if at <= now]:
+            del self._alone[pid]
+            agent = self._agents[pid]
+            root = [tree.Process(pid, agent.start)] if agent.start else []
+            tree.kill([*tree.descendants(pid), *root])  # what is left falls to us, and ends then
+
+    def _forget_door(self, agent: Agent, pid: int) -> None:
+        if self._alone.pop(pid, None) is None:
+            with suppress(KeyError):
+                self._poll.unregister(agent.door)
 
     def _admit(self) -> None:
         connection, _ = self._listener.accept()
@@ -187,8 +212,10 @@ class Warm:
             child.become(connection, wish)
         wish.close()
         start = tree.start_time(pid)
-        roots.record(self._home, pid, start)
+        mark = os.fsdecode(wish.environment.get(MARK.encode(), b""))
+        roots.record(self._home, pid, start, mark)
         self._agents[pid] = Agent(connection, start)
+        self._poll.register(connection, 0)  # its end is told all the same
 
     def _leave_parent(self) -> None:
         """In the child: nothing of the parent's stays open, its handlers are not the child's."""

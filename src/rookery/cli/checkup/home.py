@@ -22,7 +22,7 @@ LEAST_PYTHON = (3, 12)
 def check(home: str) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
     rows = [_python(), _place(home), _writable(home), _settings(home), *_rules(home)]
-    return [*rows, _model(home), _sockets(home), _guard(home), *_sessions(home)]
+    return [*rows, _model(home), _sockets(home), _guard(home), *_sessions(home), *_leftovers(home)]
 
 
 def _sessions(home: str) -> list[Row]:
@@ -131,6 +131,15 @@ def _guard(home: str) -> Row:
     but = f", but not {', '.join(free)} (config.toml)" if free else ""
     root = "" if os.geteuid() == 0 else "; their commands get no sudo"
     return Row("guard", OK, f"agents are confined by Landlock (ABI {landlock.abi()}){but}{root}")
+
+
+def _leftovers(home: str) -> list[Row]:
+    """What killed workers had left running: it is ended here."""
+    from rookery.client.fleet import heads
+    from rookery.client.leftovers import end_leftovers
+
+    found = end_leftovers(home, heads(home))
+    return [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]
 
 
 def _sockets(home: str) -> Row:

@@ -1,0 +1,114 @@
+"""Ends what workers that were killed together with their wardens left running: whoever lists the
+sessions, looks after the home or starts a worker comes by here.
+
+Only where that session's lock is free, which is held meanwhile, and where its warden is not still
+about it. The session's log says what was ended; a client may say it, too.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery import paths
+from rookery.client.asleep import lock_path, note
+from rookery.core.events import Draft, Json
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import Lock, is_held
+from rookery.processes import roots, strays, tree
+from rookery.processes.lineage import MARK
+from rookery.processes.strays import Stray
+
+BY = "sweep"
+
+
+class Leftover(NamedTuple):
+    session: str
+    ended: list[Stray]
+    refused: list[Stray]
+
+    def __str__(self) -> str:
+        return words(self.ended, self.refused, f"session {self.session}")
+
+
+def words(ended: list[Stray], refused: list[Stray], whose: str) -> str:
+    said = []
+    if ended:
+        said.append(f"Ended what a killed worker of {whose} had left: {strays.told(ended)}.")
+    if refused:
+        left = strays.told(refused)
+        said.append(f"Still running, since another user started it or owns it: {left}.")
+    return " ".join(said)
+
+
+def draft(ended: list[Stray], refused: list[Stray]) -> Draft:
+    text = words(ended, refused, "this session")
+    return Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, BY)
+
+
+def end_leftovers(home: str, heads: Iterable[Json] = ()) -> list[Leftover]:
+    """`heads`: sessions whose worker.json was read just now; without them, those are looked at of
+    which an agent is still recorded. What an agent runs ends nothing: it may be meant itself."""
+    if MARK in os.environ:
+        return []
+    suspects = _recorded(home) | {head["id"] for head in heads if _died(head)}
+    if not suspects:
+        return []
+    found = {stray.session for stray in strays.find(home, suspects)}
+    done = [_end(home, session, there=session in found) for session in sorted(suspects)]
+    roots.clean(home)
+    return [each for each in done if each is not None and (each.ended or each.refused)]
+
+
+def _recorded(home: str) -> set[str]:
+    known = {mark.rpartition(".")[0] for mark in roots.marks(home)}
+    return {
+        session
+        for session in known
+        if paths.is_id(session)
+        and os.path.isdir(directory := paths.session_dir(home, session))
+        and not is_held(lock_path(directory))
+    }
+
+
+def _died(head: Json) -> bool:
+    """Whether its last worker did not end by itself, and nobody came by since."""
+    worker = head.get("worker")
+    return bool(worker and not head["awake"] and not worker.get("ended") and "swept" not in worker)
+
+
+def _end(home: str, session: str, *, there: bool) -> Leftover | None:
+    directory = paths.session_dir(home, session)
+    try:
+        lock = Lock.acquire(lock_path(directory), wait=0)
+    except (Busy, OSError):
+        return None  # it is awake, or a worker is about to be
+    try:
+        worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
+        if is_ending(worker):
+            return None
+        swept = strays.sweep(home, {session}) if there else strays.Swept([], [])
+        if worker and not worker.get("ended"):
+            _note_swept(directory, worker)
+    finally:
+        lock.release()
+    if swept.ended or swept.refused:
+        with suppress(Busy, LogError, OSError):
+            note(directory, draft(*swept), wait=1.0)
+    return Leftover(session, *swept)
+
+
+def is_ending(worker: Json) -> bool:
+    """Whether a warden lives that is still about what its worker left."""
+    warden, start = worker.get("warden"), worker.get("wardenStart")
+    return isinstance(warden, int) and isinstance(start, str) and tree.alive(warden, start)
+
+
+def _note_swept(directory: str, worker: Json) -> None:
+    """So that the next one who comes by need not look through all processes again."""
+    now = time.time_ns() // 1_000_000
+    with suppress(OSError):
+        data = json.dumps(worker | {"swept": now}).encode("ascii")
+        paths.write_atomic(os.path.join(directory, paths.WORKER), data, 0o600)

@@ -1,0 +1,36 @@
+"""How often a worker looks at the slow things: often while something goes on, else seldom.
+
+Whatever the kernel or a client can tell cuts the long wait short (`stir`): a child that ended, a
+command, an event, a connection. Only what nobody tells (a socket's name that was removed, a changed
+settings file) has to wait for the seldom look: fifty idle sessions cost less than a percent of a
+core that way.
+"""
+
+import asyncio
+
+OFTEN = 2.0
+"""Seconds between two looks."""
+
+SELDOM = 15.0
+"""The same while the session is idle and nobody is attached."""
+
+
+class Pace:
+    def __init__(self) -> None:
+        self._stirred = asyncio.Event()
+
+    def stir(self) -> None:
+        """Something happened: the next look is at most OFTEN away."""
+        self._stirred.set()
+
+    async def next_look(self, *, at_rest: bool, due: float | None, often: float = OFTEN) -> None:
+        """`due`: seconds until something is to be done by time; None: nothing is."""
+        self._stirred.clear()
+        longest = SELDOM if due is None else min(SELDOM, due)
+        if at_rest and longest > often:
+            try:
+                async with asyncio.timeout(longest):
+                    await self._stirred.wait()
+            except TimeoutError:
+                return
+        await asyncio.sleep(often)
