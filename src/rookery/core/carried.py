@@ -14,6 +14,7 @@ from rookery.core.events import Event, Json, kind_of
 from rookery.core.reduce import fold
 from rookery.core.tool_looks import STATUS
 
+OVER = (*ENDED, *LEFT)
 DEEPEST = 8
 """Parents of parents that are looked for."""
 
@@ -22,8 +23,9 @@ def wanted(document: Document) -> dict[str, int]:
     """The blocks of this turn that are to be shown and began above, with the events that began
     them; oldest first."""
     header = document.header
-    names = {*document.late, *(ask["block"] for ask in header["asks"].values())}
-    names |= {name for name, status, _ in header["_tools"].values() if status not in (*ENDED, *LEFT)}
+    names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
+    names |= {ask["block"] for ask in header["asks"].values()}
+    names |= {name for name, status, _ in header["_tools"].values() if status not in OVER}
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}
     missing = (name for name in names if name and name not in document.blocks)
@@ -40,8 +42,9 @@ def began(name: str) -> int:
 def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
     """Put the blocks that these events began above all others. `before`: the header where the
     document begins."""
-    names = {seq: name for name, seq in wanted(document).items()}
-    made = {names[event.seq]: _made(before, names[event.seq], event) for event in events}
+    there = {event.seq: event for event in events}
+    names = [(name, there[seq]) for name, seq in wanted(document).items() if seq in there]
+    made = {name: _made(before, name, event) for name, event in names}
     found = {name: block for name, block in made.items() if block is not None}
     document.blocks = found | document.blocks
     for name, block in found.items():
@@ -57,6 +60,9 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
     if kind_of(event.update).startswith("tool_call"):
         tools.pop(key_of(event.update), None)
     fresh = {**before, "_tools": tools, "_terminals": {}, "_open": None, "_plan": None}
+    if name == before["_plan"]:
+        entries = [{"content": each["text"], "status": each["status"]} for each in before["plan"]]
+        event = event._replace(update={**event.update, "entries": entries})
     block = fold(fresh, [event]).blocks.get(name)
     if block is None:
         return None

@@ -41,7 +41,7 @@ def make_block(name: str, role: str, **fields: Any) -> Block:
 
 def put(block: Block) -> list[Op]:
     """The ops that make a block: where one cannot carry it, large fields and long text follow."""
-    if size_of(["put", block]) <= OP_BYTES:
+    if len(block["text"]) <= OP_BYTES and size_of(["put", block]) <= OP_BYTES:
         return [["put", block]]
     rest = {key: value for key, value in block.items() if key not in ("id", "text")}
     large = {key: value for key, value in rest.items() if len(dumps(value)) > PIECE}

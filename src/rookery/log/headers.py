@@ -111,7 +111,7 @@ def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
         "SELECT n, last_seq, header FROM turn"
         " WHERE n < ? AND header LIKE ? ORDER BY n DESC LIMIT 1"
     )
-    n = _turn_of(connection, seq) + 1
+    n = turn_of(connection, seq) + 1
     while rows := connection.execute(older, (n, BEGINS)).fetchall():
         n, last_seq, text = rows[0]
         if isinstance(last_seq, int) and last_seq <= seq:
@@ -121,8 +121,10 @@ def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
     return dict(EMPTY), 0
 
 
-def _turn_of(connection: sqlite3.Connection, seq: int) -> int:
-    rows = connection.execute("SELECT turn FROM event WHERE seq = ?", (seq,)).fetchall()
+def turn_of(connection: sqlite3.Connection, seq: int) -> int:
+    """Of the event `seq`, or of the last that is left before it."""
+    find = "SELECT turn FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+    rows = connection.execute(find, (seq,)).fetchall()
     return int(rows[0][0]) if rows else 0
 
 
@@ -141,3 +143,11 @@ def last_seq(connection: sqlite3.Connection) -> int:
 def last_turn(connection: sqlite3.Connection) -> int:
     rows = connection.execute("SELECT max(turn) FROM event").fetchall()
     return int(rows[0][0] or 0)
+
+
+def span(connection: sqlite3.Connection, n: int) -> tuple[int, int]:
+    """The times of a turn's first and last event."""
+    find = "SELECT at FROM event WHERE turn = ? ORDER BY seq {} LIMIT 1"
+    ends = [connection.execute(find.format(way), (n,)).fetchall() for way in ("", "DESC")]
+    first, last = (rows[0][0] if rows and isinstance(rows[0][0], int) else 0 for rows in ends)
+    return first, last

@@ -205,7 +205,7 @@ class Writer:
 
     def _unmarked(self) -> Iterator[headers.Point]:
         """Where marks belong in the turn that was the last when the log was opened."""
-        connection, (header, upto, _, first, _) = self._connection, self._state
+        connection, (_, upto, _, first, _) = self._connection, self._state
         if upto - first < 2 or marks.any_between(connection, first - 1, upto):
             return
         before = headers.nearest(connection, first - 1)

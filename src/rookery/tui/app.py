@@ -160,7 +160,7 @@ class Rookery(Windows):
         if message.session != self.session:
             return
         window = Window(message.header)
-        window.pages = message.pages
+        window.add_older(message.pages)
         window.hint = "Nothing was said yet. What you write below begins it."
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
@@ -196,7 +196,7 @@ class Rookery(Windows):
             self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:
-        self.room.older(self.session, self.window.first_turn)
+        self.room.older(self.session, self.window.first)
 
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)

@@ -246,7 +246,7 @@ class Scroll(ScrollView):
     def ask_older(self) -> None:
         """Where the beginning of what is loaded is near, or all of it is in sight."""
         near = self.scroll_y < max(10, self.size.height // 2)
-        if near and self.window.first_turn > 0 and not self.asked_older:
+        if near and self.window.first > 1 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
 
