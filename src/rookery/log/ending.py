@@ -51,18 +51,21 @@ def part(connection: sqlite3.Connection, upto: int, room: int, columns: tuple[st
 def _backward(
     connection: sqlite3.Connection, first: int, upto: int, room: int, columns: tuple[str, ...]
 ) -> list[Row]:
-    """Kind and columns of the last events, in their order; one at least."""
+    """Kind and columns of the last events, in their order. One that is too large for what is left
+    is among them where little else would be."""
     back = (
         f"SELECT kind, {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
         " WHERE seq >= ? AND seq <= ? ORDER BY seq DESC"
     )
-    rows, read = [], 0
+    rows: list[Row] = []
+    read = shown = 0
     cursor = connection.execute(back, (first, upto))
     for row in cursor:
+        read, shown = read + marks.weight(row[-1]), shown + _shown(row)
+        if shown > room and shown - _shown(row) >= room // 2:
+            break
         rows.append(row)
-        read += marks.weight(row[-1])
-        room -= _shown(row)
-        if room <= 0 or read >= MOST_READ:
+        if shown > room or read >= MOST_READ:
             break
     cursor.close()
     return rows[::-1]

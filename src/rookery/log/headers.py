@@ -108,8 +108,7 @@ def nearest(connection: sqlite3.Connection, seq: int) -> Point:
 
 def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
     older = (
-        "SELECT n, last_seq, header FROM turn"
-        " WHERE n < ? AND header LIKE ? ORDER BY n DESC LIMIT 1"
+        "SELECT n, last_seq, header FROM turn WHERE n < ? AND header LIKE ? ORDER BY n DESC LIMIT 1"
     )
     n = turn_of(connection, seq) + 1
     while rows := connection.execute(older, (n, BEGINS)).fetchall():

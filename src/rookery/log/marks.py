@@ -38,7 +38,7 @@ def weight(body: object) -> int:
 def row(seq: int, header: Json) -> tuple[Row, dict[str, bytes]]:
     """A mark as it is stored, and the blobs it refers to."""
     text, blobs = packing.pack(header)
-    return (seq, _sum(header), text), blobs
+    return (seq, _sum(seq, header), text), blobs
 
 
 def any_between(connection: sqlite3.Connection, after: int, upto: int) -> bool:
@@ -51,7 +51,11 @@ def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json,
     try:
         for seq, checked, text in _between(connection, after, upto):
             header = packing.header_of(connection, text)
-            if header is not None and _sum(header) == checked and _is_of(connection, seq, header):
+            if (
+                header is not None
+                and _sum(seq, header) == checked
+                and _is_of(connection, seq, header)
+            ):
                 return header, seq
     except sqlite3.DatabaseError:  # no table, or damaged pages: the events say the same
         return None
@@ -74,5 +78,5 @@ def _is_of(connection: sqlite3.Connection, seq: int, header: Json) -> bool:
     return bool(rows) and rows[0][0] == header["turn"]
 
 
-def _sum(header: Json) -> int:
-    return zlib.crc32(dumps(header).encode())
+def _sum(seq: int, header: Json) -> int:
+    return zlib.crc32(dumps([seq, header]).encode())

@@ -10,6 +10,9 @@ from rookery.tui.transcript.window import Page
 FIRST = 20
 """Blocks that open a session; where they do not fill the screen, it asks for more."""
 
+FIRST_ROOM = 1024 * 1024
+"""How much of a long turn is opened before anything is painted; scrolling brings the rest."""
+
 ENOUGH = 60
 """Blocks that a step backward brings."""
 
@@ -20,7 +23,7 @@ MOST_PAGES = 20
 def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
     """What opens a session: the end of its last turn as a document that goes on, the number of its
     last event, and the pages of its end."""
-    opened = excerpt(log)
+    opened = excerpt(log, room=FIRST_ROOM)
     document, page = opened.document, page_of(opened)
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
     page.carried = {name: dict(fields) for name, fields in document.carried.items()}
