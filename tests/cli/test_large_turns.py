@@ -64,6 +64,8 @@ def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
     steps = [{"text": "First."}, FLOOD, {"until": "cancel", "then": [more, {"text": "Over."}]}]
     rookery("prompt", session, play(*steps))
     with Running("tail", session) as tail:
+        tail.read_until(f"{CHUNKS - 1} ")  # all of it is there
+    with Running("tail", session) as tail:
         assert f"More above: rookery show {session} --turn 1" in tail.read_err_until("--turn 1")
         seen = tail.read_until(f"{CHUNKS - 1} ")
         assert len(seen) <= SHOWN

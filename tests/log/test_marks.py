@@ -183,3 +183,18 @@ def test_I10_13_an_earlier_build_reads_and_writes_a_log_with_marks(
     connection = sqlite3.connect(f"{directory}/log.db")
     assert connection.execute("PRAGMA user_version").fetchall() == [(1,)]
     connection.close()
+
+
+def test_I10_13_marks_stay_a_small_part_of_the_log(
+    apart: None, directory: str, write: Write, read: Read
+) -> None:
+    """Also where the header is large and always another: a thousand calls with very long names."""
+    writer = write()
+    writer.append([prompt(1)])
+    for n in range(400):
+        writer.append([tool(f"{n:0500d}", "in_progress")])
+    [(events,)] = foreign(directory, "SELECT sum(length(body)) FROM event")
+    [(blobs,)] = foreign(directory, "SELECT sum(length(data)) FROM blob")
+    assert stored(directory)
+    assert blobs < events
+    assert_headers(read())

@@ -27,6 +27,9 @@ KEEP = "INSERT OR REPLACE INTO mark (seq, sum, header) VALUES (?, ?, ?)"
 APART = 1024 * 1024
 """How much of a log lies between two of them."""
 
+SHARE = 8
+"""A mark stands for this many times its own size, at least."""
+
 EACH = 512
 """What an event weighs beside its text: reading and folding a small one costs as much."""
 

@@ -305,7 +305,9 @@ class _Plan:
             row, blobs = marks.row(seq, header)
             self.blobs |= blobs
             self.marks.append(row)
-            self.state = self.state._replace(weight=0)
+            # A large header is stored less often: marks stay a small part of the log.
+            size = len(row[-1]) + sum(map(len, blobs.values()))
+            self.state = self.state._replace(weight=min(0, marks.APART - marks.SHARE * size))
 
     def _keep(self, state: State) -> None:
         text, blobs = headers.pack(state.header)

@@ -153,7 +153,7 @@ class Host:
     async def _mark(self) -> None:
         """What an earlier build wrote opens at once from now on; a step at a time, between all
         else."""
-        while self._journal.writer.mark_more():
+        for _ in iter(self._journal.writer.mark_more, False):
             await asyncio.sleep(BREATH)
 
     async def _upkeep(self) -> None:
