@@ -44,11 +44,20 @@ def socket_of(session: str) -> str:
     return paths.socket_path(paths.session_dir(HOME, session))
 
 
+def asked(session: str) -> Json:
+    """What is asked there, when something is: what this was started by may come before its ask."""
+    until = time.monotonic() + SECONDS
+    while True:
+        with Reader.open(paths.session_dir(HOME, session)) as log:
+            asks: Json = log.header_before(log.turns() + 1)["asks"]
+        if asks or time.monotonic() > until:
+            return asks
+        time.sleep(0.02)
+
+
 def answer_to(session: str) -> Json:
     """Yes, to whatever is asked there."""
-    with Reader.open(paths.session_dir(HOME, session)) as log:
-        asks = log.header_before(log.turns() + 1)["asks"]
-    name, ask = next(iter(asks.items()))
+    name, ask = next(iter(asked(session).items()))
     option = next(each["optionId"] for each in ask["options"] if "allow" in each["kind"])
     return {"do": "answer", "ask": name, "nonce": ask["nonce"], "option": option}
 
@@ -241,6 +250,11 @@ def stat_of(pid: int) -> bytes:
 CLEAR = {"ROOKERY_HOME": HOME, "PATH": "/usr/bin:/bin"}
 
 
+def answered() -> str:
+    asked(OWN)
+    return cli("answer", OWN, "1")
+
+
 def cleared() -> str:
     def act() -> str:
         argv = [*ROOKERY, "answer", OTHER, "1"]
@@ -253,7 +267,7 @@ def cleared() -> str:
 END = "after the agent's end"
 
 TRIES: dict[str, Callable[[], str]] = {
-    "answer": lambda: cli("answer", OWN, "1"),
+    "answer": answered,
     "answer another's": lambda: cli("answer", OTHER, "1"),
     "set": lambda: cli("set", OWN, "confirm", "all"),
     "set another's": lambda: raw(socket_of(OTHER), LOOSEN),
@@ -287,6 +301,8 @@ TRIES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
+    with open(OUT, "a", encoding="utf-8"):
+        pass  # it is there: who waits for it may end
     wanted = TRIES | ({END: after_the_agents_end} if END in ONLY else {})
     for name, act in wanted.items():
         if not ONLY or name in ONLY:

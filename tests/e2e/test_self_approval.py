@@ -69,7 +69,10 @@ async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, gua
     own = aviary.hatch()
     tries = ["path socket", "control socket", "double fork", "gone at once", "sibling"]
     words = " ".join(f"'{word}'" for word in [*house.argv(own), *tries])
-    begun = await own.prompt([{"command": f"setsid -f {words} >/dev/null 2>&1"}, *CALM])
+    # What has not left the command's group when that ends is ended with it.
+    there = f"until [ -e '{house.out}' ]; do sleep 0.05; done"
+    command = f"setsid -f {words} >/dev/null 2>&1; {there}"
+    begun = await own.prompt([{"command": command}, *CALM])
     await own.ask(begun)
     assert any(kind_of(event.update) == "_terminal" for event in own.events())
     came = await house.tries()

@@ -9,9 +9,6 @@ from rookery.processes import roots, tree
 from rookery.processes.lineage import MARK, become_subreaper, die_with_parent, home_tag
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PASSES = 3
-"""Of ending what is below: each meets what was forked during the one before."""
-SETTLE = 0.5
 
 
 def mark(home: str) -> str:
@@ -41,11 +38,7 @@ def fork(home: str) -> int | None:
     while ended != agent:
         ended, status = os.waitpid(-1, 0)
     roots.forget(home, agent, start)
-    for _ in range(PASSES):
-        left = tree.descendants(os.getpid())
-        tree.kill(left)
-        if not tree.wait_gone(left, SETTLE):
-            break
+    tree.end_below(os.getpid())
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

@@ -32,8 +32,7 @@ def _end_descendants() -> None:
     """Shells, servers, and whatever they started: nothing of ours outlives us (acp-T14)."""
     from rookery.processes import tree
 
-    if left := tree.descendants(os.getpid()):
-        tree.kill(left)
+    tree.end_below(os.getpid())
 
 
 async def serve(arguments: Arguments) -> None:

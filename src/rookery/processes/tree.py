@@ -17,7 +17,7 @@ from rookery.processes.lineage import LINUX, MARK
 
 GRACE = 2.0  # seconds between TERM and KILL
 SETTLE = 1.0  # seconds that a killed process has to go
-PASSES = 8  # of a sweep: each meets what was forked during the one before
+PASSES = 8  # of looking for what is to be ended: each meets what was forked during the one before
 
 
 class Process(NamedTuple):
@@ -138,6 +138,19 @@ def wait_gone(processes: Iterable[Process], seconds: float) -> list[Process]:
         _wait_one(left[0], remaining)
         left = still_alive(left)
     return left
+
+
+def end_below(root: int) -> None:
+    """KILL all below `root`, blocking. A walk can miss what lost its parent meanwhile: so it looks
+    until it has twice found nothing, but not for ever, since some may not be signalled."""
+    nothing = 0
+    for _ in range(PASSES):
+        left = descendants(root)
+        nothing = 0 if left else nothing + 1
+        if nothing == 2:
+            return
+        kill(left)
+        wait_gone(left, SETTLE)
 
 
 def end_tree(roots: Iterable[Process], grace: float = GRACE) -> list[Process]:

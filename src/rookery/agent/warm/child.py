@@ -27,9 +27,6 @@ from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
 """Bytes of an environment with its arguments: more than any system takes."""
-PASSES = 3
-"""Of ending what is below: each meets what was forked during the one before."""
-SETTLE = 0.5
 FAILED = 70
 
 
@@ -152,9 +149,5 @@ def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
     except OSError:
         said = b""
     leaving.begin()
-    for _ in range(PASSES):
-        left = tree.descendants(os.getpid())
-        tree.kill(left)
-        if not tree.wait_gone(left, SETTLE):
-            break
+    tree.end_below(os.getpid())
     end(128 + said[1] if len(said) == 2 else FAILED)
