@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -138,7 +139,7 @@ def test_I10_13_a_log_of_an_earlier_build_opens_and_is_marked_by_its_worker(
 ) -> None:
     rookery("stop", session)
     log = os.path.join(directory(home, session), "log.db")
-    with sqlite3.connect(log) as connection:
+    with closing(sqlite3.connect(log)) as connection:
         connection.execute("DROP TABLE mark")
     assert len(rookery("show", session).out) <= SHOWN
     rookery("prompt", session, "--wait", play({"text": "A short turn."}))
@@ -149,7 +150,7 @@ def test_I10_13_a_log_of_an_earlier_build_opens_and_is_marked_by_its_worker(
 
 
 def marked(log: str) -> int:
-    with sqlite3.connect(log) as connection:
+    with closing(sqlite3.connect(log)) as connection:
         return int(connection.execute("SELECT count(*) FROM mark").fetchone()[0])
 
 

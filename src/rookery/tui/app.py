@@ -190,7 +190,8 @@ class Rookery(Windows):
         self.room.frame_took = perf_counter() - began
 
     def on_older(self, message: messages.Older) -> None:
-        if message.session == self.session and message.pages:
+        fits = message.before == self.window.first  # else it was opened anew meanwhile
+        if message.session == self.session and message.pages and fits:
             self.window.add_older(message.pages)
             self.transcript.grown()
             self.transcript.ask_older()

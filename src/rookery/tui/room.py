@@ -265,7 +265,7 @@ class Room:
         except LogError as error:
             self._tell(Trouble(str(error), session))
             pages = []
-        self._tell(Older(session, pages))
+        self._tell(Older(session, pages, before))
 
     async def _blob(self, session: str, name: str, mime: str) -> None:
         from rookery.log.errors import LogError

@@ -179,6 +179,11 @@ class Window:
         return [b for b in self.blocks() if b["role"] == "ask" and b["status"] == "asked"]
 
 
+def is_top(item: Item) -> bool:
+    """Whether an item says that there is more above."""
+    return str(item.block["id"]).endswith(".above")
+
+
 def turn_of(name: str) -> int:
     """Ids say where a block lives."""
     turn = name.partition(".")[0]
