@@ -46,7 +46,7 @@ def paragraphs(count: int) -> list[Draft]:
 async def showing(home: Path, session: str) -> AsyncIterator[tuple[Rookery, Pilot[None]]]:
     app = Rookery(Start(str(home), str(home), session=session))
     async with app.run_test(size=(100, 30)) as pilot:
-        while app.window.header["id"] != session or not app.transcript._items:
+        while app.window.header["id"] != session or not app.transcript._items:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         yield app, pilot
         await app.action_quit()
@@ -61,7 +61,7 @@ async def grow(app: Rookery, pilot: Pilot[None]) -> None:
     first = app.window.first
     app.transcript.to_start()
     app.transcript.ask_older()
-    while app.window.first == first:
+    while app.window.first == first:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
 
