@@ -9,6 +9,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json, kinds, texts
+from tests.agent.conftest import write_settings
 from tests.agent.driving import (
     ALLOW,
     allow_all,
@@ -191,6 +192,25 @@ async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
     assert "session_info_update" not in kinds(again)
     [usage] = [u for u in again if u["sessionUpdate"] == "usage_update"]
     assert usage["cost"]["amount"] == pytest.approx(0.28)
+
+
+async def test_I10_13_tokens_of_a_model_that_no_list_knows(
+    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """They are told without a size of the context, and no cost is made up."""
+    unknown = {"model": "openai/scripted", "api_key": "sk-scripted-key", "base_url": model.url}
+    write_settings(agent_home, model, profiles={"first": unknown})
+    try:
+        session = await agent.new(str(tmp_path))
+        await agent.turn(session, "Say hello")
+        [usage] = [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"]
+        await agent.turn(session, "/cost")
+    finally:
+        write_settings(agent_home, model)
+    assert usage == {"sessionUpdate": "usage_update", "used": 120, "size": 0}
+    said = "".join(texts(agent.news(session)))
+    assert "Cost: not known for this model" in said
+    assert "Tokens in: 100" in said
 
 
 async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: Path) -> None:

@@ -183,7 +183,8 @@ def _skills(session: "Session") -> str:
 def _cost(session: "Session") -> str:
     metrics = session.running.conversation_stats.get_combined_metrics()
     usage = metrics.accumulated_token_usage
-    lines = [f"Cost: ${metrics.accumulated_cost:.4f}"]
+    cost = metrics.accumulated_cost  # nothing is added where no list has the model's price
+    lines = [f"Cost: ${cost:.4f}" if cost else "Cost: not known for this model"]
     if usage is not None:
         lines.append(f"Tokens in: {usage.prompt_tokens} ({usage.cache_read_tokens} from a cache)")
         lines.append(f"Tokens out: {usage.completion_tokens}")

@@ -233,9 +233,8 @@ class Voice:
         for each in known.values():
             shorten(each)
         used = usages[-1].prompt_tokens + usages[-1].completion_tokens
-        size = llm.max_input_tokens or usages[-1].context_window
-        if not size:
-            return  # of a model that nobody knows: nothing is made up
+        # 0, of a model that no list knows: the tokens are told, and no size is made up.
+        size = llm.max_input_tokens or usages[-1].context_window or 0
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
         for update in self.translator.usage(used, size, cost or None):
             if update != self._usage:

@@ -49,19 +49,20 @@ class Asked(NamedTuple):
 
 def open_asks(session: str) -> list[Asked]:
     """The asks of a session, in the order in which they came."""
+    from rookery.client.excerpt import excerpt
     from rookery.client.fleet import head_of_session
     from rookery.core.document import join
-    from rookery.core.reduce import fold
     from rookery.log.reader import Reader
 
     head_of_session(paths.home(), session)  # where its worker died, that is said first
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        document = fold(*log.tail())
+        document = excerpt(log).document
         header, blocks = document.header, dict(document.blocks)
         for ask in header["asks"].values():
             if ask["block"] not in blocks:  # of an earlier turn, and kept since
                 n = int(ask["block"].partition(".")[0])
-                blocks |= join(fold(log.header_before(n), log.page(n)), document).blocks
+                earlier = excerpt(log, log.first_seq(n + 1) - 1).document
+                blocks |= join(earlier, document).blocks
     return [
         Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"], header["cwd"])
         for name, ask in header["asks"].items()

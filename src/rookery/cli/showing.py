@@ -1,5 +1,7 @@
 """`show`: a session from its file, as text, as the document that all looks share, or as events."""
 
+from collections.abc import Iterator
+
 import click
 
 from rookery import paths
@@ -8,11 +10,12 @@ from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
 from rookery.client.damage import missing
+from rookery.client.excerpt import excerpt
 from rookery.client.seen import mark
 from rookery.core import confined, confirming, held_settings
 from rookery.core.clearing import is_folded
 from rookery.core.document import Document
-from rookery.core.events import Json, dumps, event_to_json
+from rookery.core.events import Event, Json, dumps, event_to_json
 from rookery.core.plain import count
 from rookery.core.reduce import fold
 from rookery.log.reader import Reader
@@ -21,7 +24,7 @@ from rookery.log.reader import Reader
 @click.command()
 @session_argument
 @click.option("--turn", type=click.IntRange(min=0), metavar="N", help="This turn; 0: before all.")
-@click.option("--all", "everything", is_flag=True, help="Every turn; else the last one.")
+@click.option("--all", "everything", is_flag=True, help="Every turn; else the end of the last.")
 @click.option("--full", is_flag=True, help="Long outputs in full.")
 @click.option("--json", "as_json", is_flag=True, help="The document: its header and its blocks.")
 @click.option("--events", "as_events", is_flag=True, help="One event a line.")
@@ -29,6 +32,8 @@ def show(
     session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
 ) -> int:
     """Print a session: its last turn, another one, or all of it.
+
+    Of a last turn that is very long, its end: at most 5 MiB. --turn and --all print everything.
 
     \b
     rookery show 3f2a
@@ -51,19 +56,21 @@ def show(
         if lost := missing(directory, log.last_seq()):
             words = f"The last {count(lost, 'event')} of this session are gone"
             screen.note(f"{words}: {paths.LOG}-wal was lost.")
+        ends = turn is None and not everything
         if final == last:
             mark(directory, log.last_seq())
         if as_events:
-            for n in range(first, final + 1):
-                for event in log.page(n):
-                    screen.line(dumps(event_to_json(event)))
+            for event in _events(log, first, final):
+                screen.line(dumps(event_to_json(event)))
         elif as_json:
-            screen.line(dumps(_document(log, first, final).to_json()))
+            document = _opened(screen, log, last) if ends else _document(log, first, final)
+            screen.line(dumps(document.to_json()))
         else:
-            folded = turn is None and not everything and _say_fold(screen, log, last)
-            if not folded:
-                _print(screen, log, first, final, full=full)
             header = log.header_before(last + 1)
+            folded = ends and _say_fold(screen, log, header, last)
+            if not folded:
+                document = _opened(screen, log, last) if ends else _document(log, first, final)
+                _print(screen, document, full=full)
             if words := asking_words(header):
                 screen.note(words)
             if header["process"].get("guard") == confined.WEAK:
@@ -80,9 +87,8 @@ def asking_words(header: Json) -> str:
     return clean_line(confirming.sentence(header)) if confirming.brief(header) else ""
 
 
-def _say_fold(screen: Screen, log: Reader, last: int) -> bool:
+def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
     """Whether the last turn is one of those that a clear folded away; it is said."""
-    header = log.header_before(last + 1)
     fold_ = header["fold"]
     if not fold_ or not fold_["turn"]:
         return False
@@ -92,21 +98,35 @@ def _say_fold(screen: Screen, log: Reader, last: int) -> bool:
         return False
     from rookery.cli.look.transcript import Transcript
 
-    document = _document(log, last, last)
+    document = _opened(screen, log, last)
     for name in [name for name in document.blocks if is_folded(fold_, name)]:
         del document.blocks[name]
     Transcript(screen).page(document)
     return True
 
 
+def _opened(screen: Screen, log: Reader, last: int) -> Document:
+    """The end of the last turn, and that there is more of it."""
+    document, _, _, above, cut = excerpt(log)
+    if above or cut:
+        screen.note(f"This is the end of a long turn. More above: --turn {last} prints it whole.")
+    return document
+
+
 def _document(log: Reader, first: int, last: int) -> Document:
-    header = log.header_before(first) if first else None
-    return fold(header, (event for n in range(first, last + 1) for event in log.page(n)))
+    return fold(log.header_before(first) if first else None, _events(log, first, last))
 
 
-def _print(screen: Screen, log: Reader, first: int, last: int, *, full: bool) -> None:
+def _events(log: Reader, first: int, last: int) -> Iterator[Event]:
+    """Of these turns, read as they are asked for."""
+    after, end = log.first_seq(first) - 1, (log.first_seq(last + 1) or log.last_seq() + 1) - 1
+    while after < end and (events := log.read(after, upto=end)):
+        yield from events
+        after = events[-1].seq
+
+
+def _print(screen: Screen, document: Document, *, full: bool) -> None:
     from rookery.cli.look.transcript import Transcript
     from rookery.cli.taste import shows_durations
 
-    transcript = Transcript(screen, full=full, durations=shows_durations())
-    transcript.page(_document(log, first, last))
+    Transcript(screen, full=full, durations=shows_durations()).page(document)

@@ -8,10 +8,9 @@ from rookery import paths
 from rookery.cli import exits
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument
+from rookery.client.excerpt import beginning, excerpt
 from rookery.core.document import Document
 from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
-from rookery.log.reader import Reader
 
 
 @click.command()
@@ -44,8 +43,12 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
 
     client = SessionClient(paths.home(), session)
     try:
-        document, after = _beginning(client.log, since)
+        opened = beginning(client.log) if since is None else excerpt(client.log, since)
+        document, after = opened.document, opened.first - 1 if since is None else since
         transcript = None if as_json else Transcript(screen, durations=shows_durations())
+        if transcript is not None and since is None and opened.above:
+            screen.note(f"More above: rookery show {session} --turn {document.header['turn']}")
+            transcript.feed(document, [["set", name, {}] for name in document.blocks])
         watch = Watch(client, screen, document, transcript)
         known = client.log.last_seq()
         async with aclosing(watch.events(after)) as events:
@@ -55,18 +58,6 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
     finally:
         client.close()
     return exits.DONE
-
-
-def _beginning(log: Reader, since: int | None) -> tuple[Document, int]:
-    """The document as it was after the event from which on we follow, and that event's number."""
-    if since is None:
-        header, events = log.tail()
-        return Document(header), events[0].seq - 1 if events else 0
-    turn = log.turns()
-    while turn > 0 and (page := log.page(turn)) and page[0].seq > since:
-        turn -= 1
-    page = [event for event in log.page(turn) if event.seq <= since]
-    return fold(log.header_before(turn), page), since
 
 
 def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:

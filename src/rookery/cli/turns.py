@@ -19,11 +19,11 @@ from rookery.cli.ruling import Policy
 from rookery.cli.sending import say_silent
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import placeless, strip
+from rookery.client.excerpt import excerpt
 from rookery.client.session import SessionClient
 from rookery.core import confirming, kept_asks, loose, unattended
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.reduce import fold
 from rookery.core.verdicts import COMMAND
 
 HEADLESS = "headless"
@@ -90,9 +90,7 @@ def continue_turn(
         client = SessionClient(paths.home(), session, _name(policy))
         client.on_silence = partial(say_silent, session)
         try:
-            header, events = client.log.tail()
-            document = fold(header, events)
-            since = events[-1].seq if events else 0
+            document, _, since, *_ = excerpt(client.log)
             turn = _Turn(client, screen, document, policy, as_json=as_json, verbose=verbose)
             turn.watch.showing = False
             return await turn.play(message, since, progress, steer=steer)
@@ -269,5 +267,5 @@ class _Turn:
             self.screen.note(f"What it asked is kept: rookery answer {self.client.session}")
 
     def _seconds(self) -> float:
-        first, last = (self.client.log.page(n) for n in (self._n, self.document.header["turn"]))
-        return (last[-1].at - first[0].at) / 1000 if first and last else 0.0
+        (first, _), (_, last) = map(self.client.log.spans, (self._n, self.document.header["turn"]))
+        return (last - first) / 1000 if first and last else 0.0

@@ -20,6 +20,6 @@ def recap(log: Reader, before: int | None = None) -> Primer:
 def _pages(log: Reader, before: int) -> Iterator[Document]:
     """Newest first, each up to there; read as they are asked for."""
     numbers = range(1, log.turns() + 1)
-    last = bisect_left(numbers, before, key=lambda n: log.page(n)[0].seq)
+    last = bisect_left(numbers, before, key=log.first_seq)
     for n in range(last, 0, -1):
         yield fold(log.header_before(n), (event for event in log.page(n) if event.seq < before))

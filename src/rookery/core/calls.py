@@ -1,5 +1,7 @@
 """Where a tool call lives: which block shows it, and what becomes of it when its turn ends."""
 
+from typing import Any
+
 from rookery.core import loose, terminals
 from rookery.core.events import Event, Json, dumps, kind_of
 
@@ -37,6 +39,15 @@ def left(tools: Json, status: str) -> Json:
     }
 
 
+def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Json:
+    """One copy, which is all that thousands of calls in a turn may cost each."""
+    changed = tools.copy()
+    if grows and len(changed) >= TOOLS_KEPT:
+        del changed[next(iter(changed))]
+    changed[key] = known
+    return changed
+
+
 def upsert(header: Json, event: Event, call: Json) -> Json:
     """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
 
@@ -50,9 +61,8 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     changes: Json = {}
     if known is None or again:
         known = [block_id(header, event), status or "pending", event.at]
-        kept = tools if len(tools) < TOOLS_KEPT else dict(list(tools.items())[1:])
-        changes = {"_tools": {**kept, key: known}, "_open": None}
+        changes = {"_tools": _with(tools, key, known), "_open": None}
     elif status and status != known[1]:
-        changes = {"_tools": {**tools, key: [known[0], status, known[2]]}}
+        changes = {"_tools": _with(tools, key, [known[0], status, known[2]], grows=False)}
     mine = terminals.named(header["_terminals"], call, known[0])
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}

@@ -41,7 +41,7 @@ def make_block(name: str, role: str, **fields: Any) -> Block:
 
 def put(block: Block) -> list[Op]:
     """The ops that make a block: where one cannot carry it, large fields and long text follow."""
-    if size_of(["put", block]) <= OP_BYTES:
+    if len(block["text"]) <= OP_BYTES and size_of(["put", block]) <= OP_BYTES:
         return [["put", block]]
     rest = {key: value for key, value in block.items() if key not in ("id", "text")}
     large = {key: value for key, value in rest.items() if len(dumps(value)) > PIECE}
@@ -69,15 +69,18 @@ def shown(header: Json) -> Json:
 class Document:
     """Header and blocks of one stretch of a session: a page, several joined, or all of it.
 
-    `late` holds what was said about blocks of earlier pages that are not loaded here.
+    `late` holds what was said about blocks of earlier pages that are not loaded here. `carried` are
+    blocks that began above this stretch and are shown all the same, by what is known of them: of
+    each the fields that were set since, so that they find their place when more is loaded.
     """
 
-    __slots__ = ("blocks", "header", "late", "terminals")
+    __slots__ = ("blocks", "carried", "header", "late", "terminals")
 
     def __init__(self, header: Json | None = None) -> None:
         self.header: Json = dict(EMPTY if header is None else header)
         self.blocks: dict[str, Block] = {}
         self.late: dict[str, list[Op]] = {}
+        self.carried: dict[str, Json] = {}
         self.terminals: dict[str, None] = {}
         """The blocks that are terminals, by id: each call looks for its own among them."""
 
@@ -94,10 +97,13 @@ class Document:
                     self.late.setdefault(name, []).append(op)
                 case ["set", name, fields]:
                     self.blocks[name].update(fields)
+                    if name in self.carried:
+                        self.carried[name].update(fields)
                 case ["append", name, text]:
-                    _extend(self.blocks[name], text)
+                    extend(self.blocks[name], text)
                 case ["drop", name]:
                     del self.blocks[name]
+                    self.carried.pop(name, None)
                     self.terminals.pop(name, None)
 
     def children(self, name: str | None) -> list[Block]:
@@ -112,7 +118,7 @@ class Document:
         return {"header": shown(self.header), "blocks": list(self.blocks.values())}
 
 
-def _extend(block: Block, text: str) -> None:
+def extend(block: Block, text: str) -> None:
     """In place: a text that nobody else holds grows where it is, so that a message of 40 MB that
     came in a million pieces costs a million steps and not a million copies."""
     whole = block["text"]
@@ -122,14 +128,22 @@ def _extend(block: Block, text: str) -> None:
 
 
 def join(older: Document, newer: Document) -> Document:
-    """Two neighbouring stretches as one; what the newer said late reaches the older's blocks."""
+    """Two neighbouring stretches as one; what the newer said late reaches the older's blocks, and
+    what it carried meets its beginning."""
     both = Document(newer.header)
-    both.blocks = {name: dict(block) for name, block in older.blocks.items()}
+    further = {name: fields for name, fields in newer.carried.items() if name not in older.blocks}
+    both.blocks = {name: dict(newer.blocks[name]) for name in further}
+    both.blocks.update((name, dict(block)) for name, block in older.blocks.items())
+    both.carried = {name: dict(fields) for name, fields in (further | older.carried).items()}
     both.late = {name: list(ops) for name, ops in older.late.items()}
+    both.terminals = {**older.terminals, **newer.terminals}
     for ops in newer.late.values():
         both.apply(ops)
-    both.blocks.update((name, dict(block)) for name, block in newer.blocks.items())
-    both.terminals = {**older.terminals, **newer.terminals}
+    for name, fields in newer.carried.items():
+        if name not in further:
+            both.apply([["set", name, fields], ["append", name, newer.blocks[name]["text"]]])
+    rest = (each for each in newer.blocks.items() if each[0] not in newer.carried)
+    both.blocks.update((name, dict(block)) for name, block in rest)
     return both
 
 

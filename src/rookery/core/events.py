@@ -2,6 +2,7 @@
 trip."""
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 type Json = dict[str, Any]
@@ -91,7 +92,10 @@ def _long_integer(digits: str) -> int | str:
     return int(digits) if len(digits) <= LONGEST_INTEGER else digits
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_strict = json.JSONDecoder(parse_constant=_refuse)
+_decode = _strict.decode
+_scan: Callable[[str, int], tuple[Any, int]] = _strict.scan_once  # type: ignore[attr-defined]
+"""One value, wherever it ends; raises StopIteration where none begins."""
 _decode_long = json.JSONDecoder(parse_constant=_refuse, parse_int=_long_integer).decode
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
 _encode_as_it_is = json.JSONEncoder(
@@ -103,6 +107,13 @@ def loads(text: str | bytes | bytearray) -> Any:
     """Parse strict JSON, or raise ValueError; integers too long for Python become strings."""
     if not isinstance(text, str):
         text = text.decode("utf-8")
+    try:
+        # What we wrote ourselves is one value with nothing around it, and read at half the cost.
+        value, end = _scan(text, 0)
+        if end == len(text):
+            return value
+    except (StopIteration, ValueError, RecursionError):
+        pass  # what follows says what is wrong with it
     try:
         try:
             return _decode(text)

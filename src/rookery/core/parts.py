@@ -102,7 +102,7 @@ def diff(path: str, old: str | None, new: str) -> Part:
 
 def outline(value: Any) -> Any:
     """A value as it is where it fits into ROOM, else an outline of the same type that does."""
-    if len(dumps(value)) <= ROOM:
+    if not exceeds(value, ROOM) and len(dumps(value)) <= ROOM:
         return value
     short = _shallow(value, ROOM // 8, DEEPEST)
     return short if len(dumps(short)) <= ROOM else type(value)()
@@ -111,12 +111,31 @@ def outline(value: Any) -> Any:
 # --- fitting -----------------------------------------------------------------------------------
 
 
+def exceeds(value: Any, room: int) -> bool:
+    """Whether a value surely takes more than `room` bytes of JSON, told without writing it: an
+    output of 30 MB is looked at, and not written out to be measured."""
+    left, heap = room, [value]
+    while heap and left >= 0:
+        value = heap.pop()
+        if isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, dict):
+            left -= len(value)
+            heap += [*value, *value.values()] if left >= 0 else []
+        elif isinstance(value, list):
+            left -= len(value)
+            heap += value if left >= 0 else []
+    return left < 0
+
+
 def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
     """The parts, cut so that together they take at most about `room` bytes of JSON."""
     kept: list[Part] = []
     for place, part in enumerate(parts):
-        fitting = part if len(dumps(part)) <= room else _cut(part, max(room, 400))
-        size = len(dumps(fitting))
+        fitting, size = part, room + 1 if exceeds(part, room) else len(dumps(part))
+        if size > room:
+            fitting = _cut(part, max(room, 400))
+            size = len(dumps(fitting))
         if size > room:
             left = len(parts) - place
             return [*kept, {"type": "markdown", "text": f"… {left} more", "cut": left}]
@@ -158,6 +177,7 @@ def _cut(part: Part, room: int) -> Part:
 
 def _clip(text: str, room: int) -> str:
     """As much of a text's beginning as takes at most `room` bytes of JSON."""
+    text = text[: max(0, room)]  # no character takes less than one
     while text and (size := len(dumps(text))) > room:
         text = text[: min(len(text) - 1, len(text) * room // size)]
     return text

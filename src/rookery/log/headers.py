@@ -1,123 +1,129 @@
-"""The header at any point of a log, without reading all of it: one is stored with each turn.
+"""The header at any point of a log, without reading all of it: one is stored with each turn, and
+marks inside long ones.
 
-The rows of `turn` are a fold of the events and nothing else. Where one is missing, damaged or of
-another version of the header, the nearest older one is folded forward.
+The rows of `turn` and `mark` are a fold of the events and nothing else. Where one is missing,
+damaged or of another version of the header, the nearest older one is folded forward.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from rookery.core.events import Json, dumps, loads
-from rookery.core.header import EMPTY, VERSION, advance
-from rookery.log.rows import COLUMNS, event_of
+from rookery.core.events import Json
+from rookery.core.header import EMPTY, advance
+from rookery.log import marks
+from rookery.log.packing import BEGINS, LARGE, blob, hash_of, header_of, pack, unpack
+from rookery.log.rows import BULK, COLUMNS, event_of
 
-LARGE = 1024
-"""Characters: a field longer than this (commands, options: 20 to 60 KB that hardly change) is kept
-as a blob, so that the same content is stored once and not once per turn."""
+__all__ = ["LARGE", "blob", "hash_of", "pack", "unpack"]
 
 BATCH = 2000
 """Events folded at a time."""
 
-REFERENCE = "$blob"
+FAR = 4 * marks.APART
+"""A reader that finds no stored header this near, in a log that an earlier build wrote, leaves out
+what the agent said and did above it: that is no part of what a client is told of a header."""
 
 
-def hash_of(data: bytes) -> str:
-    import hashlib  # here: readers never need it, and it loads OpenSSL
+class Point(NamedTuple):
+    """The header after an event, and how much of the log lies since the last that is stored."""
 
-    return hashlib.sha256(data).hexdigest()
-
-
-def pack(header: Json) -> tuple[str, dict[str, bytes]]:
-    """A header as it is stored, and the blobs it refers to."""
-    fields, blobs = [], {}
-    for key, value in header.items():
-        # A real value that looks like a reference gets one more $ than it had.
-        text = dumps({f"${next(iter(value))}": _only(value)} if _refers(value) else value)
-        if len(text) > LARGE:
-            data = text.encode()
-            name = hash_of(data)
-            blobs[name] = data
-            text = dumps({REFERENCE: name})
-        fields.append(f"{dumps(key)}:{text}")
-    return "{" + ",".join(fields) + "}", blobs
+    seq: int
+    header: Json
+    weight: int
 
 
-def unpack(connection: sqlite3.Connection, text: object) -> Json | None:
-    """The header of the current version that was stored as `text`; None where it is none."""
-    if not isinstance(text, str):
-        return None
-    try:
-        header = loads(text)
-        if not isinstance(header, dict) or header.get("v") != VERSION:
-            return None
-        for key, value in header.items():
-            header[key] = _resolve(connection, value) if _refers(value) else value
-    except ValueError:
-        return None
-    return header
-
-
-def _resolve(connection: sqlite3.Connection, value: Json) -> object:
-    if REFERENCE in value:
-        value = loads(blob(connection, str(value[REFERENCE])) or "")
-        if not _refers(value):
-            return value
-    return {next(iter(value))[1:]: _only(value)}
-
-
-def _refers(value: object) -> bool:
-    """Whether a value is a reference, or a value that was escaped so as not to look like one."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return False
-    key = next(iter(value))
-    return isinstance(key, str) and key[:1] == "$" and key.lstrip("$") == "blob"
-
-
-def _only(value: Json) -> object:
-    return next(iter(value.values()))
-
-
-def blob(connection: sqlite3.Connection, name: str) -> bytes | None:
-    # Lone surrogates cannot be bound; and no blob is called anything but hexadecimal digits.
-    if not name.isascii():
-        return None
-    rows = connection.execute("SELECT data FROM blob WHERE hash = ?", (name,)).fetchall()
-    return rows[0][0] if rows and isinstance(rows[0][0], bytes) else None
-
-
-def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Json:
-    """The header after the event `seq`: from the nearest stored one, folded forward."""
-    header, done = _nearest(connection, seq)
+def walk(
+    connection: sqlite3.Connection, start: Point, upto: int, columns: Iterable[str] = COLUMNS
+) -> Iterator[Point]:
+    """From one point to another: where the next mark belongs, before each turn, and the last."""
+    seq, header, weight = start
     page = (
         f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
         " WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
     )
-    while rows := connection.execute(page, (done, seq, BATCH)).fetchall():
+    while rows := connection.execute(page, (seq, upto, BATCH)).fetchall():
         for row in rows:
             if changes := advance(header, event_of(row)):
+                if "turn" in changes:
+                    yield Point(seq, header, weight)
+                    weight = 0
                 header = {**header, **changes}
-        done = rows[-1][0]
+            seq, weight = row[0], weight + marks.weight(row[-1])
+            if weight >= marks.APART:
+                yield Point(seq, header, weight)
+                weight = 0
+    yield Point(seq, header, weight)
+
+
+def point_at(connection: sqlite3.Connection, seq: int) -> Point:
+    """Exactly, whatever it costs: what is written goes on from it."""
+    *_, last = walk(connection, nearest(connection, seq), seq)
+    return last
+
+
+def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Json:
+    """The header after the event `seq`, for whoever reads: from the nearest stored one, folded
+    forward; see FAR."""
+    start = nearest(connection, seq)
+    if (edge := _edge(connection, start.seq, seq)) > start.seq:
+        start = Point(edge, _outlined(connection, start, edge, columns), 0)
+    *_, last = walk(connection, start, seq, columns)
+    return last.header
+
+
+def _edge(connection: sqlite3.Connection, after: int, upto: int) -> int:
+    """Where what is near `upto` begins; `after`: all of it is."""
+    back = "SELECT seq, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?"
+    weight, last = 0, upto
+    while rows := connection.execute(back, (after, last, BATCH // 10)).fetchall():
+        for seq, body in rows:
+            weight += marks.weight(body)
+            if weight > FAR:
+                return int(seq)
+        last = rows[-1][0] - 1
+    return after
+
+
+def _outlined(
+    connection: sqlite3.Connection, start: Point, upto: int, columns: Iterable[str]
+) -> Json:
+    kinds = ", ".join(f"'{kind}'" for kind in BULK)
+    find = (
+        f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
+        f" WHERE seq > ? AND seq <= ? AND kind NOT IN ({kinds}) ORDER BY seq"
+    )
+    header = start.header
+    for row in connection.execute(find, (start.seq, upto)).fetchall():
+        header = {**header, **advance(header, event_of(row))}
     return header
 
 
-def _nearest(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
-    """The newest usable header stored at or before `seq`, and the event it stands after."""
+def nearest(connection: sqlite3.Connection, seq: int) -> Point:
+    """The newest usable header stored at or before `seq`."""
+    header, done = _of_turns(connection, seq)
+    found = marks.newest(connection, done, seq)
+    return Point(found[1], found[0], 0) if found else Point(done, header, 0)
+
+
+def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
     older = (
-        "SELECT n, last_seq, header FROM turn"
-        " WHERE n < ? AND header IS NOT NULL ORDER BY n DESC LIMIT 1"
+        "SELECT n, last_seq, header FROM turn WHERE n < ? AND header LIKE ? ORDER BY n DESC LIMIT 1"
     )
-    n = _turn_of(connection, seq) + 1
-    while rows := connection.execute(older, (n,)).fetchall():
+    n = turn_of(connection, seq) + 1
+    while rows := connection.execute(older, (n, BEGINS)).fetchall():
         n, last_seq, text = rows[0]
         if isinstance(last_seq, int) and last_seq <= seq:
-            header = unpack(connection, text)
+            header = header_of(connection, text)
             if header is not None:
                 return header, last_seq
     return dict(EMPTY), 0
 
 
-def _turn_of(connection: sqlite3.Connection, seq: int) -> int:
-    rows = connection.execute("SELECT turn FROM event WHERE seq = ?", (seq,)).fetchall()
+def turn_of(connection: sqlite3.Connection, seq: int) -> int:
+    """Of the event `seq`, or of the last that is left before it."""
+    find = "SELECT turn FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+    rows = connection.execute(find, (seq,)).fetchall()
     return int(rows[0][0]) if rows else 0
 
 
@@ -136,3 +142,11 @@ def last_seq(connection: sqlite3.Connection) -> int:
 def last_turn(connection: sqlite3.Connection) -> int:
     rows = connection.execute("SELECT max(turn) FROM event").fetchall()
     return int(rows[0][0] or 0)
+
+
+def span(connection: sqlite3.Connection, n: int) -> tuple[int, int]:
+    """The times of a turn's first and last event."""
+    find = "SELECT at FROM event WHERE turn = ? ORDER BY seq {} LIMIT 1"
+    ends = [connection.execute(find.format(way), (n,)).fetchall() for way in ("", "DESC")]
+    first, last = (rows[0][0] if rows and isinstance(rows[0][0], int) else 0 for rows in ends)
+    return first, last

@@ -6,12 +6,12 @@ here fetches all that it asked for. What one call returns is of one moment of th
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.events import Event, Json
-from rookery.log import headers, schema
+from rookery.log import ending, headers, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
 from rookery.log.lock import LOCK_FILE, is_held
 from rookery.log.place import copied, has_wal
@@ -106,10 +106,32 @@ class Reader:
             return headers.header_at(self._connection, seq, self._columns)
 
     def tail(self) -> tuple[Json, list[Event]]:
-        """What opens a session at its end: the header before its last turn, and that turn."""
+        """What opens a session at its end: its last turn, or the end of that where it is long, and
+        the header before it."""
+        header, events, _ = self.part()
+        return header, events
+
+    def part(self, upto: int | None = None, room: int = ending.ROOM) -> ending.Part:
+        """The end of the session, or what stands up to an event: of one turn, and no more of it
+        than opens at once."""
         with self._moment():
-            n = headers.last_turn(self._connection)
-            return self.header_before(n), self.page(n)
+            last = headers.last_seq(self._connection) if upto is None else upto
+            return ending.part(self._connection, last, room, self._columns)
+
+    def some(self, numbers: Iterable[int]) -> list[Event]:
+        """These events, in this order, as far as they are there and can be read at once."""
+        with failures(self.path):
+            return ending.some(self._connection, numbers, self._columns)
+
+    def spans(self, n: int) -> tuple[int, int]:
+        """When the first and the last event of turn `n` were; zeros where it has none."""
+        with failures(self.path):
+            return headers.span(self._connection, n)
+
+    def first_seq(self, n: int) -> int:
+        """The first event of turn `n`, or of the next that has any; past the last: 0."""
+        with failures(self.path):
+            return headers.first_seq(self._connection, n) or 0
 
     def find(self, cause: str) -> Event | None:
         """The event that is the outcome of the command with this id."""

@@ -12,6 +12,10 @@ INSERT = "INSERT INTO event (seq, at, kind, turn, cause, by, body) VALUES (?, ?,
 COLUMNS = ("seq", "at", "cause", "by", "body")
 """What `event_of` takes, in this order."""
 
+CHUNKS = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+BULK = (*CHUNKS, "tool_call", "tool_call_update", "_terminal", "_raw")
+"""What an agent said and did: most of a log, and no part of a later header."""
+
 
 def row_of(event: Event, turn: int, body: str) -> Row:
     cause, by = text_to_store(event.cause), text_to_store(event.by)

@@ -9,13 +9,13 @@ next append, they may be found after all: ask `knows` before a command is carrie
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple, Self
 
 from rookery.core.events import Draft, Event, Json, dumps_short
 from rookery.core.header import advance
-from rookery.log import headers, schema
+from rookery.log import headers, marks, schema
 from rookery.log.errors import (
     Busy,
     Full,
@@ -27,7 +27,7 @@ from rookery.log.errors import (
     failures,
 )
 from rookery.log.lock import LOCK_FILE, Lock
-from rookery.log.rows import INSERT, Row, row_of, text_to_store, update_of
+from rookery.log.rows import BULK, INSERT, Row, row_of, text_to_store, update_of
 
 __all__ = ["Busy", "Full", "NoSession", "NotALog", "Repeated", "StoreError", "TooNew", "Writer"]
 
@@ -50,11 +50,6 @@ KEEP_TURN = (
 DROP = (
     "DELETE FROM event WHERE seq > ? AND seq <= ? AND turn < ? AND cause IS NULL AND kind IN ({})"
 )
-BULK = (
-    *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
-    *("tool_call", "tool_call_update", "_terminal", "_raw"),
-)
-"""What an agent said and did: most of a log, and no part of a later header."""
 KEEP_BLOB = "INSERT OR IGNORE INTO blob (hash, data) VALUES (?, ?)"
 
 
@@ -70,6 +65,8 @@ class State(NamedTuple):
     at: int
     first_seq: int
     """Of the turn that events now belong to."""
+    weight: int
+    """Of the events since a header was stored."""
 
 
 class Writer:
@@ -82,7 +79,10 @@ class Writer:
         self._lock = lock
         self._connection = connection
         self._clock = clock
-        self._state = _state_of(connection)
+        self._state, found = _state_of(connection)
+        with suppress(sqlite3.Error):  # as without room for it
+            self._mark(found)
+        self._marking = self._unmarked()
         self._pruned = 0
         """Up to here nothing is left that could be dropped."""
 
@@ -119,6 +119,8 @@ class Writer:
                 undo.callback(connection.close)
                 connection.executescript(SETTINGS)
                 schema.migrate(connection, path, form)
+                with suppress(sqlite3.Error):  # no space: then without
+                    connection.executescript(marks.TABLE)
                 writer = cls(path, lock, connection, clock)
             undo.pop_all()
             return writer
@@ -191,6 +193,32 @@ class Writer:
         self._pruned = min(upto, self._state.first_seq - 1)
         return gone
 
+    def mark_more(self) -> bool:
+        """One step towards marks in the last turn of a log that an earlier build wrote: about a
+        MiB is read. Whether there are more."""
+        with suppress(sqlite3.Error, StopIteration):
+            self._mark([next(self._marking)])
+            return True
+        return False
+
+    def _unmarked(self) -> Iterator[headers.Point]:
+        """Where marks belong in the turn that was the last when the log was opened."""
+        connection, (_, upto, _, first, _) = self._connection, self._state
+        if upto - first < 2 or marks.any_between(connection, first - 1, upto):
+            return
+        before = headers.nearest(connection, first - 1)
+        for point in headers.walk(connection, before, upto):
+            if point.seq >= first - 1 and point != before and point.weight:
+                yield point
+
+    def _mark(self, points: Iterable[headers.Point]) -> None:
+        made = [marks.row(point.seq, point.header) for point in points]
+        if made:
+            with schema.transaction(self._connection):
+                for row, blobs in made:
+                    self._connection.executemany(KEEP_BLOB, blobs.items())
+                    self._connection.execute(marks.KEEP, row)
+
     def put_blob(self, data: bytes) -> str:
         """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""
         name = headers.hash_of(data)
@@ -223,9 +251,18 @@ class Writer:
         connection = self._connection
         with schema.transaction(connection):
             connection.executemany(INSERT, plan.rows)
-            if plan.turns:
+            if plan.turns or plan.marks:
                 connection.executemany(KEEP_BLOB, plan.blobs.items())
                 connection.executemany(KEEP_TURN, plan.turns)
+                self._keep_marks(plan.marks)
+
+    def _keep_marks(self, rows: list[Row]) -> None:
+        """What they cache is worth more than they are: an event is not lost for one."""
+        try:
+            self._connection.executemany(marks.KEEP, rows)
+        except sqlite3.Error:
+            if not self._connection.in_transaction:
+                raise
 
 
 class _Plan:
@@ -236,6 +273,7 @@ class _Plan:
         self.events: list[Event] = []
         self.rows: list[Row] = []
         self.turns: list[Row] = []
+        self.marks: list[Row] = []
         self.blobs: dict[str, bytes] = {}
         self._at = at
 
@@ -243,7 +281,7 @@ class _Plan:
         before, seq = self.state, self.state.seq + 1
         body = dumps_short(draft.update)
         event = Event(seq, self._at, draft.cause, draft.by, draft.update)
-        header, first = before.header, before.first_seq
+        header, first, weight = before.header, before.first_seq, before.weight
         if advance(header, event):
             # From what is stored, so that a header shares nothing with the caller's dict and is
             # the same whether it was kept or is folded from the file.
@@ -252,13 +290,22 @@ class _Plan:
         if header["turn"] != before.header["turn"]:
             # Late updates belong to the turn that ended: its row is written again as it stood.
             self._keep(before)
-            first = seq
+            first, weight = seq, 0
             self.turns.append((header["turn"], first, None, None))
-        self.state = State(header, seq, self._at, first)
+        weight += marks.weight(body)
+        self.state = State(header, seq, self._at, first, weight)
         self.events.append(event)
         self.rows.append(row_of(event, header["turn"], body))
         if event.update.get("sessionUpdate") == "_turn" and event.update.get("state") == "idle":
             self._keep(self.state)
+            self.state = self.state._replace(weight=0)
+        elif weight >= marks.APART:
+            row, blobs = marks.row(seq, header)
+            self.blobs |= blobs
+            self.marks.append(row)
+            # A large header is stored less often: marks stay a small part of the log.
+            size = len(row[-1]) + sum(map(len, blobs.values()))
+            self.state = self.state._replace(weight=min(0, marks.APART - marks.SHARE * size))
 
     def _keep(self, state: State) -> None:
         text, blobs = headers.pack(state.header)
@@ -266,10 +313,16 @@ class _Plan:
         self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
 
 
-def _state_of(connection: sqlite3.Connection) -> State:
+def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point]]:
+    """And the marks that the way there found missing."""
     seq = headers.last_seq(connection)
     rows = connection.execute("SELECT at FROM event WHERE seq = ?", (seq,)).fetchall()
     at = rows[0][0] if rows and isinstance(rows[0][0], int) else 0
-    header = headers.header_at(connection, seq)
-    first = headers.first_seq(connection, header["turn"]) or 1
-    return State(header, seq, at, first)
+    found: list[headers.Point] = []
+    for point in headers.walk(connection, headers.nearest(connection, seq), seq):
+        if found and point.header["turn"] != found[-1].header["turn"]:
+            found = found[-1:]  # the one before a turn: a page begins there
+        found.append(point)
+    last = found.pop()
+    first = headers.first_seq(connection, last.header["turn"]) or 1
+    return State(last.header, seq, at, first, last.weight), [each for each in found if each.weight]

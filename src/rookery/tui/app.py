@@ -160,7 +160,7 @@ class Rookery(Windows):
         if message.session != self.session:
             return
         window = Window(message.header)
-        window.pages = message.pages
+        window.add_older(message.pages)
         window.hint = "Nothing was said yet. What you write below begins it."
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
@@ -190,13 +190,14 @@ class Rookery(Windows):
         self.room.frame_took = perf_counter() - began
 
     def on_older(self, message: messages.Older) -> None:
-        if message.session == self.session and message.pages:
+        fits = message.before == self.window.first  # else it was opened anew meanwhile
+        if message.session == self.session and message.pages and fits:
             self.window.add_older(message.pages)
             self.transcript.grown()
             self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:
-        self.room.older(self.session, self.window.first_turn)
+        self.room.older(self.session, self.window.first)
 
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)

@@ -42,12 +42,13 @@ class News(Message):
 
 
 class Older(Message):
-    """Pages that stand before those that are known; none: that was the beginning."""
+    """Pages that stand before an event; none: that was the beginning."""
 
-    def __init__(self, session: str, pages: list[Page]) -> None:
+    def __init__(self, session: str, pages: list[Page], before: int = 0) -> None:
         super().__init__()
         self.session = session
         self.pages = pages
+        self.before = before
 
 
 class Sent(Message):

@@ -1,46 +1,56 @@
-"""A session's pages as the screen takes them: folded from the log, a few turns at a time."""
+"""A session's pages as the screen takes them: folded from the log, a few turns at a time, of a long
+turn a few MiB."""
 
+from rookery.client.excerpt import Excerpt, excerpt
 from rookery.core.document import Document, shown
 from rookery.core.events import Json
-from rookery.core.reduce import fold
 from rookery.log.reader import Reader
 from rookery.tui.transcript.window import Page
 
 FIRST = 20
 """Blocks that open a session; where they do not fill the screen, it asks for more."""
 
+FIRST_ROOM = 1024 * 1024
+"""How much of a long turn is opened before anything is painted; scrolling brings the rest."""
+
 ENOUGH = 60
 """Blocks that a step backward brings."""
 
-MOST_TURNS = 20
-"""Turns that are read at once, however short they are."""
+MOST_PAGES = 20
+"""Pages that are read at once, however short they are."""
 
 
 def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
-    """What opens a session: its last turn as a document that goes on, the number of its last
-    event, and the pages of its end."""
-    header, events = log.tail()
-    document = fold(header, events)
-    seq = events[-1].seq if events else 0
-    dated(document)
-    turn = document.header["turn"]
-    pages = [Page(turn, {name: dict(block) for name, block in document.blocks.items()})]
-    room = FIRST - len(document.blocks)
-    return document, seq, [*older_pages(log, turn, room), *pages]
+    """What opens a session: the end of its last turn as a document that goes on, the number of its
+    last event, and the pages of its end."""
+    opened = excerpt(log, room=FIRST_ROOM)
+    document, page = opened.document, page_of(opened)
+    page.blocks = {name: dict(block) for name, block in document.blocks.items()}
+    page.carried = {name: dict(fields) for name, fields in document.carried.items()}
+    room = 0 if page.above else FIRST - len(page.blocks)
+    return document, opened.last, [*older_pages(log, page.first, room), page]
 
 
 def older_pages(log: Reader, before: int, enough: int = ENOUGH) -> list[Page]:
-    """Pages of the turns before one, oldest first, until there are enough blocks. Turn 0 is what
-    came before the first prompt."""
+    """Pages of what stands before an event, oldest first, until there are enough blocks: of whole
+    turns, and of a turn that is long one stretch."""
     found: list[Page] = []
-    turn = before - 1
-    while turn >= 0 and enough > 0 and len(found) < MOST_TURNS:
-        document = fold(log.header_before(turn) if turn else None, log.page(turn))
-        dated(document)
-        found.append(Page(turn, document.blocks))
-        enough -= len(document.blocks)
-        turn -= 1
+    while before > 1 and enough > 0 and len(found) < MOST_PAGES:
+        page = page_of(excerpt(log, before - 1))
+        if not page.first:
+            break
+        found.append(page)
+        before, enough = page.first, 0 if page.above else enough - len(page.blocks)
     return found[::-1]
+
+
+def page_of(found: Excerpt) -> Page:
+    document = found.document
+    dated(document)
+    page = Page(document.header["turn"], document.blocks, found.first)
+    page.carried, page.late = document.carried, document.late
+    page.above, page.cut = found.above, found.cut
+    return page
 
 
 def dated(document: Document) -> None:

@@ -135,6 +135,7 @@ class Room:
         self._soon(begin)
 
     def older(self, session: str, before: int) -> None:
+        """What stands before that event."""
         self._ask(lambda: self._older(session, before))
 
     def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
@@ -266,7 +267,7 @@ class Room:
         except LogError as error:
             self._tell(Trouble(str(error), session))
             pages = []
-        self._tell(Older(session, pages))
+        self._tell(Older(session, pages, before))
 
     async def _blob(self, session: str, name: str, mime: str) -> None:
         from rookery.log.errors import LogError
@@ -390,4 +391,4 @@ def _dates(document: Document, ops: list[Op]) -> list[Op]:
 def _drop_older(document: Document, turn: int) -> None:
     kept = {n: b for n, b in document.blocks.items() if n.startswith(f"{turn}.")}
     document.blocks = kept
-    document.late = {}
+    document.late, document.carried = {}, {}

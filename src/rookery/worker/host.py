@@ -39,6 +39,9 @@ from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
 from rookery.worker.surroundings import Surroundings
 from rookery.worker.upkeep import OFTEN, Pace
 
+BREATH = 0.02
+"""Seconds between two steps of what can wait."""
+
 
 class Host:
     def __init__(
@@ -114,6 +117,7 @@ class Host:
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
+        marking = asyncio.create_task(self._mark(), name="marks in an older log")
         self._look_around()
         self._tell_settings()
         self._settle()  # for what a worker before this one waited for, and had asked
@@ -122,6 +126,7 @@ class Host:
             await self._stopped.wait()
         finally:
             upkeep.cancel()
+            marking.cancel()
             self._engine.stop_clock()
             await self._side.link.close(self._policy.stop_grace)
             self._look_at_settings()  # the next worker shall know what this one's agent wrote last
@@ -162,6 +167,12 @@ class Host:
         self._engine.append(Draft(update, cause, by), full=True)
         self._engine.feed_agent(supervision.EndWanted())
         self._stopped.set()
+
+    async def _mark(self) -> None:
+        """What an earlier build wrote opens at once from now on; a step at a time, between all
+        else."""
+        for _ in iter(self._journal.writer.mark_more, False):
+            await asyncio.sleep(BREATH)
 
     async def _upkeep(self) -> None:
         """Slow checks: whether to rest, the socket's name, the directory, orphans that fell to

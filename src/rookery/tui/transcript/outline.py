@@ -23,6 +23,8 @@ class Outline:
     def __init__(self) -> None:
         self._known: dict[str, Item] = {}
         self._starts: dict[str, tuple[Start, ...]] = {}
+        self._bases: dict[str, int] = {}
+        """Stretches that came above those that a text began with, by its block's id."""
         self._of: dict[str, list[Item]] = {}
         """The items that show something of a block, by its id."""
         self._found: list[Item] = []
@@ -51,11 +53,20 @@ class Outline:
         if not more or not mine or self._found[-1] is not mine[-1]:
             return bool(more)
         for number in more:  # at the end of the page: nothing else moves
-            item = Item(block, number, mine[-1].depth)
+            item = self._item(block, number, mine[-1].depth)
             self._known[_identity(item)] = item
             mine.append(item)
             self._found.append(item)
         return False
+
+    def grew_above(self, name: str, text: str, added: int) -> None:
+        """More of a text's beginning came: its stretches stay what they were, for whoever reads."""
+        known = self._starts.get(name)
+        if known is not None:
+            above = starts_of(text[:added])
+            moved = (Start(at + added, fence) for at, fence in known)
+            self._starts[name] = (*above, *moved)
+            self._bases[name] = self._bases.get(name, 0) + len(above)
 
     def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
         """`opened`: what a person unfolded, by its name."""
@@ -114,6 +125,7 @@ class Outline:
     ) -> Item:
         made = Item(block, number, depth)
         made.members = members or []
+        made.key = f"{block['id']}#{number - self._bases.get(block['id'], 0)}"
         known = self._known.get(_identity(made))
         if known is None or known.block is not block:
             return made

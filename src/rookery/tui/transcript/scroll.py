@@ -24,7 +24,7 @@ from rookery.tui.look.runs import strip_of
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import guessed, painted
-from rookery.tui.transcript.window import Window
+from rookery.tui.transcript.window import Window, is_top
 
 GUTTER = 3
 """Columns left of a line: the cursor's, between two empty ones."""
@@ -185,7 +185,11 @@ class Scroll(ScrollView):
         """The item at the top of the view, and how far it is scrolled out."""
         y = round(self.scroll_y)
         at = self._at(y)
-        return (self._items[at].key, y - self._starts[at]) if at is not None else None
+        if at is None:
+            return None
+        if is_top(self._items[at]) and at + 1 < len(self._items):
+            at += 1  # what is above comes between the two
+        return self._items[at].key, y - self._starts[at]
 
     def _top(self, place: tuple[str, int] | None, height: int) -> int:
         end = max(0, self._starts[-1] - height)
@@ -246,7 +250,7 @@ class Scroll(ScrollView):
     def ask_older(self) -> None:
         """Where the beginning of what is loaded is near, or all of it is in sight."""
         near = self.scroll_y < max(10, self.size.height // 2)
-        if near and self.window.first_turn > 0 and not self.asked_older:
+        if near and self.window.first > 1 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
 

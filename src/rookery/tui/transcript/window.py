@@ -1,21 +1,30 @@
 """The stretch of a session that is loaded: pages of turns, which grow at the end by ops and at the
 beginning by older pages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rookery.core.document import HEADER, Block, Op
+from rookery.core.document import HEADER, Block, Document, Op, extend, join, make_block
 from rookery.core.events import Json
 from rookery.core.header import EMPTY
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.outline import Outline
 
+MORE = "More above"
+CUT = "The beginning of a long text is not shown: rookery show --turn {}"
+
 
 class Page:
-    """The blocks of one turn."""
+    """The blocks of one turn, or of the end of it that is loaded."""
 
-    def __init__(self, turn: int, blocks: dict[str, Block]) -> None:
+    def __init__(self, turn: int, blocks: dict[str, Block], first: int = 0) -> None:
         self.turn = turn
         self.blocks = blocks
+        self.first = first
+        """The event that it begins with; 0: of no log."""
+        self.carried: dict[str, Json] = {}
+        self.late: dict[str, list[Op]] = {}
+        self.above = self.cut = False
+        """Whether the turn has more above; whether of a text only the end is here."""
         self.outline = Outline()
         self.stale = True
         self._items: list[Item] = []
@@ -24,7 +33,27 @@ class Page:
         if self.stale:
             self._items = self.outline.items(self.blocks, opened)
             self.stale = False
-        return self._items
+        return [Item(self._top()), *self._items] if self.above or self.cut else self._items
+
+    def _top(self) -> Block:
+        words = MORE if self.above else CUT.format(self.turn)
+        return make_block(f"{self.turn}.above", "divider", title=words)
+
+    def extend_upward(self, older: "Page") -> None:
+        """More of the same turn came."""
+        both = join(older.as_document(), self.as_document())
+        for name in self.carried:
+            if name in older.blocks:
+                text = both.blocks[name]["text"]
+                self.outline.grew_above(name, text, len(older.blocks[name]["text"]))
+        self.blocks, self.carried, self.late = both.blocks, both.carried, both.late
+        self.first, self.above, self.cut = older.first, older.above, self.cut or older.cut
+        self.stale = True
+
+    def as_document(self) -> Document:
+        document = Document()
+        document.blocks, document.carried, document.late = self.blocks, self.carried, self.late
+        return document
 
 
 class Window:
@@ -39,12 +68,21 @@ class Window:
         """What is said where there is nothing to show."""
 
     @property
-    def first_turn(self) -> int:
-        return self.pages[0].turn if self.pages else 0
+    def first(self) -> int:
+        """The first event that is loaded; at most 1: there are no older ones."""
+        return self.pages[0].first if self.pages else 0
 
-    def add_older(self, pages: Iterable[Page]) -> None:
+    def add_older(self, pages: Sequence[Page]) -> None:
         """Pages that stand before those that are known; what was said late reaches them."""
-        self.pages = [*pages, *self.pages]
+        for page in reversed(pages):
+            known = self.pages[0] if self.pages else None
+            if known is not None and known.turn == page.turn:
+                known.extend_upward(page)
+            else:
+                self.pages.insert(0, page)
+            for name, ops in self.pages[0].late.items():
+                self._late[name] = [*ops, *self._late.get(name, ())]
+            self.pages[0].late = {}
         for name in [name for name in self._late if self._page_of(name)]:
             for op in self._late.pop(name):
                 self._apply(op)
@@ -78,13 +116,16 @@ class Window:
         match op:
             case ["set", name, fields]:
                 page.blocks[name].update(fields)
+                if name in page.carried:
+                    page.carried[name].update(fields)
                 page.stale = True
                 self._touch(page, name)
             case ["append", name, text]:
-                page.blocks[name]["text"] += text
+                extend(page.blocks[name], text)
                 page.stale = page.outline.grew(page.blocks[name]) or page.stale
             case ["drop", name]:
                 del page.blocks[name]
+                page.carried.pop(name, None)
                 page.stale = True
 
     def _touch(self, page: Page, name: str) -> None:
@@ -136,6 +177,11 @@ class Window:
 
     def open_asks(self) -> list[Block]:
         return [b for b in self.blocks() if b["role"] == "ask" and b["status"] == "asked"]
+
+
+def is_top(item: Item) -> bool:
+    """Whether an item says that there is more above."""
+    return str(item.block["id"]).endswith(".above")
 
 
 def turn_of(name: str) -> int:

@@ -1,0 +1,85 @@
+"""Headers inside a turn: one about every MiB, so that a turn of any length opens at its end.
+
+A mark is a cache like every stored header, and its table may be missing: logs of earlier builds
+have none, and earlier builds that write on do not add to it. It is in no version of the file, and a
+build that does not know it reads and writes the same log. It carries a sum of what it says; what
+does not match, or stands after an event of another turn, is as if it were not there.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+
+from rookery.core.events import Json, dumps
+from rookery.log import packing
+from rookery.log.rows import Row
+
+TABLE = """
+CREATE TABLE IF NOT EXISTS mark (
+    seq INTEGER PRIMARY KEY,
+    sum INTEGER NOT NULL,
+    header TEXT NOT NULL
+);
+"""
+
+KEEP = "INSERT OR REPLACE INTO mark (seq, sum, header) VALUES (?, ?, ?)"
+
+APART = 1024 * 1024
+"""How much of a log lies between two of them."""
+
+SHARE = 8
+"""A mark stands for this many times its own size, at least."""
+
+EACH = 512
+"""What an event weighs beside its text: reading and folding a small one costs as much."""
+
+
+def weight(body: object) -> int:
+    return EACH + (len(body) if isinstance(body, str | bytes) else 0)
+
+
+def row(seq: int, header: Json) -> tuple[Row, dict[str, bytes]]:
+    """A mark as it is stored, and the blobs it refers to."""
+    text, blobs = packing.pack(header)
+    return (seq, _sum(seq, header), text), blobs
+
+
+def any_between(connection: sqlite3.Connection, after: int, upto: int) -> bool:
+    find = "SELECT 1 FROM mark WHERE seq > ? AND seq <= ? LIMIT 1"
+    return bool(connection.execute(find, (after, upto)).fetchall())
+
+
+def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json, int] | None:
+    """The newest that can be believed of those that stand after the events between."""
+    try:
+        for seq, checked, text in _between(connection, after, upto):
+            header = packing.header_of(connection, text)
+            if (
+                header is not None
+                and _sum(seq, header) == checked
+                and _is_of(connection, seq, header)
+            ):
+                return header, seq
+    except sqlite3.DatabaseError:  # no table, or damaged pages: the events say the same
+        return None
+    return None
+
+
+def _between(connection: sqlite3.Connection, after: int, upto: int) -> Iterator[Row]:
+    """One at a time, newest first; mostly the first one will do."""
+    find = (
+        "SELECT seq, sum, header FROM mark WHERE seq > ? AND seq <= ? AND header LIKE ?"
+        " ORDER BY seq DESC LIMIT 1"
+    )
+    while rows := connection.execute(find, (after, upto, packing.BEGINS)).fetchall():
+        yield rows[0]
+        upto = rows[0][0] - 1
+
+
+def _is_of(connection: sqlite3.Connection, seq: int, header: Json) -> bool:
+    rows = connection.execute("SELECT turn FROM event WHERE seq = ?", (seq,)).fetchall()
+    return bool(rows) and rows[0][0] == header["turn"]
+
+
+def _sum(seq: int, header: Json) -> int:
+    return zlib.crc32(dumps([seq, header]).encode())
