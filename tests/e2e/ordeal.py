@@ -38,12 +38,14 @@ SCENES: list[Steps] = [
 ]
 
 
-async def undergo(aviary: Aviary, kills: int, seed: int) -> None:
-    """So many blows, over players."""
+async def undergo(
+    aviary: Aviary, kills: int, seed: int, *, scenes: list[Steps] = SCENES, agent: str = "player"
+) -> None:
+    """So many blows, over players; `agent`: by whose name they go."""
     random = Random(seed)
     aviary.configure(stop_grace=0.5)
     fates = [
-        Fate(aviary.hatch(), Random(random.random()), aviary.root, SCENES, TARGETS)
+        Fate(aviary.hatch(agent=agent), Random(random.random()), aviary.root, scenes, TARGETS)
         for _ in range(SESSIONS)
     ]
     await endure(aviary, fates, kills, seed)

@@ -13,6 +13,9 @@ from rookery.processes.lineage import MARK, home_tag
 from tests.e2e.fate import command_of
 from tests.worker.aviary import Aviary
 
+OF_THE_SDK = ("oh_editor_history_", "rookery-shell-")
+"""Folders of an agent's tools, which are its own to take away (I10.12)."""
+
 
 class Remains:
     """`word` is in the command line of all that the scenes leave running."""
@@ -73,5 +76,6 @@ class Remains:
 
     def _temporary(self) -> Iterator[str]:
         yield from map(str, self.aviary.root.rglob("*.tmp"))
-        with suppress(FileNotFoundError):
-            yield from map(str, (self.aviary.root / "tmp").iterdir())
+        for each in (self.aviary.root / "tmp").glob("*"):
+            if not each.name.startswith(OF_THE_SDK):
+                yield str(each)
