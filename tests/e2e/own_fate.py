@@ -12,6 +12,7 @@ from random import Random
 
 from rookery.agent.scripted.server import serving
 from rookery.client import warmth
+from rookery.log.lock import is_held
 from rookery.processes import tree
 from tests.agent.conftest import SCRIPT, surroundings, write_settings
 from tests.agent.driving import edit, run
@@ -23,6 +24,12 @@ from tests.worker.aviary import Aviary, Bird, Steps
 WARM = "rookery.agent.warm"
 PATIENCE = 240.0
 """Seconds for a turn: one that starts cold loads the SDK, and others may do so at the same time."""
+
+ON_WARM = 0.2
+"""Of the blows of one session of the slice: those that fall on the warm process first."""
+WHILE_LOADING = 0.4
+LOADS = 6.0
+"""Seconds that the SDK takes to load, about."""
 
 OWN_TARGETS = [
     *(target for target in TARGETS if target not in ("sender", "watcher", "all")),
@@ -50,24 +57,45 @@ class Warmth:
         self.home = home
         self._coming = asyncio.Lock()
 
-    def process(self) -> tree.Process | None:
-        """The one that listens."""
+    def process(self, *, listens: bool = True) -> tree.Process | None:
         path = warmth.socket_path(self.home)
         with suppress(OSError, ValueError):
-            found = tree.process(int(Path(f"{path}.lock").read_text()))
-            return found if found and not found.dead and os.path.exists(path) else None
+            if is_held(f"{path}.lock") and (os.path.exists(path) or not listens):
+                return tree.process(int(Path(f"{path}.lock").read_text()))
         return None
 
     async def come(self) -> None:
         """Start one, as whoever starts a worker does, and wait until it listens."""
         async with self._coming, asyncio.timeout(PATIENCE):
-            if self.process() is None:
-                with suppress(FileNotFoundError):
-                    os.unlink(warmth.socket_path(self.home))
-                await asyncio.to_thread(warmth.start, self.home, 0)
+            await self._start()
             # Nothing tells when it listens.
             while self.process() is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
+
+    async def _start(self) -> None:
+        if self.process() is None:
+            with suppress(FileNotFoundError):  # of one that was killed
+                os.unlink(warmth.socket_path(self.home))
+            await asyncio.to_thread(warmth.start, self.home, 0)
+
+    async def die(self, random: Random) -> str:
+        """Killed as it listens, or as it loads; which of them."""
+        async with self._coming:
+            name = "warm"
+            if random.random() < WHILE_LOADING:
+                name = "warm, loading"
+                await self._kill()
+                await self._start()
+                # No event to wait for: any moment of some seconds' work.
+                await asyncio.sleep(random.uniform(0, LOADS))
+            await self._kill()
+            return name
+
+    async def _kill(self) -> None:
+        process = self.process(listens=False)
+        if process is not None:
+            tree.kill([process])
+            assert not await asyncio.to_thread(tree.wait_gone, [process], PATIENCE)
 
 
 class OwnFate(Fate):
@@ -92,11 +120,10 @@ class OwnFate(Fate):
         return super().victims(target)
 
     def doomed(self, target: str) -> list[tree.Process]:
-        below = [row for one in self.forks() for row in tree.descendants(one.pid)]
-        who = target.partition(", ")[0]
+        found = super().doomed(target)
         if target in HOSTS or target in ("agent", "fork", "fork, frozen"):
-            return [*super().doomed(target), *self.forks(), *below]
-        return super().doomed(who)
+            found += [row for one in self.forks() for row in (one, *tree.descendants(one.pid))]
+        return found
 
     def forks(self) -> list[tree.Process]:
         """Agents of this session that were forked: known by where they work, and no other."""
@@ -111,18 +138,13 @@ class OwnFate(Fate):
 
 
 class WarmFate(OwnFate):
-    """Of its blows some fall on the warm process; the next agent then starts cold, or waits for
-    another one."""
+    """Of its blows some fall on the warm process; an agent that starts then starts cold."""
 
     async def kill(self, target: str) -> None:
-        if self.random.random() > 0.2 or (process := self.warm.process()) is None:
-            await super().kill(target)
-            return
-        tree.kill([process])
-        await self.bird.gone(process)
-        self.killed["warm"] += 1
-        if self.random.random() < 0.3:
-            await super().kill(target)
+        if self.random.random() < ON_WARM:
+            self.killed[await self.warm.die(self.random)] += 1
+            target = self.random.choice(["agent", "fork", "worker", "watcher"])
+        await super().kill(target)
         await self.warm.come()
 
 

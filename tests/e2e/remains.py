@@ -75,7 +75,7 @@ class Remains:
             yield from (name for name in os.listdir(parent) if name.startswith(prefix))
 
     def _temporary(self) -> Iterator[str]:
-        yield from map(str, self.aviary.root.rglob("*.tmp"))
+        yield from map(str, Path(self.aviary.home).rglob("*.tmp"))
         for each in (self.aviary.root / "tmp").glob("*"):
             if not each.name.startswith(OF_THE_SDK):
                 yield str(each)

@@ -1,7 +1,7 @@
 """I10, the kill test: what a kill leaves in the files of a home is taken away by who comes next."""
 
+import asyncio
 import os
-import subprocess
 import sys
 
 import pytest
@@ -24,8 +24,8 @@ def groups(aviary: Aviary) -> list[str]:
 async def test_I10_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> None:
     """W2: killed between the bytes and the name; a writer that lives is left alone."""
     bird = aviary.hatch()
-    dead = subprocess.Popen(["true"])
-    dead.wait()
+    dead = await asyncio.create_subprocess_exec("true")
+    await dead.wait()
     for pid in (dead.pid, os.getpid()):
         (bird.directory / f"{paths.WORKER}.{pid}.0badcafe.tmp").write_bytes(b'{"pi')
     assert await bird.reason("hello") == "end_turn"
