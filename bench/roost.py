@@ -46,14 +46,14 @@ class Roost:
 
 
 @contextmanager
-def roost() -> Iterator[Roost]:
+def roost(max_workers: int = 100) -> Iterator[Roost]:
     home = tempfile.mkdtemp(prefix="rkb-")
     # The player keeps its sessions in the home, too: it inherits this.
     before = os.environ.get("ROOKERY_HOME")
     os.environ["ROOKERY_HOME"] = home
     made = Roost(paths.ensure_home(home))
     with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
-        file.write("[worker]\nmax_workers = 100\n")
+        file.write(f"[worker]\nmax_workers = {max_workers}\n")
     try:
         yield made
     finally:

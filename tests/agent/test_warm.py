@@ -65,10 +65,13 @@ class Warm:
 
     def start(self, *words: str) -> None:
         """As a door would, and wait until it listens."""
+        self.begin(*words)
+        until(lambda: any((self.home / "run").glob("warm-*.s")), "no warm process came up")
+
+    def begin(self, *words: str) -> None:
         (self.home / "run").mkdir(mode=0o700, exist_ok=True)
         environment = surroundings(self.home)
         subprocess.run([*WARM, *words], env=environment, cwd="/", check=True, timeout=PATIENCE)
-        until(lambda: any((self.home / "run").glob("warm-*.s")), "no warm process came up")
 
     @asynccontextmanager
     async def door(self, **environment: str) -> AsyncIterator[Agent]:

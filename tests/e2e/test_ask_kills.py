@@ -23,7 +23,7 @@ from rookery.client.session import Rejected
 from rookery.core import kept_asks
 from rookery.core.events import Event, kind_of
 from rookery.processes import tree
-from tests.e2e.test_kills import check_document, check_order
+from tests.e2e.log_checks import check_document, check_order
 from tests.worker.aviary import PATIENCE, Aviary, Bird, Steps, blocks, is_ask, is_idle
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -7,6 +7,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
@@ -19,6 +20,8 @@ type Json = dict[str, Any]
 RECORD = "session.json"
 STATE = "base_state.json"
 LOCK = "lock"
+EVENTS = "events"
+UNFINISHED = ".tmp"
 PAGE = 100
 TITLE = 80
 """Characters of a first message that make a title."""
@@ -106,7 +109,17 @@ class Store:
 
     def hold(self, id: str) -> Lock:
         """One process writes to a conversation. Raises log.lock.Busy."""
-        return Lock.acquire(os.path.join(self.folder(id), LOCK))
+        lock = Lock.acquire(os.path.join(self.folder(id), LOCK))
+        self._clear_unfinished(id)
+        return lock
+
+    def _clear_unfinished(self, id: str) -> None:
+        """Writes of ours and of the SDK's that a kill cut off."""
+        for place in (self.folder(id), os.path.join(self.folder(id), EVENTS)):
+            with suppress(OSError):
+                for name in os.listdir(place):
+                    if name.endswith(UNFINISHED):
+                        os.unlink(os.path.join(place, name))
 
     def write(self, record: Record) -> None:
         data = {

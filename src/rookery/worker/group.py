@@ -3,9 +3,12 @@ the kernel takes its time for it, and before anything is started."""
 
 import os
 import threading
+from contextlib import suppress
 
+from rookery import paths
 from rookery.processes import cgroups, roots
 from rookery.processes.lineage import LINUX, MARK, home_tag
+from rookery.worker import unfinished
 
 PATIENCE = 0.05
 """Seconds that a ready worker waits for it, on a machine that is very busy."""
@@ -33,3 +36,5 @@ def _enter(home: str) -> None:
         cgroups.enter(tag, mark)
         cgroups.sweep(tag)
     roots.clean(home)
+    with suppress(paths.PathError):
+        unfinished.clear(paths.session_dir(home, mark.rpartition(".")[0]))

@@ -61,7 +61,7 @@ def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
     if os.getpid() == warden and LINUX:
         from rookery.processes import cgroups
 
-        cgroups.remove(home_tag(home), os.environ[MARK])
+        cgroups.sweep(home_tag(home))  # its own, and those of workers that were killed
     return status
 
 

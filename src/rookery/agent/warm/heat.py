@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,14 +19,16 @@ type Json = dict[str, Any]
 STDIO = (0, 1, 2)
 
 
-def up() -> None:
+def up(place: str) -> None:
+    """`place`: a folder that it makes and removes; one that was killed may have left its own."""
     from rookery.agent import sdk
 
     before = dict(os.environ)
     sdk.load()
     os.environ.clear()
     os.environ.update(before)
-    place = tempfile.mkdtemp(prefix="rookery-warm-")
+    shutil.rmtree(place, ignore_errors=True)
+    os.mkdir(place, 0o700)
     try:
         with _model() as url, _environment(place, url), _pipes() as (requests, answers):
             _take_turn(requests, answers, place)

@@ -55,7 +55,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     pause()
     from rookery.agent.warm import heat
 
-    heat.up()
+    heat.up(f"{path}.heat")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         _listen(listener, path)
         gc.collect()
