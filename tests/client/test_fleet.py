@@ -12,7 +12,9 @@ import pytest
 from rookery import paths
 from rookery.client.create import create_session
 from rookery.client.fleet import heads
+from rookery.core import unattended
 from rookery.core.events import Draft
+from rookery.core.fleet import is_sound
 from rookery.log.store import Writer
 from rookery.worker.records import Records
 
@@ -42,6 +44,16 @@ def test_I10_7_a_head_with_a_wrong_field_is_made_again(
     for key in head:
         path.write_text(json.dumps({name: value for name, value in head.items() if name != key}))
         assert {head["title"] for head in heads(str(home))} == {"One", "Two"}
+
+
+def test_I10_7_the_head_of_a_session_in_which_nobody_is_asked_is_sound(home: Path) -> None:
+    """Else every list would open its log."""
+    order = unattended.Order("all", told="run")
+    made = create_session(str(home), agent="demo", argv=[], cwd="/", order=order)
+    head = paths.read_json(os.path.join(paths.session_dir(str(home), made), paths.HEAD))
+    assert head is not None
+    assert isinstance(head["unattended"], dict)
+    assert is_sound(head)
 
 
 @contextmanager

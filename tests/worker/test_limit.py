@@ -3,6 +3,8 @@ turn (rows W6, W9)."""
 
 import asyncio
 import json
+import resource
+import time
 from pathlib import Path
 
 import pytest
@@ -201,3 +203,38 @@ async def test_I10_8_an_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) ->
     assert end.update["reason"] == "end_turn"
     stopped = await bird.until(lambda event: is_agent(event, "stopped"), end.seq)
     assert stopped.update["reason"] == "idle"
+
+
+async def test_I10_7_an_ask_is_in_every_list_though_the_worker_has_no_descriptor_left(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch()
+    question = {"ask": "Sure?", "allowed": [{"text": "went"}]}
+    first = await bird.prompt([question])  # all that an ask needs is loaded
+    asked = await bird.ask(first)
+    await bird.answer(asked, asked["options"][0]["optionId"])
+    await bird.ended(first)
+    begun = await bird.prompt([{"text": "begun"}, {"wait": 1.0}, question])
+    await bird.until(lambda event: is_text(event, "begun"), begun.seq)
+    worker = bird.worker.pid
+    before = resource.prlimit(worker, resource.RLIMIT_NOFILE)
+    resource.prlimit(worker, resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        asks = await asyncio.to_thread(asked_in_the_log, bird)  # no connection could tell
+        head = fleet.head_of_session(aviary.home, bird.id)
+        assert head is not None
+        assert (head["asks"], status(bird)) == (1, "needs-you")
+    finally:
+        resource.prlimit(worker, resource.RLIMIT_NOFILE, before)
+    [asked] = asks.values()
+    await bird.answer(asked, asked["options"][0]["optionId"])
+    await bird.ended(begun)
+    assert status(bird) == "idle"
+
+
+def asked_in_the_log(bird: Bird) -> dict[str, dict[str, object]]:
+    until = time.monotonic() + 30
+    while not (asks := bird.header()["asks"]):
+        assert time.monotonic() < until, (bird.directory / "worker.log").read_text()[-3000:]
+        time.sleep(0.05)
+    return dict(asks)
