@@ -18,7 +18,7 @@ import sys
 from rookery import paths
 from rookery.agent.arguments import Arguments, parse
 from rookery.client import warmth
-from rookery.processes.lineage import LINUX, MARK
+from rookery.processes.lineage import LINUX, MARK, die_with_parent
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOST = 70
@@ -95,6 +95,10 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
 
 def _stand_in(connection: socket.socket) -> int:
     """Wait for the status; what is told to us is told to the agent."""
+    if MARK in os.environ:
+        # A worker that is killed together with its warden: an agent that is stopped sees no end of
+        # its stdin, but the warm process misses us.
+        die_with_parent(os.getppid())
     for number in PASSED_ON:
         signal.signal(number, lambda number, _: connection.send(warmth.SIGNAL + bytes([number])))
     # Its own copies of the pipes would keep them open after the agent closed its ends.

@@ -138,7 +138,10 @@ def _leftovers(home: str) -> list[Row]:
     from rookery.client.fleet import heads
     from rookery.client.leftovers import end_leftovers
 
-    found = end_leftovers(home, heads(home))
+    try:
+        found = end_leftovers(home, heads(home))
+    except OSError:
+        return []  # it is no home: said above
     return [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]
 
 
