@@ -130,3 +130,10 @@ def test_an_agent_that_wants_a_login_never_loses_its_conversation_a5() -> None:
         after, effects = refused(agent, {"code": -32000, "message": "Session unknown: log in"})
         assert (said(effects), after.past.transient) == ([], 0)
         past = after.past
+
+
+@pytest.mark.parametrize("status", [-9, -15, 137, 143])
+def test_I10_an_agent_that_was_killed_never_loses_its_conversation_a5(status: int) -> None:
+    after, effects = go(opening("session/resume"), Exited(status, []), wish=STORED)
+    assert isinstance(told(effects)[0], AgentLost)
+    assert after.past.transient == 0

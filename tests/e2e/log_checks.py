@@ -79,6 +79,9 @@ def check_document(bird: Bird, events: list[Event]) -> None:
 
 
 def check_conversation(events: list[Event]) -> None:
-    """Its agent remembers: no kill makes a session begin anew."""
-    contexts = [event.update for event in events if kind_of(event.update) == "_context"]
-    assert [each for each in contexts if each.get("state") == "reset"] == []
+    """Its agent remembers: no kill makes a session begin anew that has ended a turn."""
+    ended = 0
+    for event in events:
+        ended += is_idle(event) and event.update["reason"] == "end_turn"
+        if kind_of(event.update) == "_context" and event.update["state"] == "reset":
+            assert not ended, (event, events[max(0, event.seq - 12) : event.seq])

@@ -93,18 +93,26 @@ def check(fate: Fate) -> None:
 
 async def fall_asleep(aviary: Aviary) -> None:
     """Stop what is awake: then nothing is left (W4). Again, where a client was killed while it
-    started a worker: that one may come awake when the one before it is stopped."""
+    started a worker: that one may come awake when the one before it is stopped. Records of the
+    dead go with the next worker of the home."""
     remains = Remains(aviary, SLEEP)
+    await stop_all(aviary, remains)
+    async with aviary.birds[0].client() as client:
+        await client.send({"do": "rename", "title": "the last"}, wake=True)
+    await stop_all(aviary, remains)
+    left = remains.things()
+    assert not left, left
+
+
+async def stop_all(aviary: Aviary, remains: Remains) -> None:
     deadline = time.monotonic() + 2 * PATIENCE
     while processes := remains.processes():
         assert time.monotonic() < deadline, remains.told(processes)
         for bird in aviary.birds:
             await bird.send("stop")
+        words = [sys.executable, "-P", "-m", "rookery", "ps"]
+        await asyncio.to_thread(subprocess.run, words, check=True, stdout=subprocess.DEVNULL)
         await asyncio.to_thread(tree.wait_gone, processes, PATIENCE / 10)
-    words = [sys.executable, "-P", "-m", "rookery", "ps"]
-    await asyncio.to_thread(subprocess.run, words, check=True, stdout=subprocess.DEVNULL)
-    left = remains.things()
-    assert not left, left
 
 
 def summary(fates: Sequence[Fate], seconds: float) -> str:

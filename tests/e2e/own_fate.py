@@ -25,7 +25,7 @@ WARM = "rookery.agent.warm"
 PATIENCE = 240.0
 """Seconds for a turn: one that starts cold loads the SDK, and others may do so at the same time."""
 
-ON_WARM = 0.2
+ON_WARM = 0.15
 """Of the blows of one session of the slice: those that fall on the warm process first."""
 WHILE_LOADING = 0.4
 LOADS = 6.0

@@ -16,6 +16,8 @@ from tests.worker.aviary import Aviary
 OF_THE_SDK = ("oh_editor_history_", "rookery-shell-")
 """Folders of an agent's tools, which are its own to take away (I10.12)."""
 
+CONVERSATIONS = "conversations"
+
 
 class Remains:
     """`word` is in the command line of all that the scenes leave running."""
@@ -75,7 +77,10 @@ class Remains:
             yield from (name for name in os.listdir(parent) if name.startswith(prefix))
 
     def _temporary(self) -> Iterator[str]:
-        yield from map(str, Path(self.aviary.home).rglob("*.tmp"))
+        """But for what the docs name: of a conversation that nobody has opened since."""
+        for each in Path(self.aviary.home).rglob("*.tmp"):
+            if CONVERSATIONS not in each.parts:
+                yield str(each)
         for each in (self.aviary.root / "tmp").glob("*"):
             if not each.name.startswith(OF_THE_SDK):
                 yield str(each)

@@ -10,7 +10,7 @@ from rookery.core.document import Block
 from rookery.core.events import Event, kind_of
 from rookery.core.reduce import fold
 from rookery.processes import tree
-from tests.worker.aviary import Aviary, Bird, blocks, is_agent, text_of
+from tests.worker.aviary import Aviary, Bird, blocks, is_agent, kinds, text_of
 from tests.worker.companions import introduce
 
 BROKEN = {"start": {"crash": 3, "stderr": "please log in first"}}
@@ -137,3 +137,16 @@ async def test_W9_a_home_that_is_full_refuses_and_a_stop_makes_room(aviary: Avia
     await second.send("stop")
     await second.gone(second.worker)
     assert await first.reason("again") == "end_turn"
+
+
+async def test_I10_an_agent_killed_while_it_restores_keeps_its_conversation(aviary: Aviary) -> None:
+    """A5: however often, by whomever; it is no failure of the conversation's."""
+    start = {"crash_on": "session/resume", "crash": {"signal": "SIGKILL"}, "times": 3}
+    aviary.configure(crash_most=100)
+    bird = aviary.hatch({"start": start})
+    assert await bird.reason("hello") == "end_turn"
+    await bird.send("stop")
+    for _ in range(2):
+        assert await bird.reason("are you there?") == "agent_exited"
+    assert await bird.reason("and now?") == "end_turn"
+    assert "_context" not in kinds(bird.events())

@@ -16,6 +16,10 @@ GONE = frozenset({-32002, -32601, -32602})
 PATIENCE = 2
 """So many failures in a row of one stored session; the next start goes fresh."""
 
+KILLED = frozenset({-1, -2, -9, -15, 128 + 1, 128 + 2, 128 + 9, 128 + 15})
+"""Exit statuses of an agent that somebody ended: HUP, INT, KILL, TERM, as the system says them and
+as a shell does."""
+
 _THING = r"(session|conversation|thread|rollout|resource)"
 _LOST = re.compile(
     rf"\b(no|unknown|invalid|missing|(cannot|could not|couldn't) find)\b[^.]{{0,20}}{_THING}"
@@ -30,6 +34,11 @@ def is_gone(error: Json) -> bool:
         return False
     said = loose.text(error, "message") + " " + dumps(error.get("data"))
     return code in GONE or _LOST.search(said[:4000].lower()) is not None
+
+
+def was_killed(status: int) -> bool:
+    """From outside, by a person or for want of memory: that says nothing of the conversation."""
+    return status in KILLED
 
 
 def failed_again(past: Past, stored: str | None, why: str) -> Past:

@@ -360,7 +360,8 @@ def _exited(
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")
         why = f"status {given.status}" + (f": {last}" if last else "")
-        agent = _unrestored(agent, why, wish)
+        if not restoring.was_killed(given.status):
+            agent = _unrestored(agent, why, wish)
         effects.append(Tell(AgentLost(why)))
     return Agent(past=agent.past), effects
 

@@ -59,9 +59,11 @@ def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
     warden = os.getpid()
     status = run(work, session, ready)
     if os.getpid() == warden and LINUX:
-        from rookery.processes import cgroups
+        from rookery.processes import cgroups, roots
 
-        cgroups.sweep(home_tag(home))  # its own, and those of workers that were killed
+        # Its own, and those of workers that were killed.
+        cgroups.sweep(home_tag(home))
+        roots.clean(home)
     return status
 
 
