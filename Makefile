@@ -1,8 +1,8 @@
 # Every target sets up what it needs first. ARGS="..." goes to the tool behind a target.
 
 ARGS =
-# Half again as many as there are processors: most tests wait for processes most of the time.
-WORKERS = $$(.venv/bin/python -c 'import os; print(max(2, (os.cpu_count() or 2) * 3 // 2))')
+# Twice as many as there are processors: most tests wait for processes most of the time.
+WORKERS = $$(.venv/bin/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST = .venv/bin/pytest -n "$(WORKERS)" --dist loadfile
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml

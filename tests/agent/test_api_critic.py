@@ -153,6 +153,7 @@ def issues_in(critic: Json) -> list[tuple[Any, ...]]:
     return [tuple(issue.get(key) for key in keys) for issue in critic["issues"]]
 
 
+@pytest.mark.long
 async def test_the_api_critic_from_its_request_to_the_answer(
     judged: Agent, proxy: Crossing, tmp_path: Path
 ) -> None:

@@ -83,6 +83,7 @@ async def test_I9_9_our_agent_goes_on_where_it_was(
     assert "reject" not in told(model, since)
 
 
+@pytest.mark.long
 async def test_I9_10_deferred_dropped_and_what_comes_after(
     bird: tuple[Aviary, Bird], model: ScriptedModel
 ) -> None:

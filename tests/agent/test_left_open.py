@@ -28,7 +28,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 type Start = Callable[[], Awaitable[Agent]]
 
-ENDS = ["hang up", "close", "TERM", "KILL"]
+ENDS = [
+    "KILL",
+    *(pytest.param(how, marks=pytest.mark.long) for how in ("hang up", "close", "TERM")),
+]
 CONTINUE: Json = {"rookery": {"continue": True}}
 
 
@@ -104,7 +107,7 @@ async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_
     assert [m["role"] for m in model.asked[-1].body["messages"]].count("user") == 1
 
 
-@pytest.mark.parametrize("how", ["hang up", "KILL"])
+@pytest.mark.parametrize("how", ["hang up", pytest.param("KILL", marks=pytest.mark.long)])
 async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
@@ -123,6 +126,7 @@ async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     assert "cancel" not in told(model, since)
 
 
+@pytest.mark.long
 async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
@@ -169,6 +173,7 @@ async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
     assert "The person cancelled this action" in str(results(model)[0])
 
 
+@pytest.mark.long
 async def test_I9_9_a_real_cancel_still_says_so(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
@@ -182,6 +187,7 @@ async def test_I9_9_a_real_cancel_still_says_so(
     assert "The person cancelled the turn" in str(results(model)[0])
 
 
+@pytest.mark.long
 async def test_I9_9_to_go_on_with_nothing_open_is_over_at_once(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -217,6 +217,7 @@ async def busiest(agent: Agent) -> float:
     return float(told["params"]["busiest"])
 
 
+@pytest.mark.long
 async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
     """While the SDK works: a first answer, tools, permissions, a stream, hooks that wait."""
     folder = tmp_path / ".rookery"

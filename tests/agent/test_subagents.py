@@ -27,6 +27,7 @@ async def approving(agent: Agent, cwd: Path) -> str:
     return session
 
 
+@pytest.mark.long
 async def test_G8_what_its_command_prints_is_told_as_it_comes(agent: Agent, tmp_path: Path) -> None:
     """Before the command ends: it ends when we have seen what it printed."""
     session = await approving(agent, tmp_path)

@@ -87,6 +87,7 @@ def test_I9_12_rules_come_first_in_any_case(
     ]
 
 
+@pytest.mark.long
 def test_I9_8_what_was_said_at_the_start_holds_for_the_own_agent_without_a_client(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
@@ -166,6 +167,7 @@ def test_I9_4_P12_always_allow_names_the_path(
     assert not hook.exists()
 
 
+@pytest.mark.long
 def test_I9_12_rm_removes_the_conversations_before_a_switch(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:

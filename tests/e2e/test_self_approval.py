@@ -81,7 +81,10 @@ async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, gua
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
+@pytest.mark.parametrize(
+    "warm",
+    [pytest.param(False, id="cold", marks=pytest.mark.long), pytest.param(True, id="warm")],
+)
 async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
     aviary: Aviary, model: ScriptedModel, guard: str, warm: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

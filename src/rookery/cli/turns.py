@@ -141,8 +141,9 @@ class _Turn:
     def introduce(self) -> None:
         log = self.client.log
         said = confirming.said(log.header_before(log.turns() + 1))
-        more = "" if self.policy.stated else " (--llm-approve, --approve ask, --approve reject)"
-        self.screen.note(clean_line(f"session {self.client.session} · {said}{more}"))
+        self.screen.note(clean_line(f"session {self.client.session} · {said}"))
+        if not self.policy.stated:
+            self.screen.note("To be asked: --approve ask. Also --approve reject, --llm-approve.")
 
     async def play(
         self, message: Message, since: int, progress: Progress, *, steer: bool = False

@@ -57,6 +57,12 @@ def beginning(pattern: str) -> str:
     return pieces(pattern)[0].rstrip(" ")
 
 
+@lru_cache(maxsize=512)
+def both_ends(pattern: str) -> tuple[str, str]:
+    """What every text that it matches begins with, and ends with."""
+    return beginning(pattern), pieces(pattern)[-1]
+
+
 def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
     """`*` and `?` stay inside one name, `**` spans any number of them. Unless `hidden`, a name that
     begins with a dot is reached only by a pattern that does, as in a shell."""
