@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from rookery import paths
-from rookery.client.start import Busy, Started, StartError, connectable, reach_worker, start_worker
+from rookery.client.start import (
+    Busy,
+    Started,
+    StartError,
+    connectable,
+    is_awake,
+    reach_worker,
+    start_worker,
+)
 from rookery.client.start import worker_argv as real_argv
 from rookery.client.turnover import LOG_BYTES
 from rookery.processes import tree as processes
@@ -129,6 +137,20 @@ def test_many_reach_one_worker(roost: Roost) -> None:
         reached = set(pool.map(reach, range(8)))
     assert reached == {paths.socket_path(str(roost.directory))}
     note_all(roost)
+
+
+def test_I10_a_list_wakes_nobody(tmp_path: Path) -> None:
+    """W9: with 200 sessions awake a list would wait for each of them in turn."""
+    path = str(tmp_path / "s")
+    assert not is_awake(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        listener.setblocking(False)
+        assert [is_awake(path) for _ in range(5)] == [True] * 5
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert not is_awake(path)
 
 
 def test_connectable(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from rookery.client import in_force
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
 from rookery.client.seen import seen
-from rookery.client.start import connectable, listener
+from rookery.client.start import is_awake, listener
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.core.fleet import head_of, is_sound, is_unread
@@ -68,7 +68,7 @@ def head_of_session(home: str, session: str) -> Json | None:
         head = _rebuilt(directory)
     if head is None:
         return None
-    awake = connectable(paths.socket_path(directory))
+    awake = is_awake(paths.socket_path(directory))
     if not awake and head["state"] != "idle" and not is_held(lock_path(directory)):
         head = _after_death(directory) or head
     worker = paths.read_json(os.path.join(directory, paths.WORKER))

@@ -6,6 +6,7 @@ site-packages, a `.pth` file nor a `json.py` in the directory where somebody sta
 slow its start. It works the same from a checkout, an editable install and a wheel.
 """
 
+import errno
 import json
 import os
 import select
@@ -90,6 +91,22 @@ def listener(socket_path: str) -> int:
         except OSError:
             return 0
     return pid if user == os.geteuid() else 0
+
+
+def is_awake(socket_path: str) -> bool:
+    """The same for lists, which look at every session: a worker is not woken for it.
+
+    The kernel says of a socket of another kind that it does not fit, where one is there: nothing
+    is put into a worker's queue. (Under its name a worker's socket always listens.)
+    """
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(socket_path)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            return error.errno == errno.EPROTOTYPE or connectable(socket_path)
+    return False
 
 
 def reach_worker(
