@@ -118,7 +118,7 @@ def _stand_in(directory: str, name: str) -> Json:
     with suppress(OSError):
         at = int(os.stat(directory).st_mtime * 1000)
     head = head_of({**EMPTY, "id": name, "created": at, "since": at}, 0, at)
-    awake = connectable(paths.socket_path(directory))
+    awake = is_awake(paths.socket_path(directory))
     return head | {"awake": awake, "worker": None, "unread": False, "damaged": True}
 
 
