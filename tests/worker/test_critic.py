@@ -140,10 +140,10 @@ def is_text_of(event: Event, part: str) -> bool:
 
 
 async def test_a_persons_prompt_goes_before_the_verdict(aviary: Aviary) -> None:
-    configure(aviary, "[ -e quick ] || sleep 600")
+    configure(aviary, "[ -e quick ] || { echo slow; sleep 600; }")
     bird = aviary.hatch({"otherwise": WORKS})
     begun = await bird.prompt("go")
-    await bird.until(lambda event: kind_of(event.update) == "_terminal", begun.seq)
+    await bird.until(lambda event: event.update.get("state") == "output", begun.seq)
     Path(aviary.work, "quick").touch()
     again = await bird.prompt("something else")
     await bird.until(lambda event: is_verdict(event) and "score" in event.update, again.seq)
