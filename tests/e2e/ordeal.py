@@ -20,8 +20,8 @@ from tests.worker.aviary import PATIENCE, Aviary, Steps, is_idle
 SEED = int(os.environ.get("KILLS_SEED", "20"))
 SESSIONS = 4
 
-SLEEP = "86400.10"
-"""Seconds that nobody else sleeps: by this word a left one is known."""
+SLEEP = f"86400.{os.getpid():08}"
+"""Seconds that nobody else sleeps, nor another test of these: by this word a left one is known."""
 
 SCENES: list[Steps] = [
     [{"text": "one two three four five six seven eight nine ten", "chunks": 10, "every": 0.04}],
@@ -73,8 +73,7 @@ async def endure(
     for fate in fates:
         check(fate)
     log_checks.check_files(aviary.work)
-    end()
-    await fall_asleep(aviary)
+    await fall_asleep(aviary, end)
     print(summary(fates, time.monotonic() - began))
 
 
@@ -91,25 +90,26 @@ def check(fate: Fate) -> None:
         assert len(shown) >= fate.last
 
 
-async def fall_asleep(aviary: Aviary) -> None:
+async def fall_asleep(aviary: Aviary, end: Callable[[], object]) -> None:
     """Stop what is awake: then nothing is left (W4). Again, where a client was killed while it
     started a worker: that one may come awake when the one before it is stopped. Records of the
     dead go with the next worker of the home."""
     remains = Remains(aviary, SLEEP)
-    await stop_all(aviary, remains)
+    await stop_all(aviary, remains, end)
     async with aviary.birds[0].client() as client:
         await client.send({"do": "rename", "title": "the last"}, wake=True)
-    await stop_all(aviary, remains)
+    await stop_all(aviary, remains, end)
     left = remains.things()
     assert not left, left
 
 
-async def stop_all(aviary: Aviary, remains: Remains) -> None:
+async def stop_all(aviary: Aviary, remains: Remains, end: Callable[[], object]) -> None:
     deadline = time.monotonic() + 2 * PATIENCE
     while processes := remains.processes():
         assert time.monotonic() < deadline, remains.told(processes)
         for bird in aviary.birds:
             await bird.send("stop")
+        end()
         words = [sys.executable, "-P", "-m", "rookery", "ps"]
         await asyncio.to_thread(subprocess.run, words, check=True, stdout=subprocess.DEVNULL)
         await asyncio.to_thread(tree.wait_gone, processes, PATIENCE / 10)

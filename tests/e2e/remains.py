@@ -7,14 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from rookery import paths
+from rookery.client import scratch
 from rookery.log.lock import is_held
 from rookery.processes import cgroups, roots, tree
 from rookery.processes.lineage import MARK, home_tag
 from tests.e2e.fate import command_of
 from tests.worker.aviary import Aviary
-
-OF_THE_SDK = ("oh_editor_history_", "rookery-shell-")
-"""Folders of an agent's tools, which are its own to take away (I10.12)."""
 
 CONVERSATIONS = "conversations"
 
@@ -81,6 +79,5 @@ class Remains:
         for each in Path(self.aviary.home).rglob("*.tmp"):
             if CONVERSATIONS not in each.parts:
                 yield str(each)
-        for each in (self.aviary.root / "tmp").glob("*"):
-            if not each.name.startswith(OF_THE_SDK):
-                yield str(each)
+        yield from map(str, (self.aviary.root / "tmp").glob("*"))
+        yield from map(str, Path(self.aviary.home, scratch.PLACE).glob("*"))

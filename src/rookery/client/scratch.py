@@ -3,6 +3,7 @@ and holds a lock on it. A place that nobody holds is removed by whoever comes ne
 
 import atexit
 import os
+import threading
 from contextlib import suppress
 
 from rookery import paths
@@ -11,8 +12,9 @@ from rookery.log.lock import Lock, is_held
 
 PLACE = "scratch"
 
-_places: dict[int, str] = {}
+_places: dict[int, tuple[str, Lock]] = {}
 """By process: one that was forked has none of its parent's."""
+_making = threading.Lock()
 
 
 def folder(home: str, prefix: str) -> str:
@@ -26,9 +28,12 @@ def folder(home: str, prefix: str) -> str:
 
 
 def _place(home: str) -> str:
-    own = _places.get(os.getpid())
-    if own is not None and os.path.isdir(own):
-        return own
+    with _making:  # a shell and an editor may be made at once
+        own, _ = _places.get(os.getpid(), ("", None))
+        return own if os.path.isdir(own) else _make(home)
+
+
+def _make(home: str) -> str:
     import tempfile
 
     sweep(home)
@@ -37,17 +42,19 @@ def _place(home: str) -> str:
         os.mkdir(around, 0o700)
     own = tempfile.mkdtemp(prefix="", dir=around)
     # Held for this process's life: the kernel frees it, however that ends.
-    Lock.acquire(os.path.join(own, paths.LOCK))
-    _places[os.getpid()] = own
-    atexit.register(_leave, os.getpid())
+    _places[os.getpid()] = own, Lock.acquire(os.path.join(own, paths.LOCK))
+    atexit.register(leave)
     return own
 
 
-def _leave(process: int) -> None:
-    if process == os.getpid() and process in _places:
+def leave() -> None:
+    """Remove this process's place before it ends: a warm process forks with no file open."""
+    own, lock = _places.pop(os.getpid(), ("", None))
+    if lock is not None:
         import shutil
 
-        shutil.rmtree(_places.pop(process), ignore_errors=True)
+        lock.release()
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def sweep(home: str) -> None:

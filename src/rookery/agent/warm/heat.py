@@ -86,6 +86,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     from rookery.agent import leaving
     from rookery.agent.arguments import Arguments
     from rookery.agent.serving import serve
+    from rookery.client import scratch
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
     client.start()
@@ -95,6 +96,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     finally:
         client.join()
         leaving.stay()
+        scratch.leave()
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
