@@ -11,8 +11,8 @@ from rookery.log.lock import Lock, is_held
 
 PLACE = "scratch"
 
-_places: dict[int, str] = {}
-"""By process: one that was forked has none of its parent's."""
+_places: list[tuple[int, str, Lock]] = []
+"""With the process that made each: one that was forked has none of its parent's."""
 
 
 def folder(home: str, prefix: str) -> str:
@@ -26,8 +26,8 @@ def folder(home: str, prefix: str) -> str:
 
 
 def _place(home: str) -> str:
-    own = _places.get(os.getpid())
-    if own is not None and os.path.isdir(own):
+    own = next((place for pid, place, _ in _places if pid == os.getpid()), "")
+    if os.path.isdir(own):
         return own
     import tempfile
 
@@ -36,18 +36,22 @@ def _place(home: str) -> str:
     with suppress(FileExistsError):
         os.mkdir(around, 0o700)
     own = tempfile.mkdtemp(prefix="", dir=around)
-    # Held for this process's life: the kernel frees it, however that ends.
-    Lock.acquire(os.path.join(own, paths.LOCK))
-    _places[os.getpid()] = own
-    atexit.register(_leave, os.getpid())
+    # Held for this process's life, if it does not leave before: the kernel frees it, however that
+    # ends.
+    _places.append((os.getpid(), own, Lock.acquire(os.path.join(own, paths.LOCK))))
+    atexit.register(leave)
     return own
 
 
-def _leave(process: int) -> None:
-    if process == os.getpid() and process in _places:
-        import shutil
+def leave() -> None:
+    """Remove what this process has, and hold nothing any more."""
+    import shutil
 
-        shutil.rmtree(_places.pop(process), ignore_errors=True)
+    for each in [each for each in _places if each[0] == os.getpid()]:
+        _places.remove(each)
+        _, place, lock = each
+        shutil.rmtree(place, ignore_errors=True)
+        lock.release()
 
 
 def sweep(home: str) -> None:

@@ -146,10 +146,15 @@ class _Talk:
 
 
 def _forget() -> None:
-    """Connections that the model's client keeps: children would talk over one another's."""
+    """Connections that the model's client keeps: children would talk over one another's. And
+    folders of the moment, which were in a home that is gone."""
     import gc
 
     import litellm
+
+    from rookery.client import scratch
+
+    scratch.leave()
 
     litellm.in_memory_llm_clients_cache.flush_cache()  # type: ignore[no-untyped-call]
     gc.collect()
