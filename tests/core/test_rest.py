@@ -9,6 +9,7 @@ from rookery.core.policy import Policy
 from rookery.core.rest import Rest, deadline, is_idle, is_put_away
 
 POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
+AWAKE = Policy(idle_stop_secs=0)
 DAYS = 48 * 3600.0
 
 
@@ -20,8 +21,9 @@ def test_never_in_mid_turn_w6() -> None:
     assert deadline(Rest(10.0, None), POLICY, idle=False) is None
 
 
-def test_idle_stop_is_off_unless_it_is_set_w6() -> None:
-    assert deadline(Rest(10.0, None), Policy(), idle=True) is None
+def test_idle_stop_is_half_an_hour_unless_it_is_set_w6() -> None:
+    assert deadline(Rest(10.0, None), Policy(), idle=True) == (1810.0, "idle")
+    assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
 
 
 @pytest.mark.parametrize(
@@ -35,12 +37,12 @@ def test_a_turn_a_queue_or_an_ask_is_something_to_do_w6(changes: dict[str, objec
 
 @pytest.mark.parametrize("idle", [True, False])
 def test_with_nobody_there_and_no_event_for_48_h_it_is_abandoned_w5(idle: bool) -> None:
-    assert deadline(Rest(10.0, 20.0), Policy(), idle=idle) == (20.0 + DAYS, "abandoned")
-    assert deadline(Rest(30.0, 20.0), Policy(), idle=idle) == (30.0 + DAYS, "abandoned")
+    assert deadline(Rest(10.0, 20.0), AWAKE, idle=idle) == (20.0 + DAYS, "abandoned")
+    assert deadline(Rest(30.0, 20.0), AWAKE, idle=idle) == (30.0 + DAYS, "abandoned")
 
 
 def test_while_somebody_is_attached_it_is_not_abandoned_w5() -> None:
-    assert deadline(Rest(10.0, None), Policy(), idle=True) is None
+    assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
 
 
 def test_what_is_due_first_counts() -> None:

@@ -12,6 +12,7 @@ from rookery.core.events import Json
 
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def report(error: BaseException) -> int:
@@ -71,7 +72,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return str(error), exits.FAILED
         case FromAgent() | Waiting():
             return str(error), exits.FAILED
-        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
             return f"No space is left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED

@@ -3,7 +3,6 @@ and holds a lock on it. A place that nobody holds is removed by whoever comes ne
 
 import atexit
 import os
-import threading
 from contextlib import suppress
 
 from rookery import paths
@@ -12,9 +11,8 @@ from rookery.log.lock import Lock, is_held
 
 PLACE = "scratch"
 
-_places: dict[int, tuple[str, Lock]] = {}
-"""By process: one that was forked has none of its parent's."""
-_making = threading.Lock()
+_places: list[tuple[int, str, Lock]] = []
+"""With the process that made each: one that was forked has none of its parent's."""
 
 
 def folder(home: str, prefix: str) -> str:
@@ -28,12 +26,9 @@ def folder(home: str, prefix: str) -> str:
 
 
 def _place(home: str) -> str:
-    with _making:  # a shell and an editor may be made at once
-        own, _ = _places.get(os.getpid(), ("", None))
-        return own if os.path.isdir(own) else _make(home)
-
-
-def _make(home: str) -> str:
+    own = next((place for pid, place, _ in _places if pid == os.getpid()), "")
+    if os.path.isdir(own):
+        return own
     import tempfile
 
     sweep(home)
@@ -41,20 +36,22 @@ def _make(home: str) -> str:
     with suppress(FileExistsError):
         os.mkdir(around, 0o700)
     own = tempfile.mkdtemp(prefix="", dir=around)
-    # Held for this process's life: the kernel frees it, however that ends.
-    _places[os.getpid()] = own, Lock.acquire(os.path.join(own, paths.LOCK))
+    # Held for this process's life, if it does not leave before: the kernel frees it, however that
+    # ends.
+    _places.append((os.getpid(), own, Lock.acquire(os.path.join(own, paths.LOCK))))
     atexit.register(leave)
     return own
 
 
 def leave() -> None:
-    """Remove this process's place before it ends: a warm process forks with no file open."""
-    own, lock = _places.pop(os.getpid(), ("", None))
-    if lock is not None:
-        import shutil
+    """Remove what this process has, and hold nothing any more."""
+    import shutil
 
+    for each in [each for each in _places if each[0] == os.getpid()]:
+        _places.remove(each)
+        _, place, lock = each
+        shutil.rmtree(place, ignore_errors=True)
         lock.release()
-        shutil.rmtree(own, ignore_errors=True)
 
 
 def sweep(home: str) -> None:

@@ -86,7 +86,6 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     from rookery.agent import leaving
     from rookery.agent.arguments import Arguments
     from rookery.agent.serving import serve
-    from rookery.client import scratch
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
     client.start()
@@ -96,7 +95,6 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     finally:
         client.join()
         leaving.stay()
-        scratch.leave()
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
@@ -148,10 +146,15 @@ class _Talk:
 
 
 def _forget() -> None:
-    """Connections that the model's client keeps: children would talk over one another's."""
+    """Connections that the model's client keeps: children would talk over one another's. And
+    folders of the moment, which were in a home that is gone."""
     import gc
 
     import litellm
+
+    from rookery.client import scratch
+
+    scratch.leave()
 
     litellm.in_memory_llm_clients_cache.flush_cache()  # type: ignore[no-untyped-call]
     gc.collect()
