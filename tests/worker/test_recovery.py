@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rookery.client.start import StartError
 from rookery.core.document import Block
 from rookery.core.events import Event, kind_of
 from rookery.core.reduce import fold
@@ -122,21 +121,17 @@ async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, kill
     assert await bird.reason("count the owls") == "end_turn"
 
 
-async def test_W9_a_home_that_is_full_refuses_and_a_stop_makes_room(aviary: Aviary) -> None:
+async def test_W9_in_a_home_that_is_full_the_idle_one_makes_room(aviary: Aviary) -> None:
+    """Nobody has to stop it by hand, and it wakes for its own next prompt."""
     introduce(aviary, {"max_workers": 1}, crow={})
     first, second = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
     await first.turn("hi")
-    with pytest.raises(StartError) as refused:
-        await second.turn("hi")
-    assert first.id in refused.value.message
-    assert "rookery stop" in refused.value.message
-    await kill_worker(first)
+    worker = first.worker
     assert await second.reason("hi") == "end_turn"
-    with pytest.raises(StartError):
-        await first.turn("again")
-    await second.send("stop")
-    await second.gone(second.worker)
+    await first.gone(worker)
+    worker = second.worker
     assert await first.reason("again") == "end_turn"
+    await second.gone(worker)
 
 
 async def test_I10_an_agent_killed_while_it_restores_keeps_its_conversation(aviary: Aviary) -> None:
