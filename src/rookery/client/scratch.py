@@ -10,6 +10,7 @@ from rookery.log.errors import Busy
 from rookery.log.lock import Lock, is_held
 
 PLACE = "scratch"
+TRIES = 20
 
 _places: list[tuple[int, str, Lock]] = []
 """With the process that made each: one that was forked has none of its parent's."""
@@ -19,10 +20,14 @@ def folder(home: str, prefix: str) -> str:
     """A new, empty folder of this process. Where the home takes none, it is the system's."""
     import tempfile  # here, as below: a worker only looks whether there is anything to remove
 
-    try:
-        return tempfile.mkdtemp(prefix=prefix, dir=_place(home))
-    except OSError:
-        return tempfile.mkdtemp(prefix=f"rookery-{prefix}")
+    for _ in range(TRIES):
+        try:
+            return tempfile.mkdtemp(prefix=prefix, dir=_place(home))
+        except FileNotFoundError:
+            continue  # another process swept between two steps
+        except OSError:
+            break
+    return tempfile.mkdtemp(prefix=f"rookery-{prefix}")
 
 
 def _place(home: str) -> str:
