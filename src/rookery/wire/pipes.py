@@ -5,6 +5,7 @@ import asyncio
 import fcntl
 import os
 import stat
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -105,21 +106,25 @@ class PipeWriter:
         self._fd = fd
         self._on_broken = on_broken
         self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray()
+        self._parts: deque[bytearray] = deque()
+        """What waits, none of them empty. In parts, since one buffer that grows while it is written
+        from is copied whole, and much can wait."""
+        self.buffered = 0
+        """Bytes that wait."""
         self._scheduled = False
         self._polled = False
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         os.set_blocking(fd, False)
 
-    @property
-    def buffered(self) -> int:
-        return len(self._buffer)
-
     def write(self, data: bytes) -> None:
-        if self.broken:
+        if self.broken or not data:
             return
-        self._buffer += data
-        if len(self._buffer) >= FLUSH_AT:
+        if self._parts and len(self._parts[-1]) < FLUSH_AT:
+            self._parts[-1] += data
+        else:
+            self._parts.append(bytearray(data))
+        self.buffered += len(data)
+        if self.buffered >= FLUSH_AT:
             self.flush()
         elif not self._scheduled:
             self._scheduled = True
@@ -127,9 +132,10 @@ class PipeWriter:
 
     def flush(self) -> None:
         """Write as much as the other side takes now."""
-        while self._buffer and not self.broken:
+        while self._parts and not self.broken:
+            first = self._parts[0]
             try:
-                with memoryview(self._buffer) as view:
+                with memoryview(first) as view:
                     written = os.write(self._fd, view[:WRITE_SIZE])
             except (BlockingIOError, InterruptedError):
                 self._poll()
@@ -138,17 +144,20 @@ class PipeWriter:
                 self._break()
                 self._on_broken(error)
                 return
-            del self._buffer[:written]
-        if not self._buffer and self._polled:
+            del first[:written]
+            self.buffered -= written
+            if not first:
+                self._parts.popleft()
+        if not self._parts and self._polled:
             self._polled = False
             self._loop.remove_writer(self._fd)
         self._wake()
 
     async def drain(self, below: int) -> bool:
         """Wait until less than `below` bytes are buffered (at least 1). False: broken."""
-        if len(self._buffer) >= below:
+        if self.buffered >= below:
             self.flush()
-        while len(self._buffer) >= below and not self.broken:
+        while self.buffered >= below and not self.broken:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiters.append((below, waiter))
             await waiter
@@ -177,7 +186,8 @@ class PipeWriter:
             self._polled = False
             self._loop.remove_writer(self._fd)
         self.broken = True
-        self._buffer.clear()
+        self._parts.clear()
+        self.buffered = 0
         os.close(self._fd)
         self._wake()
 
@@ -188,7 +198,7 @@ class PipeWriter:
         for below, waiter in waiting:
             if waiter.done():
                 continue
-            if self.broken or len(self._buffer) < below:
+            if self.broken or self.buffered < below:
                 waiter.set_result(None)
             else:
                 self._waiters.append((below, waiter))
