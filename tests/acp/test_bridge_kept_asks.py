@@ -42,7 +42,9 @@ def header(home: Path, session: str) -> Json:
 
 def kill_agent(home: Path, session: str) -> None:
     record = json.loads(Path(paths.session_dir(str(home), session), paths.WORKER).read_text())
-    tree.kill([tree.Process(record["agentPid"], record["agentStart"])])
+    agent = [tree.Process(record["agentPid"], record["agentStart"])]
+    tree.kill(agent)
+    assert not tree.wait_gone(agent, 10), "what is answered before it is dead went to it"
 
 
 def is_told(words: str) -> Callable[[Json], bool]:

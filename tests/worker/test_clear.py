@@ -69,6 +69,7 @@ async def test_S4_asleep_the_next_start_begins_anew(aviary: Aviary) -> None:
     await bird.turn("one")
     await bird.send("stop")
     await bird.gone(bird.worker)
+    assert not aviary.wait_empty()
     event = await clear(bird)
     assert event.update["how"] == "later"
     assert not aviary.processes()

@@ -97,7 +97,7 @@ async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
     if killed:
         await kill_worker(bird)
         assert bird.header()["rateLimit"]["prompt"] == blocks("count the owls")
-        assert not aviary.processes(), "nothing starts by itself"
+        assert not aviary.wait_empty(), "nothing starts by itself"
     again = await act(bird, command(notice, "Resume now"))
     end = await bird.ended(again)
     assert end.update["reason"] == "end_turn"

@@ -142,6 +142,7 @@ async def test_S1_asleep_the_next_prompt_wakes_the_new_agent(aviary: Aviary) -> 
     await bird.turn("hi")
     await bird.send("stop")
     await bird.gone(bird.worker)
+    assert not aviary.wait_empty()
     event = await switched(bird, "jay", model="big")
     assert event.update["model"] == "big"
     assert not aviary.processes(), "nothing was started for it"
