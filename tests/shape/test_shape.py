@@ -6,8 +6,10 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -48,16 +50,44 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def under(*folders: str) -> list[Path]:
-    return [path for path in SOURCES + TESTS if name_of(path).startswith(folders)]
+class Module(NamedTuple):
+    path: Path
+    tree: ast.Module
+    nodes: list[ast.AST]
+    lines: list[str]
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
 
 
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", paths, ids=name_of)
+type Rule = Callable[[Module], str]
+"""What it has to say about a module; "": nothing."""
+
+RULES: list[tuple[Rule, tuple[str, ...]]] = []
+"""With the folders whose modules it is for."""
 
 
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def rule(*folders: str) -> Callable[[Rule], Rule]:
+    def add(checks: Rule) -> Rule:
+        RULES.append((checks, folders))
+        return checks
+
+    return add
+
+
+@cache
+def complaints() -> dict[str, list[str]]:
+    """By rule. Each module is parsed once for all of them."""
+    found: dict[str, list[str]] = {checks.__name__: [] for checks, _ in RULES}
+    for path in SOURCES + TESTS:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        module = Module(path, tree, list(ast.walk(tree)), text.splitlines())
+        for checks, folders in RULES:
+            if module.name.startswith(folders) and (said := checks(module)):
+                found[checks.__name__].append(f"{module.name}: {said}")
+    return found
 
 
 def line_count(path: Path) -> int:
@@ -74,17 +104,21 @@ def last_name(node: ast.expr | None) -> str:
     return ""
 
 
-def places(path: Path, nodes: list[ast.AST]) -> str:
-    return ", ".join(f"{name_of(path)}:{getattr(node, 'lineno', 0)}" for node in nodes)
+def lines_of(nodes: Sequence[ast.AST]) -> str:
+    return "line " + ", ".join(str(getattr(node, "lineno", 0)) for node in nodes)
+
+
+def said(words: str, found: Sequence[ast.AST]) -> str:
+    return f"{words}: {lines_of(found)}" if found else ""
 
 
 # Size
 
 
-@each(SOURCES)
-def test_file_is_short(path: Path) -> None:
-    lines = line_count(path)
-    assert lines <= FILE_LINES, f"{lines} lines, at most {FILE_LINES}: split it by its nouns"
+@rule("src/")
+def file_is_short(module: Module) -> str:
+    lines = len(module.lines)
+    return f"{lines} lines, at most {FILE_LINES}: split it by its nouns" * (lines > FILE_LINES)
 
 
 def test_median_file_is_short() -> None:
@@ -93,33 +127,33 @@ def test_median_file_is_short() -> None:
     assert median <= MEDIAN_LINES, f"the median file has {median} lines, at most {MEDIAN_LINES}"
 
 
-@each(SOURCES + TESTS)
-def test_functions_are_short(path: Path) -> None:
-    functions = [node for node in ast.walk(parse(path)) if isinstance(node, Function)]
+@rule("src/", "tests/")
+def functions_are_short(module: Module) -> str:
+    functions = [node for node in module.nodes if isinstance(node, Function)]
     long = [node for node in functions if node.end_lineno - node.lineno >= FUNCTION_LINES]
-    assert not long, f"over {FUNCTION_LINES} lines, take a step out of it: {places(path, long)}"
+    return said(f"over {FUNCTION_LINES} lines, take a step out of it", long)
 
 
 # Names and words
 
 
-@each(SOURCES + TESTS)
-def test_name_is_a_noun_of_the_domain(path: Path) -> None:
-    parts = path.relative_to(ROOT).with_suffix("").parts
+@rule("src/", "tests/")
+def name_is_a_noun_of_the_domain(module: Module) -> str:
+    parts = Path(module.name).with_suffix("").parts
     vague = VAGUE_NAMES & {word for part in parts for word in part.split("_")}
-    assert not vague, f"{name_of(path)}: name it after what it holds, not {', '.join(vague)}"
+    return f"name it after what it holds, not {', '.join(vague)}" if vague else ""
 
 
-@each(SOURCES + TESTS)
-def test_module_says_why_it_exists(path: Path) -> None:
-    assert ast.get_docstring(parse(path)), f"{name_of(path)}: begin with a sentence that says why"
+@rule("src/", "tests/")
+def module_says_why_it_exists(module: Module) -> str:
+    return "" if ast.get_docstring(module.tree) else "begin with a sentence that says why"
 
 
-@each(SOURCES + TESTS)
-def test_nothing_is_left_for_later(path: Path) -> None:
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-    left = [f"{name_of(path)}:{number}" for number, line in lines if UNFINISHED.search(line)]
-    assert not left, f"finish it, or write an issue: {', '.join(left)}"
+@rule("src/", "tests/")
+def nothing_is_left_for_later(module: Module) -> str:
+    lines = enumerate(module.lines, start=1)
+    left = [str(number) for number, line in lines if UNFINISHED.search(line)]
+    return f"finish it, or write an issue: line {', '.join(left)}" if left else ""
 
 
 # Errors and tasks
@@ -140,14 +174,14 @@ def catches_all(node: ast.AST) -> bool:
     return any(last_name(kind) in {"Exception", "BaseException"} for kind in caught)
 
 
-@each(SOURCES + TESTS)
-def test_catching_everything_is_stated(path: Path) -> None:
-    found = [node for node in ast.walk(parse(path)) if catches_all(node)]
-    stated, _ = CATCH_ALL.get(name_of(path), (0, ""))
-    assert len(found) == stated, (
-        f"CATCH_ALL states {stated}, found {len(found)} ({places(path, found)}): "
-        "catch the errors you mean, or state the boundary and its reason in CATCH_ALL"
-    )
+@rule("src/", "tests/")
+def catching_everything_is_stated(module: Module) -> str:
+    found = [node for node in module.nodes if catches_all(node)]
+    stated, _ = CATCH_ALL.get(module.name, (0, ""))
+    if len(found) == stated:
+        return ""
+    what = "catch the errors you mean, or state the boundary and its reason in CATCH_ALL"
+    return f"CATCH_ALL states {stated}, found {len(found)} ({lines_of(found)}): {what}"
 
 
 def test_stated_boundaries_exist() -> None:
@@ -155,10 +189,10 @@ def test_stated_boundaries_exist() -> None:
     assert not gone, f"CATCH_ALL names files that are gone: {', '.join(gone)}"
 
 
-def task_groups(tree: ast.AST) -> set[str]:
+def task_groups(nodes: list[ast.AST]) -> set[str]:
     """The names that this module gives to task groups."""
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 pass
@@ -175,9 +209,9 @@ def task_groups(tree: ast.AST) -> set[str]:
     return names
 
 
-def dropped_tasks(tree: ast.AST) -> Iterator[ast.AST]:
-    groups = task_groups(tree)
-    for node in ast.walk(tree):
+def dropped_tasks(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    groups = task_groups(nodes)
+    for node in nodes:
         match node:
             case ast.Expr(value=ast.Call(func=func)):
                 if last_name(func) not in {"create_task", "ensure_future"}:
@@ -187,33 +221,32 @@ def dropped_tasks(tree: ast.AST) -> Iterator[ast.AST]:
                     yield node
 
 
-@each(SOURCES + TESTS)
-def test_tasks_are_kept(path: Path) -> None:
-    dropped = list(dropped_tasks(parse(path)))
-    assert not dropped, f"use a TaskGroup, or keep it and cancel it: {places(path, dropped)}"
+@rule("src/", "tests/")
+def tasks_are_kept(module: Module) -> str:
+    return said("use a TaskGroup, or keep it and cancel it", list(dropped_tasks(module.nodes)))
 
 
 # Purity
 
 
-@each(under("src/rookery/core/"))
-def test_core_touches_nothing_outside(path: Path) -> None:
+@rule("src/rookery/core/")
+def core_touches_nothing_outside(module: Module) -> str:
     outside = {"open", "print", "input", "exec", "__import__"}
     found = [
         node
-        for node in ast.walk(parse(path))
+        for node in module.nodes
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in outside
     ]
-    assert not found, f"core decides, the shell acts: return an effect: {places(path, found)}"
+    return said("core decides, the shell acts: return an effect", found)
 
 
-@each(under("tests/core/", "tests/log/"))
-def test_tests_do_not_sleep(path: Path) -> None:
-    tree = ast.walk(parse(path))
-    found = [node for node in tree if isinstance(node, ast.Call) and last_name(node) == "sleep"]
-    assert not found, f"pass the time in, or wait for the thing itself: {places(path, found)}"
+@rule("tests/core/", "tests/log/")
+def no_test_sleeps(module: Module) -> str:
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)]
+    found = [node for node in calls if last_name(node) == "sleep"]
+    return said("pass the time in, or wait for the thing itself", found)
 
 
 def imported(node: ast.AST) -> set[str]:
@@ -225,10 +258,18 @@ def imported(node: ast.AST) -> set[str]:
     return set()
 
 
-@each(TESTS)
-def test_tests_mock_nothing(path: Path) -> None:
-    found = [node for node in ast.walk(parse(path)) if imported(node) & MOCKS]
-    assert not found, f"run the real thing, or pass a small one in: {places(path, found)}"
+@rule("tests/")
+def no_test_mocks(module: Module) -> str:
+    found = [node for node in module.nodes if imported(node) & MOCKS]
+    return said("run the real thing, or pass a small one in", found)
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", [checks.__name__ for checks, _ in RULES])
+def test_every_module_keeps_the_rule(name: str) -> None:
+    assert not complaints()[name], "\n".join(complaints()[name])
 
 
 # Start-up
