@@ -326,6 +326,12 @@ def test_I11_2_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -
     assert go(ready, Replayed(), 200.0, TOLD) == (ready, [])
 
 
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_I11_2_a_replay_that_goes_on_after_the_answer_is_waited_for(method: str) -> None:
+    opened = Opened({}, None, 3, cut=True)
+    assert go(OPENING._replace(method=method), opened, wish=TOLD)[0].phase == "settling"
+
+
 def test_I11_2_a_replay_without_an_end_does_not_hold_a_prompt_for_ever() -> None:
     loading = OPENING._replace(method="session/load")
     agent, _ = go(loading, Opened({}, None, 0), wish=TOLD)

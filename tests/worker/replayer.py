@@ -3,7 +3,7 @@
 python replayer.py STATE WHEN
 
 WHEN its history is told: `resume` (before the answer to session/resume, as hermes does), `late`
-(after the answer to session/load, as gemini does), `tardy` (when the next prompt has come).
+(after the answer to session/load, as gemini does), `split` (half of it before), `tardy` (when the next prompt has come).
 It echoes each prompt (vibe), sends `_meta` beside each update (OpenHands) and notifications of its
 own (qwen). A prompt that begins with "die" is its last.
 """
@@ -46,11 +46,11 @@ def say(update: Json) -> None:
     remember(update)
 
 
-def replay() -> None:
+def replay(part: slice = slice(None)) -> None:
     if os.path.exists(STATE):
         with open(STATE) as file:
             told[:] = [json.loads(line) for line in file]
-    write(*map(news, whole()))
+    write(*map(news, whole()[part]))
 
 
 def whole() -> list[Json]:
@@ -99,6 +99,8 @@ def main() -> None:
                 replay()
             case "session/load":
                 tardy = WHEN == "tardy"
+                if WHEN == "split":
+                    replay(slice(2))
             case "session/prompt":
                 if tardy:
                     replay()
@@ -107,8 +109,8 @@ def main() -> None:
                 result = {"stopReason": "end_turn"}
         if "id" in message:
             write({"id": message["id"], "result": result})
-        if method == "session/load" and WHEN == "late":
-            replay()
+        if method == "session/load" and WHEN in ("late", "split"):
+            replay(slice(2 if WHEN == "split" else 0, None))
 
 
 main()

@@ -27,6 +27,7 @@ def turn(prompt: str) -> list[tuple[str, str]]:
     [
         ("resume", ["again", "again", "die again", "again"]),
         ("late", ["again", "again", "die again", "again"]),
+        ("split", ["again", "again", "die again", "again"]),
         # While a turn runs, only the log's own order tells old from new.
         ("tardy", ["one", "two", "die three", "four"]),
     ],

@@ -119,6 +119,8 @@ class Opened(NamedTuple):
     error: Json | None
     replayed: int
     """How many updates a load replayed: whether context came back."""
+    cut: bool = False
+    """The replay had not come to the last turn yet."""
 
 
 class Replayed(NamedTuple):

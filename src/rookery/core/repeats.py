@@ -69,7 +69,7 @@ class Repeats:
         return False
 
     def _is_prompt(self, content: object) -> bool:
-        echo = any(_is_of(content, prompt) for prompt in self._own)
+        echo = any(is_prompt(content, prompt) for prompt in self._own)
         if not self._late or (echo and self._told is None):
             return echo
         found = self._find(content)
@@ -85,7 +85,7 @@ class Repeats:
             if len(prompt) > 1 and _is_part(content, prompt):
                 return self._at
         for at in range(self._at + 1, len(self._turns)):
-            if _is_of(content, self._turns[at].prompt):
+            if is_prompt(content, self._turns[at].prompt):
                 steered = self._told is not None and self._turns[at].n == self._turns[self._at].n
                 self._told = self._told if steered else self._told_in(at)
                 self._at = at
@@ -211,7 +211,7 @@ class Told:
         return place >= 0
 
 
-def _is_of(content: object, prompt: list[Json]) -> bool:
+def is_prompt(content: object, prompt: list[Json]) -> bool:
     """Whether a message of the person's is this prompt, or a block of it."""
     words, said = _squeezed(words_of(prompt)), _squeezed(loose.text(content, "text"))
     if said and words:

@@ -275,7 +275,8 @@ def _opened(
     past = restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     opened = opened._replace(forgot=bool(agent.reset))
-    if agent.method == "session/load" and wish.told and not given.replayed:
+    late = given.cut or (agent.method == "session/load" and not given.replayed)
+    if late and wish.told and not fresh:
         # Some replay a moment after the answer. No prompt is sent before that is over: until then
         # nothing that comes can be about a turn.
         by = now + policy.start_timeout

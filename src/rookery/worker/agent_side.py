@@ -291,7 +291,8 @@ class AgentSide:
             case "applying":
                 self._engine.feed_agent(supervision.Applied(result, error))
             case _:
-                self._engine.feed_agent(supervision.Opened(result, error, self._repeats.replayed))
+                known = self._repeats.replayed, self._repeats.is_cut()
+                self._engine.feed_agent(supervision.Opened(result, error, *known))
                 self._records.note(agentSession=self._engine.agent.session)
         self._settle()
 
