@@ -3,7 +3,8 @@
 python replayer.py STATE WHEN
 
 WHEN its history is told: `resume` (before the answer to session/resume, as hermes does), `late`
-(after the answer to session/load, as gemini does), `split` (half of it before), `tardy` (when the next prompt has come).
+(after the answer to session/load, as gemini does), `split` (half of it before), `tardy` (when the
+next prompt has come).
 It echoes each prompt (vibe), sends `_meta` beside each update (OpenHands) and notifications of its
 own (qwen). A prompt that begins with "die" is its last.
 """

@@ -55,7 +55,7 @@ class Replays:
             prompt, *rest = self._last
             if is_prompt(prompt.get("content"), list(loose.mappings(begun, "prompt"))):
                 told = Told(self._page(n), last=False)
-                return not all([told.take(each) for each in rest]) or not told.is_over()
+                return not (all(told.take(each) for each in rest) and told.is_over())
             return True
         return False
 
