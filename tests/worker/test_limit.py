@@ -18,7 +18,7 @@ from rookery.core.fleet import state_of
 from rookery.core.policy import Policy
 from rookery.log.lock import is_held
 from rookery.processes import tree
-from tests.worker.aviary import Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of
+from tests.worker.aviary import PATIENCE, Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of
 
 BUSY = [{"text": "begun"}, {"until": "cancel"}]
 
@@ -32,6 +32,14 @@ def status(bird: Bird) -> str:
     head = fleet.head_of_session(bird.home, bird.id)
     assert head is not None
     return state_of(head, awake=head["awake"])
+
+
+async def comes_to(bird: Bird, wanted: str) -> None:
+    """The lists are told of an event behind the log."""
+    until = time.monotonic() + PATIENCE
+    while (found := status(bird)) != wanted:
+        assert time.monotonic() < until, found
+        await asyncio.sleep(0.02)
 
 
 async def has_run(bird: Bird, prompt: Event) -> list[Event]:
@@ -78,7 +86,8 @@ async def test_I10_8_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
     events = await has_run(second, kept)
     assert text_of(events)
     assert events[-1].update["reason"] == "end_turn"
-    assert (status(second), status(first)) == ("idle", "asleep")
+    await comes_to(second, "idle")
+    assert status(first) == "asleep"
 
 
 async def test_I10_8_those_that_wait_go_in_the_order_of_their_coming(aviary: Aviary) -> None:
