@@ -153,6 +153,7 @@ async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
     assert "cancel" not in told(model, since)
 
 
+@pytest.mark.long
 async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:

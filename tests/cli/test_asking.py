@@ -136,6 +136,7 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
         tail.read_until("because")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["stop", "kill", "--defer"])
 def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
     home: Path, how: str
@@ -159,6 +160,7 @@ def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
     assert rookery("asks").err == "Nothing is being asked.\n"
 
 
+@pytest.mark.long
 def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home: Path) -> None:
     """P9: numbered like every other option."""
     step = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
@@ -176,6 +178,7 @@ def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home
         tail.read_until("went")
 
 
+@pytest.mark.long
 def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
     """P9"""
     with asking(CALM):

@@ -134,6 +134,7 @@ def test_I10_13_the_terminal_interface_opens_at_the_end_and_grows_upward(
         screen.wait_for("The very first words.")
 
 
+@pytest.mark.long
 def test_I10_13_a_log_of_an_earlier_build_opens_and_is_marked_by_its_worker(
     home: Path, session: str
 ) -> None:

@@ -176,6 +176,7 @@ def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path
     assert closings(bird)[-1].by.startswith("cli:")
 
 
+@pytest.mark.long
 def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("prompt", session, "--wait", "--approve", "all", play(run("make")))
@@ -205,6 +206,7 @@ def test_I9_8_a_prompt_that_nobody_waits_for_is_answered_too(home: Path) -> None
     assert [event.by for event in closings(bird)] == ["unattended:reject"]
 
 
+@pytest.mark.long
 def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) -> None:
     """Without a flag it approves all, and says so; but not where somebody said otherwise."""
     session = rookery("new").out.strip()

@@ -128,6 +128,7 @@ def forks(home: str) -> list[int]:
     return [row.pid for row in tree.table() if row.parent in pids]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS)
 async def test_I9_1_P10_nor_can_an_agent_that_an_editor_started(
     aviary: Aviary, model: ScriptedModel, guard: str

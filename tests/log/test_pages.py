@@ -44,7 +44,7 @@ drafts = st.one_of(
 batches = st.lists(st.tuples(st.lists(drafts, max_size=6), st.booleans()), max_size=12)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(batches)
 def test_any_page_is_folded_from_the_header_before_it(
     batches: list[tuple[list[Draft], bool]],
