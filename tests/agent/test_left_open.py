@@ -107,6 +107,7 @@ async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_
     assert [m["role"] for m in model.asked[-1].body["messages"]].count("user") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["hang up", pytest.param("KILL", marks=pytest.mark.long)])
 async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str

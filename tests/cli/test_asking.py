@@ -120,6 +120,7 @@ def test_on_a_terminal_a_word_is_typed(home: Path, typed: str, code: int) -> Non
             assert rookery("answer", "House", "reject").code == 0
 
 
+@pytest.mark.long
 def test_a_reason_and_a_deferral(home: Path) -> None:
     """P8"""
     with asking(CALM) as running:
@@ -190,6 +191,7 @@ def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
     assert (done.code, "next" in done.out) == (0, True)
 
 
+@pytest.mark.long
 def test_a_form_is_filled_in(home: Path) -> None:
     """P7"""
     properties = {

@@ -113,6 +113,7 @@ def test_each_setting_is_found_and_has_a_range(setting: settings.Setting) -> Non
     assert settings.range_of(setting)
 
 
+@pytest.mark.long
 def test_explain(home: Path) -> None:
     told = rookery("config", "explain", "silent_after").out
     for words in ("given up", "0 (off) or 120 to 86,400 seconds", "default   120", "at once"):

@@ -115,6 +115,7 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     assert sessions(small) == [session]
 
 
+@pytest.mark.long
 def test_I10_10_a_session_is_there_whole_or_not_at_all(home: Path) -> None:
     """Where a disk fails at any byte of its making."""
     made(HELLO)

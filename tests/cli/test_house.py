@@ -54,6 +54,7 @@ def test_H4_unread_until_somebody_looks(home: Path) -> None:
     assert not listed()[followed]["unread"], "who follows a turn has seen its end"
 
 
+@pytest.mark.long
 def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
@@ -140,6 +141,7 @@ def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
     assert listed()[session]["awake"]
 
 
+@pytest.mark.long
 def test_W4_a_snooze_passes_by_itself(home: Path) -> None:
     session = made(HELLO)
     assert rookery("snooze", session, "--for", "0.5s").code == 0
@@ -233,6 +235,7 @@ def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
 # ---------------------------------------------------------------- uninstall
 
 
+@pytest.mark.long
 def test_H6_uninstall_says_and_removes_only_when_told(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,6 +232,7 @@ def test_U13_headless_approves_all_but_what_cannot_be_undone(home: Path, flag: l
     assert "not rm -rf x." in risky.out
 
 
+@pytest.mark.long
 def test_U13_high_risk_only(home: Path) -> None:
     calm = rookery("run", "--llm-approve", play(run("make")))
     assert (calm.code, "ran make." in calm.out) == (0, True)

@@ -130,6 +130,7 @@ def test_stop_restart_kill_and_the_next_prompt(home: Path) -> None:
     assert rookery("prompt", session, "--wait", play({"text": "Again"})).out.endswith("Again\n")
 
 
+@pytest.mark.long
 def test_rm_asks_in_a_terminal_and_needs_yes_elsewhere(home: Path) -> None:
     session = made({"text": "Hi"})
     assert rookery("rm", session).code == 2

@@ -153,6 +153,7 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
 # --- attachments -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_files_go_with_a_prompt(home: Path, tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(PNG)
     (tmp_path / "notes.txt").write_text("a note")

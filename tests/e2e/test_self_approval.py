@@ -80,6 +80,7 @@ async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, gua
     house.check(own)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize(
     "warm",

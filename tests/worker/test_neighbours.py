@@ -69,6 +69,7 @@ def is_about(event: Event, session: str) -> bool:
     return is_told(event) and session in event.update["sessions"]
 
 
+@pytest.mark.long
 async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
     one, two, three = aviary.hatch(), aviary.hatch(), aviary.hatch()
     assert await one.reason("hello") == "end_turn"
