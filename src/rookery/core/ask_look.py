@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.core import captions, hidden_text, loose, plain
+from rookery.core import captions, hidden_text, loose, parts, plain
 from rookery.core.calls import key_of
 from rookery.core.captions import Clean
 from rookery.core.changes import diffs
@@ -47,6 +47,13 @@ def fields(ask: Json, header: Json) -> Json:
     title = loose.text(call, "title")
     called = title[:500] if items and not _same(title, items) else ""
     return {"does": told, "text": "".join(texts), "called": called} if told else {}
+
+
+def changes(call: Json) -> list[Json]:
+    """The changes that an ask shows, for its call to keep."""
+    content = [part for part in loose.mappings(call, "content") if part.get("type") == "diff"]
+    found = parts.from_tool_content(content)
+    return [part for part in found if part["type"] == "diff"]
 
 
 def block_of(ask: Json, header: Json) -> Block:
