@@ -56,7 +56,11 @@ def moved(before: Json, after: Json) -> list[tuple[str, str]]:
     return [
         (known[0], known[2])
         for name, known in after.items()
-        if known[0] and known[2] and name in before and before[name][2] != known[2]
+        if known[0]
+        and known[2]
+        and name in before
+        and before[name][0] == known[0]
+        and before[name][2] != known[2]
     ]
 
 
