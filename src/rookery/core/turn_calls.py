@@ -7,7 +7,7 @@ it is judged and shown by them, never by its title.
 
 from typing import Any, NamedTuple
 
-from rookery.core import call_input, danger, loose
+from rookery.core import call_input, call_output, danger, loose
 from rookery.core.calls import ENDED, key_of
 from rookery.core.events import Json
 from rookery.core.tool_names import name_of, readable
@@ -64,6 +64,9 @@ class TurnCalls:
 
     def _keep(self, key: str, call: Json) -> None:
         told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
+        meta = loose.mapping(told, "_meta")
+        told["_meta"] = {key: meta[key] for key in meta if key not in call_output.KEYS}
+        told = {name: value for name, value in told.items() if value}
         diffs = [part for part in loose.mappings(told, "content") if _is_diff(part)]
         if name := name_of(call):
             told["name"] = name  # the next `_meta` need not say it again
