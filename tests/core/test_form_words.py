@@ -28,6 +28,10 @@ def test_I11_4_the_choices_of_a_question_however_they_are_spelled() -> None:
     assert [choice.words for choice in form_words.choices(SIZES)] == ["Small (s)", "Large (l)"]
     assert [choice.words for choice in form_words.choices({"enum": ["x"]})] == ["x"]
     assert form_words.choices({"type": "string"}) == form_words.choices(None) == []
+    assert form_words.listed(schema(c=COLOURS, free={}, s=SIZES)) == [
+        "Colour: Red, Blue",
+        "s: Small, Large",
+    ]
     assert form_words.value_of(COLOURS, "blue") == form_words.value_of(COLOURS, "b") == "b"
 
 

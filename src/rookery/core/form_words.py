@@ -42,6 +42,15 @@ def choices(field: Any) -> list[Choice]:
     return found
 
 
+def listed(schema: Json) -> list[str]:
+    """The fields that let choose, each with its choices on a line."""
+    found = []
+    for name, field in list(loose.mapping(schema, "properties").items())[:MOST]:
+        if names := [" ".join(choice.name.split()) for choice in choices(field)]:
+            found.append(f"{loose.text(field, 'title') or name}: {', '.join(names)}")
+    return found
+
+
 def value_of(field: Any, text: str) -> str:
     """The value that is meant by a choice's name; anything else as it is."""
     known = choices(field)
