@@ -226,6 +226,15 @@ def test_I11_3_a_change_that_only_the_ask_had_stays() -> None:
     assert captions.call_words(tool, "/w", str) == ("edit", "a.txt")
 
 
+def test_I11_3_a_change_of_an_ask_that_carries_only_an_id_stays() -> None:
+    edit = call("g", title="Edit", kind="edit", content=[DIFF])
+    told = {"what": "diff", "call": "g", "kind": "edit", "path": "/w/a.txt", "old": "old\n"}
+    does = [{**told, "new": "new\n", "line": 1}, {**told, "call": "other", "new": "x"}]
+    question = asked(toolCall={"toolCallId": "g"}, options=[], does=does)
+    document = play(prompt(), edit, question, news("g", status="completed", content=WROTE))
+    assert [part["new"] for part in captions.diffs(only(document, "tool"))] == ["new\n"]
+
+
 def test_I11_3_a_change_that_the_call_states_itself_counts() -> None:
     edit = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
     other = {**DIFF, "newText": "other\n"}

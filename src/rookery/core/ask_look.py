@@ -49,11 +49,14 @@ def fields(ask: Json, header: Json) -> Json:
     return {"does": told, "text": "".join(texts), "called": called} if told else {}
 
 
-def changes(call: Json) -> list[Json]:
-    """The changes that an ask shows, for its call to keep."""
-    content = [part for part in loose.mappings(call, "content") if part.get("type") == "diff"]
-    found = parts.from_tool_content(content)
-    return [part for part in found if part["type"] == "diff"]
+def changes(ask: Json) -> list[Json]:
+    """The changes that an ask shows of its own call, for that to keep."""
+    call = loose.mapping(ask, "toolCall")
+    told = [item for item in loose.mappings(ask, "does") if loose.text(item, "what") == "diff"]
+    mine = diffs(call) or [item for item in told if loose.text(item, "call") == key_of(call)]
+    keys = ("path", "old", "new", "line")
+    shown = [{"type": "diff"} | {key: item.get(key) for key in keys} for item in mine]
+    return [part for part in parts.fit(shown) if part["type"] == "diff"]
 
 
 def block_of(ask: Json, header: Json) -> Block:

@@ -165,7 +165,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         return change(ask["block"], **ask_actions.outcome(update, event.by, ask)) if ask else []
     call = loose.mapping(update, "toolCall")
     ops = _tool_ops(before, after, event, call) if call else []
-    if changes := ask_look.changes(call):
+    if call and (changes := ask_look.changes(update)):
         ops += change(after["_tools"][key_of(call)][0], proposed=changes)
     # The ask's own id: where its call is news too, the call takes the id of this event.
     block = make_block(

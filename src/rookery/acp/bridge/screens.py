@@ -6,6 +6,7 @@ output as it comes, then terminal_exit. Elsewhere the text stands in for the ter
 the editor does not know never leaves: it would drop the whole update.
 """
 
+from rookery.acp.bridge.shapes import LONGEST
 from rookery.core import call_output, loose
 from rookery.core.call_output import ENDED, MARK
 from rookery.core.events import Event, Json
@@ -203,7 +204,8 @@ class Screens:
 
     def _wrote(self, screen: Screen, text: str) -> list[Json]:
         if self.native:
-            return [self._output(screen, text)]
+            pieces = range(0, len(text), LONGEST)
+            return [self._output(screen, text[at : at + LONGEST]) for at in pieces]
         screen.stale = True
         return []
 
