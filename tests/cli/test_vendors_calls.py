@@ -40,7 +40,7 @@ def test_I11_3_I11_4_a_session_of_an_agent_like_codex_reads_right(home: Path) ->
         running.await_ask()
         assert "Blue (b): like the sky" in said_by("asks")
         answered = rookery("answer", "House", "accept", "--set", "colour=Blue")
-        assert answered.code == 0, answered.err
+        assert (answered.code, answered.err.strip()) == (0, "Answered: Blue")
     shown = rookery("show", "House").out
     assert "✓ run make" in shown
     assert "exit 0" in shown

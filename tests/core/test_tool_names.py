@@ -18,6 +18,7 @@ DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf
     ("fields", "name"),
     [
         ({"_meta": {"toolName": "save_memory"}}, "save_memory"),
+        ({"_meta": {"tool_name": "bash", "effect_kind": "shell"}}, "bash"),
         ({"_meta": {"claudeCode": {"toolName": "mcp__docs__search"}}}, "mcp__docs__search"),
         ({"name": "exec", "_meta": {"toolName": "other"}}, "exec"),
         ({"title": "mcp.docs.search", "rawInput": DOCS}, "mcp__docs__search"),
@@ -31,7 +32,7 @@ DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf
     ],
 )
 def test_I11_4_the_name_of_a_tool(fields: Json, name: str) -> None:
-    """Qwen's in `_meta` itself, claude's in a space of it, codex's in the input of an MCP call,
+    """Qwen's and vibe's in `_meta` itself, claude's in a space of it, codex's in the input of an MCP call,
     where a model cannot write it."""
     assert name_of(call("t", **fields)) == name
     assert gist(call("t", **fields)).get("name", "") == name

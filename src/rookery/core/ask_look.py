@@ -54,9 +54,13 @@ def changes(ask: Json) -> list[Json]:
     call = loose.mapping(ask, "toolCall")
     told = [item for item in loose.mappings(ask, "does") if loose.text(item, "what") == "diff"]
     mine = diffs(call) or [item for item in told if loose.text(item, "call") == key_of(call)]
-    keys = ("path", "old", "new", "line")
-    shown = [{"type": "diff"} | {key: item.get(key) for key in keys} for item in mine]
-    return [part for part in parts.fit(shown) if part["type"] == "diff"]
+    return [part for part in parts.fit(list(map(_part, mine))) if part["type"] == "diff"]
+
+
+def _part(item: Json) -> Json:
+    path, new, old = (loose.text(item, key) for key in ("path", "new", "old"))
+    line = loose.integer(item, "line") or 1
+    return {"type": "diff", "path": path, "old": old or None, "new": new, "line": line}
 
 
 def block_of(ask: Json, header: Json) -> Block:

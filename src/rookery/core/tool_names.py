@@ -9,16 +9,17 @@ from rookery.core.events import Json
 MCP = "mcp__"
 """What the names of tools from MCP servers begin with: `mcp__server__tool`."""
 
+_KEYS = ("toolName", "tool_name")
 _CODEX = frozenset({"server", "tool", "arguments"})
 LONGEST = 1_000_000
 """Characters of an input that is JSON in a text and read as that."""
 
 
 def name_of(call: Json) -> str:
-    """In the call itself, in `_meta` (qwen, or claude in a space of its own), or of two words in
-    the input (codex); "": it has none."""
+    """In the call itself, in `_meta` (qwen, vibe, or claude in a space of its own), or of two words
+    in the input (codex); "": it has none."""
     meta = loose.mapping(call, "_meta")
-    named = [loose.text(call, "name"), loose.text(meta, "toolName")]
+    named = [loose.text(call, "name"), *(loose.text(meta, key) for key in _KEYS)]
     named += [loose.text(space, "toolName") for space in meta.values()]
     return next((name for name in named if name), "") or _of_server(call)
 
