@@ -32,8 +32,8 @@ DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf
     ],
 )
 def test_I11_4_the_name_of_a_tool(fields: Json, name: str) -> None:
-    """Qwen's and vibe's in `_meta` itself, claude's in a space of it, codex's in the input of an MCP call,
-    where a model cannot write it."""
+    """Qwen's and vibe's in `_meta` itself, claude's in a space of it, codex's in the input of an
+    MCP call, where a model cannot write it."""
     assert name_of(call("t", **fields)) == name
     assert gist(call("t", **fields)).get("name", "") == name
 
