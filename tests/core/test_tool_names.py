@@ -9,6 +9,7 @@ from rookery.core.danger import gist
 from rookery.core.header import EMPTY
 from rookery.core.tool_names import name_of
 from rookery.core.turn_calls import TurnCalls
+from tests.core import recordings
 from tests.core.making import Json, call, news
 
 DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf /", "n": 2}}
@@ -91,3 +92,27 @@ def test_I11_4_what_an_mcp_tool_is_given_is_judged_as_before() -> None:
     known.remember(announced(title="mcp.docs.search", kind="execute", rawInput=DOCS))
     [about] = known.stands_for({"toolCallId": "t"})
     assert "rm -rf /" in call_input.lines(about)
+
+
+RECORDED = [path.name for path in recordings.FOLDER.glob("*.jsonl") if "-v2" not in path.name]
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_I11_4_every_recorded_ask_shows_its_command_path_or_tool(name: str) -> None:
+    """Also where it would carry nothing but its id, as long as its call was announced."""
+    for session in recordings.sessions(name):
+        known, announced = TurnCalls(), set()
+        for each in recordings.play(name, session).updates:
+            kind, call = each["sessionUpdate"], each.get("toolCall")
+            if kind == "_prompt":
+                known.clear()
+            elif kind.startswith("tool_call"):
+                announced.add(each["toolCallId"])
+                known.remember(each)
+            elif kind == "_ask" and call:
+                for given in ({"toolCallId": call["toolCallId"]}, call):
+                    if given is call or call["toolCallId"] in announced:
+                        about = known.stands_for(given)
+                        found = ask_details.of(about, "/home/dev/project", [], "/home/dev")
+                        whats = {item["what"] for item in found}
+                        assert whats & {"command", "path", "tool", "diff", "address"}, given

@@ -148,9 +148,10 @@ class Sharing:
             return []
         fresh = self._is_fresh(before, call)
         told = self._call(before, {"status": "pending", **call}) if fresh else []
-        if changes := [part for part in loose.mappings(call, "content") if _is_diff(part)]:
-            id = self._ids.get(self.header["_tools"][key_of(call)][0], "")
-            self._calls.setdefault(id, {})["_changes"] = changes
+        changes = [part for part in loose.mappings(call, "content") if _is_diff(part)]
+        tool = self.header["_tools"].get(key_of(call))
+        if changes and tool:
+            self._calls.setdefault(self._ids.get(tool[0], ""), {})["_changes"] = changes
         return told
 
     def _is_fresh(self, before: Json, call: Json) -> bool:
