@@ -22,10 +22,15 @@ def step(update: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_I11_3_I11_4_a_session_of_an_agent_like_codex_reads_right(home: Path) -> None:
-    """A command, an MCP tool and a question, each asked, answered and shown."""
+    """A command, an MCP tool and a question, each asked, answered and shown; before them a tool
+    that is named in `_meta`, which a rule allows."""
+    assert rookery("policy", "add", "allow", "--tool", "save_memory").code == 0
+    qwen = {"sessionUpdate": "tool_call", "toolCallId": "q", "title": "Remember", "kind": "other"}
+    qwen |= {"rawInput": {"fact": "x"}, "_meta": {"toolName": "save_memory"}}
     done = {"sessionUpdate": "tool_call_update", "toolCallId": "m", "status": "completed"}
     form = {"type": "object", "properties": {"colour": COLOURS}, "required": ["colour"]}
-    steps = [step(CODEX[0]), only_the_id("c"), *(step(each) for each in CODEX[1:])]
+    steps = [step(qwen), only_the_id("q")]
+    steps += [step(CODEX[0]), only_the_id("c"), *(step(each) for each in CODEX[1:])]
     steps += [step(MCP), only_the_id("m"), step(done, rawOutput=FOUND)]
     steps += [{"question": "Which colour?", "schema": form}]
     with asking(*steps) as running:
@@ -42,6 +47,7 @@ def test_I11_3_I11_4_a_session_of_an_agent_like_codex_reads_right(home: Path) ->
         answered = rookery("answer", "House", "accept", "--set", "colour=Blue")
         assert (answered.code, answered.err.strip()) == (0, "Answered: Blue")
     shown = rookery("show", "House").out
+    assert "demo wants to use save_memory\n  → Allow · allowed by rule" in shown
     assert "✓ run make" in shown
     assert "exit 0" in shown
     assert "    one\n    two\n" in shown
