@@ -33,6 +33,8 @@ class Agent(NamedTuple):
     """Of the opening that is under way."""
     capabilities: Json | None = None
     info: Json | None = None
+    logins: tuple[str, ...] = ()
+    """How to log in to it, as it told."""
     session: str = ""
     settings: tuple["Setting", ...] = ()
     """What a person chose earlier and the agent has still to be told (row W10)."""

@@ -1,8 +1,9 @@
 """How a turn looks that did not end well: why, in words, and what a person can do about it."""
 
-from rookery.core import loose
+from rookery.core import exits, loose, vendors
 from rookery.core.calls import block_id
 from rookery.core.document import Block, make_block
+from rookery.core.error_words import error_words
 from rookery.core.events import Event, Json
 from rookery.core.remedies import remedy_for
 
@@ -35,9 +36,16 @@ ENDS = {
 def end_block(after: Json, event: Event, reason: str) -> Block:
     calm = reason in ("cancelled", "forced", "waiting")
     block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
-    block["title"] = ENDS.get(reason, reason[:LONGEST_TITLE])
+    process = after["process"]
+    died = reason == "agent_exited" and process["state"] == "exited" and "status" in process
+    block["title"] = ENDS.get(reason, reason)[:LONGEST_TITLE]
+    if died:
+        block["title"] = exits.title(after["agent"], process["status"])[:LONGEST_TITLE]
     error = after["error"] or {}
-    detail = loose.text(error, "message") or loose.text(event.update, "detail")
-    remedy = remedy_for(reason, error, after["agent"])
+    detail = error_words(error) if error else loose.text(event.update, "detail")
+    if died:
+        detail = exits.said(process)
+    own = after["vendor"] == vendors.OWN
+    remedy = remedy_for(reason, error, vendors.OWN if own else after["agent"])
     block["text"] = "\n".join(line for line in (detail, remedy) if line)
     return block

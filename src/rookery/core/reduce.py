@@ -9,18 +9,28 @@ event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
-from rookery.core import ask_actions, ask_look, kept_look, loose, parts, terminals, tool_looks
+from rookery.core import (
+    ask_actions,
+    ask_look,
+    exits,
+    kept_look,
+    loose,
+    parts,
+    retries,
+    terminals,
+    tool_looks,
+)
 from rookery.core import document as looks
 from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
-from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import advance
 from rookery.core.ingest import is_aside
 from rookery.core.judged_look import judged_block
-from rookery.core.profiles import profile_of
+from rookery.core.profiles import profile_for
 from rookery.core.remedies import remedy_for
 from rookery.core.settings_look import settings_ops
 from rookery.core.standing import ORIGIN
@@ -35,6 +45,7 @@ def reduce(document: Document, event: Event) -> list[Op]:
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += kept_look.left(before, after)
+    ops += retries.look(before, after)
     document.header = after
     document.apply(ops)
     told = looks.shown(changes)
@@ -98,7 +109,7 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     name, status, since = after["_tools"][key_of(call)]
     known = before["_tools"].get(key_of(call))
     old = bool(known) and known[0] == name
-    profile = profile_of(after["agent"], after["argv"])
+    profile = profile_for(after)
     fields = tool_looks.fields(call, profile, fresh=not old)
     if status in ENDED and not (old and known[1] == status):
         fields["seconds"] = max(0, event.at - since) / 1000
@@ -219,8 +230,10 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
             return put(make_block(name, "error", title=title, text=text, actions=actions))
         case "exited" if update.get("status") not in (0, None):
-            title = f"{who} ended with status {dumps(update['status'])}"[:LONGEST_TITLE]
-            text = "\n".join(loose.texts(update, "stderr")[-20:])
+            if before["state"] != "idle":
+                return []  # the turn's end, which follows, says it all
+            title = exits.title(who, update["status"])[:LONGEST_TITLE]
+            text = exits.said(update)
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
     return []
 
@@ -330,6 +343,7 @@ _LOOKS: dict[str, Look] = {
     "_settings": settings_ops,
     "_rejected": _rejected,
     "_done": _unseen,
+    retries.KIND: _unseen,
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,
     "agent_thought_chunk": _chunk,
