@@ -33,8 +33,6 @@ class Agent(NamedTuple):
     """Of the opening that is under way."""
     capabilities: Json | None = None
     info: Json | None = None
-    logins: tuple[str, ...] = ()
-    """How to log in to it, as it told."""
     session: str = ""
     settings: tuple["Setting", ...] = ()
     """What a person chose earlier and the agent has still to be told (row W10)."""
@@ -57,6 +55,8 @@ class Agent(NamedTuple):
     """What the log says once this one is gone and another takes over (row S1)."""
     clearing: Clearing | None = None
     """A new session is opened on the process that runs (row S4)."""
+    logins: tuple[str, ...] = ()
+    """How to log in to it, as it told."""
 
 
 class Setting(NamedTuple):

@@ -17,6 +17,7 @@ from rookery.core import (
     loose,
     parts,
     retries,
+    retry_look,
     terminals,
     tool_looks,
 )
@@ -45,7 +46,7 @@ def reduce(document: Document, event: Event) -> list[Op]:
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += kept_look.left(before, after)
-    ops += retries.look(before, after)
+    ops += retry_look.look(before, after)
     document.header = after
     document.apply(ops)
     told = looks.shown(changes)

@@ -4,7 +4,6 @@ A vendor tells it by a notification of its own; it is over once the agent goes o
 """
 
 from rookery.core import loose
-from rookery.core.document import Op, change, make_block, put
 from rookery.core.events import Event, Json, kind_of
 
 KIND = "_retry"
@@ -64,16 +63,3 @@ def words(update: Json) -> str:
     if attempt is not None:
         said.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
     return " · ".join(filter(None, said)) or "it did not say why"
-
-
-def look(before: Json, after: Json) -> list[Op]:
-    """The block that stands while it lasts."""
-    name = f"{before['turn']}.retry"
-    if before["retrying"] == after["retrying"]:
-        return []
-    if not after["retrying"]:
-        return [["drop", name]]
-    if before["retrying"]:
-        return change(name, text=after["retrying"])
-    title = f"{after['agent'] or 'The agent'} is trying again"
-    return put(make_block(name, "notice", status="warn", title=title, text=after["retrying"]))
