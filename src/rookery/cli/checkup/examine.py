@@ -15,6 +15,7 @@ from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject
 from rookery.core import loose
 from rookery.core.plain import count
+from rookery.processes import tree
 
 PING = "_rookery/ping"
 KNOWN_METHODS = frozenset(
@@ -209,10 +210,8 @@ async def _hang_up(card: Card, agent: Subject, within: float) -> None:
 
 async def _left(agent: Subject) -> int:
     """How many processes it left; what it told to end has a moment for that."""
-    until = time.monotonic() + LEAVES
-    while (left := len(agent.living())) and time.monotonic() < until:
-        await asyncio.sleep(0.05)
-    return left
+    await asyncio.to_thread(tree.wait_gone, agent.living(), LEAVES)
+    return len(agent.living())
 
 
 LEAVES = 2.0
