@@ -20,6 +20,8 @@ from tests.core.recordings import lines
         (["env", "A=1", "qwen", "--acp"], "qwen"),
         (["pi-acp"], "pi"),
         (["my-agent", "--model", "gemini"], "work"),
+        (["python3", "my_agent.py", "gemini"], "work"),
+        (["uv", "tool", "run", "--python", "3.12", "openhands", "acp"], "openhands"),
         (["python3", "-P", "-m", "rookery", "agent"], "rookery"),
         (["python3", "-P", "-m", "rookery", "play", "x.json"], "demo"),
         (["/usr/bin/rookery", "acp"], "work"),

@@ -32,7 +32,8 @@ def renew(home: str, header: Json, environment: Mapping[str, str] = os.environ) 
         for name, value in loose.mapping(saved, "environment").items()
         if isinstance(value, str)
     }
-    absent = withheld(environment, own=header["vendor"] == vendors.OWN)
+    held = withheld(environment, own=header["vendor"] == vendors.OWN)
+    absent = sorted({*held, *loose.texts(saved, "withheld")})
     new, change = renewed(kept, cleaned(environment, absent))
     if change == Change():
         return None

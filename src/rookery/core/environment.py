@@ -70,10 +70,11 @@ OF_A_TERMINAL = frozenset(
         *("_", "PWD", "OLDPWD", "SHLVL", "TERM", "COLORTERM", "COLUMNS", "LINES", "WINDOWID"),
         *("TMUX", "TMUX_PANE", "STY", "GPG_TTY", "VTE_VERSION", "XDG_SESSION_ID", "PS1"),
         *("SSH_TTY", "SSH_CLIENT", "SSH_CONNECTION", "KONSOLE_DBUS_SESSION"),
-        *("ROOKERY_HOME", "ROOKERY_WORK_DIR", "ROOKERY_DEBUG"),
+        *("ROOKERY_HOME", "ROOKERY_WORK_DIR", "ROOKERY_DEBUG", OVERRIDE),
     }
 )
-"""Differ from one terminal to the next and mean nothing to an agent: a session keeps its own."""
+"""Differ from one terminal to the next and mean nothing to an agent, or were said by a flag when the
+session was made: it keeps its own."""
 
 _PREFIXES = ("TERM_", "ITERM_", "KITTY_", "WEZTERM_", "ALACRITTY_", "GNOME_TERMINAL_", "PYTEST_")
 

@@ -36,6 +36,9 @@ _VENDORS = {name: vendor for vendor, names in _KNOWN.items() for name in names}
 _LAUNCHERS = re.compile(r"(python|pypy)[\d.]*|node|deno|bunx?|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|env")
 """Programs that start the one that is named behind them."""
 
+_PASSED_OVER = re.compile(r"-|\w+=|[\d.]+$|(tool|run|exec|x|dlx)$")
+"""Words of such a program's own: options, variables, versions, verbs."""
+
 _STORES = ("node_modules", "site-packages", "tools")
 """Directories that have a package's name below them."""
 
@@ -75,11 +78,13 @@ def _ours(argv: Sequence[str]) -> str:
 
 
 def _started_by(argv: Sequence[str]) -> str:
-    """By the program; behind one that only starts others, by the first word that is known."""
-    launches = bool(argv) and _LAUNCHERS.fullmatch(_last(argv[0]))
-    named = argv if launches else argv[:1]
-    found = (_VENDORS.get(_bare(word)) or _in_store(word) for word in named)
-    return next(filter(None, found), "")
+    """By the program, or by what is named behind one that only starts others."""
+    if not argv:
+        return ""
+    named = argv[0]
+    if _LAUNCHERS.fullmatch(_last(named)):
+        named = next((word for word in argv[1:] if not _PASSED_OVER.match(word)), "")
+    return _VENDORS.get(_bare(named)) or _in_store(named)
 
 
 def _in_store(path: str) -> str:
