@@ -73,8 +73,8 @@ OF_A_TERMINAL = frozenset(
         *("ROOKERY_HOME", "ROOKERY_WORK_DIR", "ROOKERY_DEBUG", OVERRIDE),
     }
 )
-"""Differ from one terminal to the next and mean nothing to an agent, or were said by a flag when the
-session was made: it keeps its own."""
+"""Differ from one terminal to the next and mean nothing to an agent, or were said by a flag when
+the session was made: it keeps its own."""
 
 _PREFIXES = ("TERM_", "ITERM_", "KITTY_", "WEZTERM_", "ALACRITTY_", "GNOME_TERMINAL_", "PYTEST_")
 
