@@ -1,14 +1,19 @@
 """What people see of agents that behave in their vendors' ways, under a real worker."""
 
+import asyncio
 import os
+import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from rookery import paths
 from rookery.core.document import Block
 from rookery.core.events import Event, kind_of
 from rookery.core.reduce import fold
+from rookery.worker.agent_process import StderrLog
 from tests.worker.aviary import Aviary, Bird, is_agent, is_idle, is_text, text_of
 from tests.worker.companions import introduce
 
@@ -67,9 +72,12 @@ async def test_I11_8_a_cancel_by_a_person_still_holds_the_reason(aviary: Aviary)
 
 async def test_I11_8_a_kill_is_told_as_such_in_one_block(aviary: Aviary) -> None:
     bird = aviary.hatch()
-    steps = [{"stderr": "last words"}, {"crash": {"signal": "SIGKILL"}}]
-    events = await bird.turn([{"text": "begun"}, *steps])
-    assert events[-1].update["reason"] == "agent_exited"
+    begun = await bird.prompt([{"stderr": "last words\n"}, {"text": "begun"}, {"until": "cancel"}])
+    await bird.until(is_text, begun.seq)
+    while not (bird.directory / paths.AGENT_LOG).exists():
+        await asyncio.sleep(0.01)  # nothing tells when stderr was read
+    os.kill(bird.agent.pid, signal.SIGKILL)
+    assert (await bird.ended(begun)).update["reason"] == "agent_exited"
     [block] = [each for each in blocks(bird) if each["role"] in ("notice", "error")]
     assert block["title"] == "player was killed (SIGKILL), by somebody or for want of memory"
     assert block["text"].splitlines()[0] == "last words"
@@ -104,8 +112,8 @@ async def test_I11_8_a_retry_is_a_state_that_is_seen_while_it_lasts(aviary: Avia
     await bird.until(lambda event: kind_of(event.update) == "_retry", begun.seq)
     document = fold(None, bird.events())
     assert document.header["retrying"] == "its model limits the rate · HTTP 429"
-    [block] = [each for each in document.blocks.values() if each["role"] == "notice"]
-    assert block["title"] == "player is trying again"
+    titles = [each["title"] for each in document.blocks.values() if each["role"] == "notice"]
+    assert "player is trying again" in titles
     await bird.send("cancel")
     await bird.ended(begun)
     assert bird.header()["retrying"] == ""
@@ -125,3 +133,15 @@ async def test_I11_8_each_openhands_session_has_a_tmux_server_of_its_own(
         found.append(text_of(await bird.turn("env TMUX_TMPDIR")))
     assert len(set(found)) == (2 if own else 1)
     assert all(os.path.isdir(place) for place in found) is own
+
+
+def test_I11_8_only_stderr_of_the_last_seconds_counts(tmp_path: Path) -> None:
+    log = StderrLog(str(tmp_path / "agent.log"))
+    log.write(b"long ago\n")
+    since = time.monotonic()
+    log.write(b"just now\nand ")
+    log.write(b"open")
+    assert log.tail(since) == ["just now", "and open"]
+    assert log.tail(0.0) == ["long ago", "just now", "and open"]
+    assert log.tail(since + 3600) == []
+    log.close()
