@@ -47,7 +47,7 @@ def test_I11_7_a_key_that_was_exported_reaches_the_agent_with_the_next_prompt() 
     again = rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "s3cret"})
     assert (again.code, "s3cret" in again.out) == (0, True)
     assert f"the environment of this terminal: {KEY} is new." in again.err
-    log = rookery("show", session, "--events").out
+    log = rookery("show", session, "--all", "--events").out
     assert f"The agent has the environment of your terminal now: {KEY} is new." in log
     # A running agent keeps what it has until a restart, which takes the terminal's.
     other = rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "0ther"})

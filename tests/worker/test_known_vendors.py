@@ -1,6 +1,5 @@
 """What people see of agents that behave in their vendors' ways, under a real worker."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.core.document import Block
 from rookery.core.events import Event, kind_of
 from rookery.core.reduce import fold
@@ -71,15 +69,13 @@ async def test_I11_8_a_cancel_by_a_person_still_holds_the_reason(aviary: Aviary)
 
 
 async def test_I11_8_a_kill_is_told_as_such_in_one_block(aviary: Aviary) -> None:
-    bird = aviary.hatch()
-    begun = await bird.prompt([{"stderr": "last words\n"}, {"text": "begun"}, {"until": "cancel"}])
+    bird = vendor(aviary, "goose")
+    begun = await bird.prompt("complain last words")
     await bird.until(is_text, begun.seq)
-    while not (bird.directory / paths.AGENT_LOG).exists():
-        await asyncio.sleep(0.01)  # nothing tells when stderr was read
     os.kill(bird.agent.pid, signal.SIGKILL)
     assert (await bird.ended(begun)).update["reason"] == "agent_exited"
     [block] = [each for each in blocks(bird) if each["role"] in ("notice", "error")]
-    assert block["title"] == "player was killed (SIGKILL), by somebody or for want of memory"
+    assert block["title"] == "goose was killed (SIGKILL), by somebody or for want of memory"
     assert block["text"].splitlines()[0] == "last words"
     assert "status" not in block["text"]
 

@@ -43,6 +43,10 @@ def prompted(message: dict[str, Any]) -> None:
         running["id"] = message["id"]
         run(said.removeprefix("run "))
         return
+    if said.startswith("complain "):
+        print(said.removeprefix("complain "), file=sys.stderr, flush=True)
+        text("begun")
+        return
     found = os.environ.get(said.removeprefix("env "), "-") if said.startswith("env ") else said
     text(" ".join(servers) or "none" if said == "servers" else found)
     say({"id": message["id"], "result": {"stopReason": "end_turn"}})
