@@ -33,17 +33,27 @@ ENDS = {
 }
 
 
+def died(header: Json, reason: str) -> bool:
+    """Whether the agent's process ended the turn by its end, and it is known how."""
+    process = header["process"]
+    return reason == "agent_exited" and process["state"] == "exited" and "status" in process
+
+
+def exit_id(header: Json) -> str:
+    """Of the block that tells of an exit in mid-turn until the turn's end does."""
+    return f"{header['turn']}.exit"
+
+
 def end_block(after: Json, event: Event, reason: str) -> Block:
     calm = reason in ("cancelled", "forced", "waiting")
     block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
-    process = after["process"]
-    died = reason == "agent_exited" and process["state"] == "exited" and "status" in process
+    process, dead = after["process"], died(after, reason)
     block["title"] = ENDS.get(reason, reason)[:LONGEST_TITLE]
-    if died:
+    if dead:
         block["title"] = exits.title(after["agent"], process["status"])[:LONGEST_TITLE]
     error = after["error"] or {}
     detail = error_words(error) if error else loose.text(event.update, "detail")
-    if died:
+    if dead:
         detail = exits.said(process)
     own = after["vendor"] == vendors.OWN
     remedy = remedy_for(reason, error, vendors.OWN if own else after["agent"])

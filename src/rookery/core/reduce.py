@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from rookery.core import (
     ask_actions,
     ask_look,
+    endings,
     exits,
     kept_look,
     loose,
@@ -212,6 +213,8 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
     if reason in ("", "end_turn") or told:
         return ops
+    if endings.died(after, reason):
+        ops += [["drop", endings.exit_id(before)]]
     return ops + put(end_block(after, event, reason))
 
 
@@ -231,8 +234,8 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
             return put(make_block(name, "error", title=title, text=text, actions=actions))
         case "exited" if update.get("status") not in (0, None):
-            if before["state"] != "idle":
-                return []  # the turn's end, which follows, says it all
+            if before["state"] != "idle":  # until the turn's end, which follows, says it all
+                name = endings.exit_id(before)
             title = exits.title(who, update["status"])[:LONGEST_TITLE]
             text = exits.said(update)
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
