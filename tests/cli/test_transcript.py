@@ -204,8 +204,7 @@ def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
     found = streamed(END | {"reason": "failed", "error": error}, prompts=False)
     assert found == (
         "✗ The agent answered with an error\n  Not logged in\n"
-        "  Log in to demo in a terminal, or export its key there; then send the prompt again from "
-        "there.\n"
+        "  Log in to demo in a terminal, then send the prompt again.\n"
     )
 
 

@@ -74,8 +74,7 @@ def test_an_agent_that_wants_a_login_is_parked_with_that_a6() -> None:
         agent, effects = go(agent, Exited(0, []), 101.0)
     [update] = updates(effects)
     assert (update["state"], "status" in update) == ("parked", False)
-    words = "Log in to crow in a terminal, or export its key there; then try again from there."
-    assert update["remedy"] == words
+    assert update["remedy"] == "Log in to crow in a terminal, then try again."
 
 
 def test_ends_that_were_wanted_count_for_nothing_a6() -> None:

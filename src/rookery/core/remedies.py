@@ -29,7 +29,7 @@ def _for_error(error: Json, agent: str) -> str:
     if logins.wanted(error):
         if agent == OWN:
             return ""
-        return _log_in(agent, error, "send the prompt again from there")
+        return _log_in(agent, error, "send the prompt again")
     if kind == "network":
         return "Check the network and the agent's base URL, then send the prompt again."
     if kind == "context":
@@ -56,7 +56,7 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     if logins.wanted(error) or _LOGIN.search(words):
         if agent == OWN and logins.wanted(error):
             return ""
-        return _log_in(agent, error, "try again from there")
+        return _log_in(agent, error, "try again")
     old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
     if old:
         how = f" Update it: {install}." if install else " Update it."
@@ -66,9 +66,11 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
 
 def _log_in(agent: str, error: Json, then: str) -> str:
     """What to do, and the ways that the agent itself told."""
-    what = f"Log in to {agent or 'the agent'} in a terminal, or export its key there; then {then}."
-    ways = loose.texts(error, "logins")
-    return "\n".join([what, "It says how:", *(f"- {way}" for way in ways)]) if ways else what
+    who, ways = agent or "the agent", loose.texts(error, "logins")
+    if not ways:
+        return f"Log in to {who} in a terminal, then {then}."
+    what = f"Log in to {who} in a terminal, or export its key there; then {then} from there."
+    return "\n".join([what, "It says how:", *(f"- {way}" for way in ways)])
 
 
 def wants_login(header: Json) -> bool:
