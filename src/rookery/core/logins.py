@@ -1,7 +1,6 @@
 """How a person logs in to an agent, in the agent's own words: what it told in `initialize`, kept
 for the moment at which it refuses to work without."""
 
-import shlex
 from collections.abc import Sequence
 
 from rookery.core import loose
@@ -48,6 +47,8 @@ def _command(method: Json, argv: Sequence[str]) -> str:
 
 
 def _run(words: Sequence[str], env: object) -> str:
+    import shlex  # here: a worker starts without
+
     pairs = env.items() if isinstance(env, dict) else ()
     given = [f"{name}={shlex.quote(str(value))}" for name, value in pairs]
     return f"run {' '.join([*given, shlex.join(words)])}"[:LONGEST]
