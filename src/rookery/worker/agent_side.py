@@ -70,7 +70,7 @@ class AgentSide:
         self._asks = asks.Asks()
         self.kept = KeptAsks(engine, self._asks, self.profile)
         self._calls = TurnCalls()
-        self._outliving = Outliving(self._tell)
+        self._outliving = Outliving(engine.append, settle)
         self._replayed = 0
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
         self._directory, self._environment = directory, surroundings.environment
@@ -320,7 +320,8 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._privileges.hear(update.get("content"), update.get("rawOutput"))
+                said = (update.get(key) for key in ("content", "rawOutput", "_meta"))
+                self._privileges.hear(*said)
                 known = self._calls.remember(update)
                 self._terminals.background.hear(update)
                 self.kept.announced(update)
@@ -341,10 +342,6 @@ class AgentSide:
             judgements.take(incoming, self.judge, self._engine, self._calls)
         else:
             self._ask(incoming)
-
-    def _tell(self, draft: Draft) -> None:
-        self._engine.append(draft)
-        self._settle()
 
     def _terminal_said(self, update: Json) -> None:
         self._engine.append(Draft(update))

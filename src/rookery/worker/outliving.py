@@ -17,8 +17,9 @@ LONGEST = 120
 
 
 class Outliving:
-    def __init__(self, tell: Callable[[Draft], None]) -> None:
-        self._tell = tell
+    def __init__(self, append: Callable[[Draft], None], settle: Callable[[], None]) -> None:
+        self._append = append
+        self._settle = settle
         self._begun: int | None = None
         self._there: list[tree.Process] = []
 
@@ -43,7 +44,8 @@ class Outliving:
         pids = {each.pid for each in left}
         tops = [each for each in left if each.parent not in pids]
         if tops:
-            self._tell(Draft(_notice(tops, session)))
+            self._append(Draft(_notice(tops, session)))
+            self._settle()
 
 
 def _notice(left: list[tree.Process], session: str) -> Json:
