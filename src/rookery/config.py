@@ -23,7 +23,8 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from rookery.core import migrations
+from rookery.core import agent_tables, migrations
+from rookery.core.agent_tables import Extras
 from rookery.core.confirming import ALL, EVERY, OPTION, VALUES
 from rookery.core.policy import CriticPolicy, Interface, Policy
 from rookery.core.rule_tables import Fault, consequence, rule_of, unknown_keys
@@ -60,6 +61,8 @@ class Config(NamedTuple):
     """The name, as it stands in the file; "": none was chosen."""
     agents: Mapping[str, list[str]] = MappingProxyType({})
     """A person's own agents: name and argv."""
+    extras: Mapping[str, Extras] = MappingProxyType({})
+    """Environment and MCP servers of agents, ours and others'."""
     unconfined: frozenset[str] = frozenset()
     """Agents, ours and others', that run without Landlock's domain."""
     node_path: str = ""
@@ -183,9 +186,11 @@ class _File:
                 return {key: Interface(**fields)}
             case "agents":
                 agents = {name: self.agent(name, each) for name, each in table.items()}
-                free = [name for name, each in table.items() if each.get("confined") is False]
-                own = {name: argv for name, argv in agents.items() if argv}
-                return {"agents": own, "unconfined": frozenset(free)}
+                free = [name for name, each in agents.items() if each.get("confined") is False]
+                own = {name: each["command"] for name, each in agents.items() if "command" in each}
+                more = {name: agent_tables.extras_of(each) for name, each in agents.items()}
+                more = {name: each for name, each in more.items() if each != Extras()}
+                return {"agents": own, "extras": more, "unconfined": frozenset(free)}
             case "session":
                 return self.session(key, table)
             case "agent":
@@ -316,24 +321,16 @@ class _File:
         clamped = min(max(value, least), greatest)
         return int(clamped) if isinstance(default, int) else float(clamped)
 
-    def agent(self, name: str, table: object) -> list[str]:
-        """Its command; none where the table only says something about an agent that has one."""
+    def agent(self, name: str, table: object) -> dict[str, Any]:
         place = ["agents", name]
         if not isinstance(table, dict):
             self.refuse(place, f'must be a table: [agents.{name}] with command = ["…"]')
         for key in table:
-            if key not in ("command", "confined"):
-                self.unknown([*place, key], "command", "confined")
-        if not isinstance(table.get("confined", True), bool):
-            self.refuse([*place, "confined"], "must be true or false")
-        if table and "command" not in table:
-            return []
-        command = table.get("command")
-        words = command if isinstance(command, list) else []
-        if not words or not all(isinstance(word, str) for word in words) or not words[0].strip():
-            wanted = 'must be a list of words, such as ["my-agent", "--acp"]'
-            self.refuse([*place, "command"] if "command" in table else place, f"command {wanted}")
-        return words
+            if key not in agent_tables.KEYS:
+                self.unknown([*place, key], *agent_tables.KEYS)
+        if (fault := agent_tables.fault_of(table)) is not None:
+            self.refuse([*place, fault.key] if fault.key else place, fault.why)
+        return table
 
     def unknown(self, key: list[str], *allowed: str) -> None:
         from difflib import get_close_matches

@@ -15,8 +15,9 @@ from rookery import config as files
 from rookery import paths, settings
 from rookery.config import Config
 from rookery.core import handwritten, loosening
+from rookery.core.agent_tables import extras_from
 from rookery.core.events import Json, dumps
-from rookery.core.loosening import RUNS, STRICT_FIRST, Guarded
+from rookery.core.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
 
 FILE = "confirmed.json"
 LOCK = "config.lock"
@@ -79,7 +80,8 @@ def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
         {key: _value(config, key) for key in STRICT_FIRST if settings.find(key) is not None}
         | {_confined(name): False for name in config.unconfined},
         {key: _value(config, key) for key in RUNS}
-        | {_agent(name): list(argv) for name, argv in config.agents.items()},
+        | {_agent(name): list(argv) for name, argv in config.agents.items()}
+        | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
         _table(home, HOOKS, "", known.hooks),
     )
@@ -129,10 +131,16 @@ def applied(config: Config, guarded: Guarded) -> Config:
     agents = {
         key.removeprefix("agents.").removesuffix(".command"): list(argv)
         for key, argv in guarded.programs.items()
-        if key.startswith("agents.")
+        if key.startswith("agents.") and not key.endswith(EXTRAS)
+    }
+    extras = {
+        key.removeprefix("agents.").removesuffix(EXTRAS): extras_from(plain)
+        for key, plain in guarded.programs.items()
+        if key.startswith("agents.") and key.endswith(EXTRAS)
     }
     free = {name for name in config.unconfined if guarded.choices.get(_confined(name)) is False}
-    return config._replace(rules=guarded.rules, agents=agents, unconfined=frozenset(free))
+    config = config._replace(rules=guarded.rules, unconfined=frozenset(free))
+    return config._replace(agents=agents, extras=extras)
 
 
 def _confined(name: str) -> str:

@@ -293,6 +293,12 @@ _CONFINED = "the kernel keeps its commands from answering for you; sudo fails in
 CONFINED = Setting("agents.NAME.confined", _CONFINED, example="false", effect=NEXT_AGENT)
 CONFINED = CONFINED._replace(unit="true or false", initial=True, more="See docs/security.md.")
 
+ENV = Setting("agents.NAME.env", "variables that it is started with, over its session's own")
+ENV = ENV._replace(unit="a table of texts", example='{ KEY = "value" }', effect=NEXT_AGENT)
+MCP = Setting("agents.NAME.mcp", "the MCP servers that it is given: all, none, or some by name")
+MCP = MCP._replace(unit="true, false, or a list of names", example='["tracker"]')
+MCP = MCP._replace(effect=NEXT_AGENT)
+
 SESSION = (
     Setting(
         "session.confirm",
@@ -345,7 +351,7 @@ SINGLE: tuple[Setting, ...] = (
     *(VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES),
 )
 """Each is one value."""
-SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, CONFINED, RULES, KEYS)
+SETTINGS: tuple[Setting, ...] = (*SINGLE, OWN_AGENT, CONFINED, ENV, MCP, RULES, KEYS)
 LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in NUMBERS}
 CRITIC_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in CRITICS}
 INTERFACE_LIMITS: dict[str, Limit] = {setting.name: setting.limit for setting in INTERFACES}
@@ -356,7 +362,7 @@ def find(key: str) -> Setting | None:
     """By the whole key or by its last word; any own agent's command is one setting."""
     words = key.split(".")
     if words[0] == "agents" and len(words) <= 3:
-        return CONFINED if words[-1] == CONFINED.name else OWN_AGENT
+        return {each.name: each for each in (CONFINED, ENV, MCP)}.get(words[-1], OWN_AGENT)
     if words[0] == "keys":
         return KEYS
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)

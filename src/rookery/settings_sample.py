@@ -4,8 +4,10 @@ from rookery.settings import (
     AGENT,
     CONFINED,
     CRITICS,
+    ENV,
     INTERFACES,
     KEYS,
+    MCP,
     NUMBERS,
     OWN_AGENT,
     PLAIN,
@@ -28,6 +30,7 @@ def sample() -> str:
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
+    lines += [_line(each.name, each.example, each.brief) for each in (ENV, MCP)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status *"']

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery import programs, registry
-from rookery.cli import agents
+from rookery.cli import versions
 from rookery.processes import tree
 from tests.cli.driving import play, rookery
 
@@ -124,7 +124,7 @@ def test_the_list_tells_versions_places_and_install_lines(home: Path, bare: Path
 def test_a_program_that_never_tells_its_version_is_ended(bare: Path) -> None:
     """In time, with all that it started: the pipe that a child holds is no reason to wait."""
     slow = program(bare / "bin/slow", 'sleep 1000 & echo $! >"$HOME/pid"; wait')
-    assert agents.version_of(str(slow), os.environ, within=2) is None
+    assert versions.ask(str(slow), os.environ, within=2) == versions.Told()
     gone = int((bare / "pid").read_text())
     assert not tree.wait_gone([row for row in tree.table() if row.pid == gone], 10)
 
@@ -132,4 +132,31 @@ def test_a_program_that_never_tells_its_version_is_ended(bare: Path) -> None:
 def test_a_program_that_cannot_be_started_has_no_version(bare: Path) -> None:
     broken = program(bare / "bin/broken")
     broken.write_bytes(b"\x7fELF nonsense")
-    assert agents.version_of(str(broken), os.environ) is None
+    assert versions.ask(str(broken), os.environ) == versions.Told(None, "Exec format error")
+
+
+def test_I11_9_versions_are_told_once_and_what_cannot_start_is_told_as_such(
+    home: Path, bare: Path
+) -> None:
+    count = bare / "count"
+    program(bare / "bin/codex-acp", f'echo asked >>"{count}"; echo codex-acp 2.6.0')
+    script = program(bare / "bin/gemini")
+    script.write_text("#!/no/such/node\n")
+    program(bare / "bin/qwen", 'echo "SyntaxError: Unexpected token" >&2; exit 1')
+    program(bare / "bin/opencode", 'echo "unknown option --version" >&2; exit 2')
+    package = bare / "lib/node_modules/@github/copilot"
+    slow = program(package / "index.js", "sleep 600")
+    (package / "package.json").write_text('{"name": "c", "version": "1.2.3", "bin": "index.js"}')
+    (bare / "bin/copilot").symlink_to(slow)
+    for _ in range(2):
+        listed = {each["name"]: each for each in rookery("agents", "--json").events}
+    assert count.read_text().split() == ["asked"]
+    assert listed["codex"]["version"] == "2.6.0"
+    assert (listed["copilot"]["version"], listed["copilot"]["starts"]) == ("1.2.3", True)
+    assert (listed["gemini"]["starts"], listed["gemini"]["fault"] != "") == (False, True)
+    assert "SyntaxError" in listed["qwen"]["fault"]
+    assert listed["opencode"]["starts"]
+    assert "qwen does not start: SyntaxError" in rookery("agents").out
+    program(bare / "bin/codex-acp", "echo codex-acp 2.7.0 now")
+    again = {each["name"]: each for each in rookery("agents", "--json").events}
+    assert again["codex"]["version"] == "2.7.0"

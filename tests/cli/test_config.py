@@ -119,7 +119,7 @@ def test_a_mistake_names_key_line_and_what_is_allowed(
         ("\ndefault_agnet = 'x'", ["line 2", "default_agnet", "default_agent"]),
         ("[worker]\n\ncancel_grase = 3", ["line 3", "worker.cancel_grase", "cancel_grace"]),
         ("worker = { cancel_grase = 1 }", ["line 1", "worker.cancel_grase"]),
-        ("[agents.a]\ncommand = ['a']\nenv = 1", ["line 3", "agents.a.env", "command"]),
+        ("[agents.a]\ncommand = ['a']\nenvy = 1", ["line 3", "agents.a.envy", "env"]),
         ("[critic]\nno_such = 1", ["line 2", "critic.no_such", "score_below"]),
         ("[keys]\nnothing = 'f9'", ["line 2", "keys.nothing", "composer.send"]),
         ("[agents.a]\ncomand = ['a']", ["line 2", "agents.a.comand", "command"]),

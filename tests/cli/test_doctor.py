@@ -255,3 +255,44 @@ def test_a_home_that_cannot_be_one(home: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_options_of_an_agent_need_one(home: Path) -> None:
     assert rookery("doctor", "--prompt", "hi").code == 2
     assert rookery("doctor", "--cmd", "").code == 2
+
+
+# ---------------------------------------------------------------- right about what it says
+
+
+def test_I11_9_an_unknown_session_has_an_id_in_the_agents_own_form() -> None:
+    from uuid import UUID
+
+    from rookery.cli.checkup.examine import unlike
+
+    made = "0b7c29f4-5bd1-4a0e-9c63-1f00aa99ffee"
+    assert unlike(made) != made
+    assert UUID(unlike(made)).version == 4
+    assert unlike("ses_9zZf") != "ses_9zZf"
+    assert len(unlike("ses_9zZf")) == 8
+
+
+def test_I11_9_before_a_login_the_rest_is_not_told(home: Path) -> None:
+    agent = Path(__file__).parents[1] / "worker" / "vendor_agent.py"
+    line = shlex.join([sys.executable, str(agent), "claude-agent-acp", "NO_SUCH_KEY"])
+    card = card_of(line, code=1)
+    assert verdicts(card)["acp-I10"] == "ok"
+    assert verdicts(card)["acp-S2"] == verdicts(card)["acp-S12"] == "not told"
+
+
+def test_I11_9_permissions_are_tried_in_the_mode_that_sessions_get_and_nothing_is_left(
+    home: Path, tmp_path: Path
+) -> None:
+    modes = [{"id": "agent", "name": "Agent"}, {"id": "read-only", "name": "Ask"}]
+    agent = {"name": "codex-acp", "modes": modes}
+    line = scripted(tmp_path, agent=agent)
+    card = card_of(line, "--prompt", play({"ask": "Run it", "kind": "execute"}))
+    assert card["mode"] == "read-only"
+    assert verdicts(card)["acp-P7"] == "ok"
+    assert list((tmp_path / "state").glob("play-*.jsonl")) == []
+
+
+def test_I11_9_what_its_list_keeps_is_said(home: Path, tmp_path: Path) -> None:
+    capabilities = {"sessionCapabilities": {"delete": None}}
+    card = card_of(scripted(tmp_path, agent={"capabilities": capabilities}))
+    assert "offers no session/delete" in words(card, "acp-S18")

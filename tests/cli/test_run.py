@@ -51,7 +51,7 @@ def test_json_is_one_event_a_line_from_the_first(home: Path) -> None:
         ({"stop": "max_tokens"}, 1, "token limit"),
         ({"error": "The model is on fire"}, 1, "The model is on fire"),
         ({"rate_limit": "12:00"}, 4, "Rate limit reached"),
-        ({"crash": 3}, 1, "process ended"),
+        ({"crash": 3}, 1, "demo ended with status 3"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )

@@ -58,7 +58,8 @@ def test_what_is_gone_is_replaced_and_said_once_the_fresh_one_is_there_a5(
     agent, effects = go(agent, Opened({"sessionId": "new"}, None, 0), wish=STORED)
     assert said(effects) == [("_context", "reset"), ("_agent", "ready")]
     assert isinstance(effects[0], Append)
-    assert (error.get("message") or "no reason") in effects[0].draft.update["reason"]
+    words = error.get("message") or error["data"]["details"]
+    assert words in effects[0].draft.update["reason"]
     assert (agent.session, agent.reset) == ("new", "")
     assert told(effects) == [AgentReady(forgot=True)]
 

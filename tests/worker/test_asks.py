@@ -183,7 +183,7 @@ async def test_a_reason_reaches_the_agent_as_the_next_prompt(aviary: Aviary) -> 
 
 async def test_a_reason_goes_with_the_answer_where_the_agent_takes_it(aviary: Aviary) -> None:
     """P8"""
-    bird = aviary.hatch(agent="rookery")
+    bird = aviary.hatch({"agent": {"name": "rookery-agent"}})
     begun, ask = await held(bird, [{**CALM[0], "rejected": [{"text": "because: $reason"}]}])
     await bird.answer(ask, "reject", reason="Use the other one")
     await bird.ended(begun)

@@ -326,7 +326,7 @@ async def test_I9_7_new_sessions_begin_as_the_configuration_says(aviary: Aviary)
 
 
 async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) -> None:
-    bird = aviary.hatch(MODES, agent="rookery")
+    bird = aviary.hatch(MODES | {"agent": {**MODES["agent"], "name": "rookery-agent"}})
     await bird.send("start")
     await bird.send("set", option="confirm", value="risky")
     assert (bird.header()["mode"], bird.header()["confirm"]) == ("risk-based", "risky")
@@ -342,8 +342,8 @@ async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) 
 
 
 async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> None:
-    script = {"agent": {"modes": [{"id": "default", "name": "Manual"}]}}
-    bird = aviary.hatch(script, agent="claude")
+    modes = [{"id": "default", "name": "Manual"}]
+    bird = aviary.hatch({"agent": {"name": "claude-agent-acp", "modes": modes}})
     await bird.send("start")
     with pytest.raises(Rejected) as told:
         await bird.send("set", option="confirm", value="all")
@@ -361,8 +361,8 @@ async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
     await bird.turn([ODD])
     assert closings(bird)[-1].by == "confirm:all"
     await waits(other, [ODD])
-    script = {"agent": {"modes": [{"id": "default", "name": "Manual"}]}}
-    claude = aviary.hatch(script, agent="claude")
+    modes = [{"id": "default", "name": "Manual"}]
+    claude = aviary.hatch({"agent": {"name": "claude-agent-acp", "modes": modes}})
     await claude.turn("hello")
     [notice] = notices(claude)
     assert "ALLOW_BYPASS=1" in notice

@@ -60,7 +60,7 @@ async def test_a_turn_that_lost_its_answer_is_given_up_and_says_why_t7_t10(aviar
 
 def as_claude(aviary: Aviary, **policy: float) -> Bird:
     """A player under the name of an agent whose signs of other work count (M3)."""
-    bird = aviary.hatch(agent="claude")
+    bird = aviary.hatch({"agent": {"name": "claude-agent-acp"}})
     start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, json.dumps(policy)])
     return bird
 

@@ -2,11 +2,8 @@
 
 import os
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import click
 
@@ -15,15 +12,8 @@ from rookery import config, paths, programs, registry
 from rookery.cli import configured, exits
 from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
-from rookery.core.environment import cleaned
+from rookery.cli.versions import Told, learn
 from rookery.core.events import Json, dumps
-from rookery.processes import tree
-
-VERSION_WITHIN = 3.0
-"""Seconds that a program has to tell its version."""
-
-OUTPUT = 4096
-_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
@@ -37,7 +27,8 @@ def agents(as_json: bool) -> int:
     """List the agents that have a name: Rookery's table, and your own of config.toml.
 
     A program is looked for on PATH, then where nvm, fnm, volta, asdf and mise keep theirs. Nothing
-    is installed: for what is missing, the line that installs it is printed.
+    is installed: for what is missing, the line that installs it is printed. Each is asked for its
+    version once; one that does not start is marked, with the reason.
 
     \b
     rookery agents
@@ -93,53 +84,21 @@ def _is_ours(entry: registry.Entry | None) -> bool:
 
 
 def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
-    """The same with the versions that the installed programs tell, all asked at once."""
+    """The same with the versions that the installed programs tell, and whether each starts."""
     asked = [each for each in found if each["installed"] and not each["version"]]
     asked = [each for each in asked if _tells_its_own(each["argv"])]
-    if not asked:
-        return found
-    with ThreadPoolExecutor(len(asked)) as pool:
-        told = pool.map(lambda each: version_of(each["program"], environment), asked)
-        versions = dict(zip((each["name"] for each in asked), told, strict=True))
-    return [{**each, "version": each["version"] or versions.get(each["name"])} for each in found]
+    told = learn({each["name"]: each["program"] for each in asked}, environment, paths.home())
+    return [each | _told(each, told) for each in found]
+
+
+def _told(each: Json, told: Mapping[str, Told]) -> Json:
+    known = told.get(each["name"], Told(each["version"]))
+    return {"version": known.version, "starts": not known.fault, "fault": known.fault}
 
 
 def _tells_its_own(argv: list[str]) -> bool:
     launcher = LAUNCHERS.fullmatch(os.path.basename(argv[0]))
     return launcher is None and not registry.is_cold(argv)
-
-
-def version_of(
-    program: str, environment: Mapping[str, str], within: float = VERSION_WITHIN
-) -> str | None:
-    """What `program --version` prints; None where it says nothing in time. Nothing is left."""
-    given = programs.beside([program], cleaned(environment))
-    try:
-        process = subprocess.Popen(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=given,
-            cwd="/",
-            start_new_session=True,
-        )
-    except OSError:
-        return None
-    with process:
-        try:
-            out, _ = process.communicate(timeout=within)
-        except subprocess.TimeoutExpired:
-            out = b""
-        finally:
-            # The group is its own: what it left running goes with it, and lets go of the pipe.
-            tree.end_group(process.pid, signal.SIGKILL)
-    return _version_in(out[:OUTPUT].decode("utf-8", "replace"))
-
-
-def _version_in(text: str) -> str | None:
-    number = _VERSION.search(text)
-    return number.group() if number else None
 
 
 # ---------------------------------------------------------------- look
@@ -151,6 +110,7 @@ def write_table(screen: Screen, found: list[Json]) -> None:
     number = max(len(each["version"] or "") for each in found)
     for each in found:
         state = "done" if each["installed"] else "pending"
+        state = "failed" if each.get("fault") else state
         cells = [
             paint.mark(state),
             pad(clean_line(each["name"]), name),
@@ -171,4 +131,6 @@ def _words(each: Json) -> str:
         needs = each["needs"]
         return "comes with Rookery" + (f"; it has no model yet: {needs}" if needs else "")
     place = paths.with_tilde(clean_line(each["program"]))
+    if each.get("fault"):
+        return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"
     return place if each["onPath"] else f"{place} (not on PATH)"

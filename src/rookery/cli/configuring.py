@@ -89,6 +89,11 @@ def current(home: str) -> list[Json]:
     for name in sorted(found.unconfined):
         key = ["agents", name, "confined"]
         rows.append(_row(".".join(key), False, files.line_of(lines, key) or None, False))
+    for name, more in found.extras.items():
+        given = {"env": sorted(more.env) or None, "mcp": more.plain()["mcp"]}  # of env, the names
+        for word in (word for word, value in given.items() if value is not None):
+            key, value = ["agents", name, word], given[word]
+            rows.append(_row(".".join(key), value, files.line_of(lines, key) or None, value))
     for name, chosen in found.keys.items():
         line = files.line_of(lines, ["keys", *name.split(".")]) or None
         rows.append(_row(f"keys.{name}", chosen, line, chosen))
@@ -279,6 +284,7 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
     ]
     changed += [settings.OWN_AGENT] if before.agents != after.agents else []
     changed += [settings.CONFINED] if before.unconfined != after.unconfined else []
+    changed += [settings.ENV, settings.MCP] if before.extras != after.extras else []
     changed += [settings.KEYS] if before.keys != after.keys else []
     changed += [settings.RULES] if before.rules != after.rules else []
     if not changed:

@@ -11,7 +11,9 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import session_argument, sessions_argument
+from rookery.cli.own_environment import hand_over
 from rookery.cli.sending import left_running, send
+from rookery.cli.waiting import header_of
 from rookery.client.asleep import lock_path
 from rookery.client.bell import resume_later
 from rookery.client.farewell import went_wrong
@@ -65,10 +67,13 @@ def _still_ending(session: str) -> str:
 def restart(session: str) -> int:
     """End a session's agent and start it anew. A turn that runs is interrupted.
 
+    The agent gets the environment of this terminal; the variables that differ are named.
+
     \b
     rookery restart 3f2a
     """
     screen = standard()
+    hand_over(screen, header_of(session))
     send(session, {"do": "restart"})
     screen.note("Restarted.")
     return exits.DONE

@@ -10,6 +10,7 @@ from rookery.cli import exits
 from rookery.cli.look.safe import clean, clean_line
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.naming import complete_agents, session_argument
+from rookery.cli.own_environment import hand_over
 from rookery.cli.sending import send
 from rookery.cli.waiting import header_of
 from rookery.client.fleet import head_of_session
@@ -28,7 +29,8 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     """Let another agent take over a session. What was said stays; the new agent does not know it.
 
     A turn that runs is cancelled, the old agent is ended, and its modes, options and limits go with
-    it. Prompts that wait are kept. `rookery agents` lists who can take over.
+    it. Prompts that wait are kept. `rookery agents` lists who can take over. The new agent gets the
+    environment of this terminal, and its program is looked for on this PATH.
 
     With --model the new agent is started at once. Where it has no such model, it goes on with
     another one, which is said, and the exit code is 1; of Rookery's own agent, whose models are
@@ -49,6 +51,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
         _check_own(before["cwd"])
         if model is not None:
             _check_saved(session, model)
+    hand_over(screen, {**before, "vendor": target or ""})
     asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")

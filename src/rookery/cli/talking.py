@@ -8,6 +8,7 @@ from rookery import paths
 from rookery.cli import exits, flags
 from rookery.cli.look.screen import standard
 from rookery.cli.naming import session_argument
+from rookery.cli.own_environment import renew_after_login
 from rookery.cli.prompting import attach_option, confirm_option, critic_options, message_of
 from rookery.cli.sending import left_running, send
 from rookery.cli.waiting import header_of, placeless, strip
@@ -62,6 +63,7 @@ def prompt(
     from rookery.cli.ruling import Policy, check_destructive, hand_over
 
     check_destructive(approve, more["destructive"])
+    renew_after_login(screen, session)
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:

@@ -1,7 +1,6 @@
 """A new session: its directory, its first event, and the environment that its agent will get (rows
 W10, A1)."""
 
-import json
 import os
 import shutil
 import time
@@ -9,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
 from rookery import config, paths, registry
-from rookery.client import choices, guard, in_force
+from rookery.client import choices, guard, in_force, surroundings
 from rookery.core.confirming import EVERY
-from rookery.core.environment import cleaned, withheld
 from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
 from rookery.core.standing import CHOICES
@@ -52,7 +50,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     directory = os.path.join(paths.sessions(home), UNFINISHED + session)
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, directory, ignore_errors=True)
-        _keep_surroundings(directory, agent, environment)
+        own = agent == registry.OWN and (not argv or registry.is_own(argv))
+        surroundings.keep(directory, environment, own=own)
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -69,16 +68,6 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         os.rename(directory, paths.session_dir(home, session))
         undo.pop_all()
     return session
-
-
-def _keep_surroundings(directory: str, agent: str, environment: Mapping[str, str]) -> None:
-    # Beside the log, not in it: keys are in there.
-    absent = withheld(environment, own=agent == registry.OWN)
-    surroundings: Json = {"environment": cleaned(environment, absent), "umask": _umask()}
-    if absent:
-        surroundings["withheld"] = absent
-    secret = json.dumps(surroundings).encode("ascii")
-    paths.write_atomic(os.path.join(directory, paths.ENVIRONMENT), secret, 0o600)
 
 
 def _first_events(home: str, update: Json, confirm: str, order: Order | None) -> list[Draft]:
@@ -131,10 +120,3 @@ def write_head(directory: str, header: Json, seq: int, at: int) -> Json:
     head = head_of(header, seq, at)
     paths.write_atomic(os.path.join(directory, paths.HEAD), dumps(head).encode("ascii"))
     return head
-
-
-def _umask() -> int:
-    """There is no way to ask but to set it."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return umask

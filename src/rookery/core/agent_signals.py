@@ -57,6 +57,8 @@ class Agent(NamedTuple):
     """A new session is opened on the process that runs (row S4)."""
     settled_by: float = 0.0
     """When a replay that still comes is waited for no longer."""
+    logins: tuple[str, ...] = ()
+    """How to log in to it, as it told."""
 
 
 class Setting(NamedTuple):

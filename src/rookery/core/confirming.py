@@ -11,10 +11,10 @@ said: no rule and no guard of ours sees what it does not ask.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rookery.core import loose, options, unattended
+from rookery.core import loose, options, unattended, vendors
 from rookery.core.asks import CANCELLED, Answer, Ruling, closed
 from rookery.core.events import Draft, Json
-from rookery.core.profiles import Profile, profile_of
+from rookery.core.profiles import Profile, profile_for
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core import rules
@@ -46,7 +46,7 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 
 def option_of(header: Json) -> Json:
     """As one of the options that a person chooses from."""
-    known = choices_of(header["agent"], header["argv"])
+    known = choices_of(header["agent"], header["vendor"])
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
     return base | {"value": current(header), "choices": listed}
@@ -129,7 +129,7 @@ def judged_by(header: Json) -> str:
 def shown(header: Json) -> Json:
     """What clients are told: how much is asked, and whether the agent never asks, or decides by
     itself what it asks in its mode."""
-    profile = profile_of(header["agent"], header["argv"])
+    profile = profile_for(header)
     mode = options.find(header["options"], "mode")
     value, decides = chosen(header), False
     current = mode["value"] if mode else header["wanted"].get("mode")
@@ -153,7 +153,8 @@ def _decides(profile: Profile, wanted: str) -> bool:
 
 def beginning(agent: str, confirm: str) -> Json:
     """As much of a header as is told of a session that is to be made."""
-    header: Json = {"agent": agent, "argv": [], "options": [], "wanted": {}, "mode": ""}
+    header: Json = {"agent": agent, "options": [], "wanted": {}, "mode": ""}
+    header["vendor"] = vendors.vendor_of(agent, ())
     header |= {"agentSession": None, "unattended": None, "_confirm": [confirm, ""]}
     return header | shown(header)
 
@@ -161,9 +162,10 @@ def beginning(agent: str, confirm: str) -> Json:
 # --- in words ----------------------------------------------------------------------------------
 
 
-def choices_of(agent: str, argv: Sequence[str] = ()) -> list[tuple[str, str, str]]:
-    """The choices with what each means for this agent."""
-    profile = profile_of(agent, argv)
+def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, str]]:
+    """The choices with what each means for this agent; `vendor` is a header's, where there is
+    one."""
+    profile = profile_for({"vendor": agent if vendor is None else vendor})
     if profile.never_asks:
         return [(value, title, _never(agent)) for value, title, _ in CHOICES]
     return [
@@ -172,9 +174,9 @@ def choices_of(agent: str, argv: Sequence[str] = ()) -> list[tuple[str, str, str
     ]
 
 
-def words_of(agent: str, argv: Sequence[str], value: str) -> str:
+def words_of(agent: str, vendor: str | None, value: str) -> str:
     """A choice in a sentence."""
-    found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, argv)}
+    found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, vendor)}
     return found.get(value, value)
 
 
@@ -190,7 +192,7 @@ def said(header: Json) -> str:
         return unattended.words(order)
     if header["confirm"] == OF_THE_AGENT:
         return f"{agent} decides what it asks, by its mode {header['mode']}"
-    return words_of(agent, header["argv"], header["confirm"])
+    return words_of(agent, header["vendor"], header["confirm"])
 
 
 def sentence(header: Json) -> str:

@@ -1,8 +1,9 @@
 """How a turn looks that did not end well: why, in words, and what a person can do about it."""
 
-from rookery.core import loose
+from rookery.core import exits, loose, vendors
 from rookery.core.calls import block_id
 from rookery.core.document import Block, make_block
+from rookery.core.error_words import error_words
 from rookery.core.events import Event, Json
 from rookery.core.remedies import remedy_for
 
@@ -32,12 +33,29 @@ ENDS = {
 }
 
 
+def died(header: Json, reason: str) -> bool:
+    """Whether the agent's process ended the turn by its end, and it is known how."""
+    process = header["process"]
+    return reason == "agent_exited" and process["state"] == "exited" and "status" in process
+
+
+def exit_id(header: Json) -> str:
+    """Of the block that tells of an exit in mid-turn until the turn's end does."""
+    return f"{header['turn']}.exit"
+
+
 def end_block(after: Json, event: Event, reason: str) -> Block:
     calm = reason in ("cancelled", "forced", "waiting")
     block = make_block(block_id(after, event), "notice" if calm else "error", status=reason[:40])
-    block["title"] = ENDS.get(reason, reason[:LONGEST_TITLE])
+    process, dead = after["process"], died(after, reason)
+    block["title"] = ENDS.get(reason, reason)[:LONGEST_TITLE]
+    if dead:
+        block["title"] = exits.title(after["agent"], process["status"])[:LONGEST_TITLE]
     error = after["error"] or {}
-    detail = loose.text(error, "message") or loose.text(event.update, "detail")
-    remedy = remedy_for(reason, error, after["agent"])
+    detail = error_words(error) if error else loose.text(event.update, "detail")
+    if dead:
+        detail = exits.said(process)
+    own = after["vendor"] == vendors.OWN
+    remedy = remedy_for(reason, error, vendors.OWN if own else after["agent"])
     block["text"] = "\n".join(line for line in (detail, remedy) if line)
     return block

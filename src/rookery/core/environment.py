@@ -2,6 +2,10 @@
 (row A1)."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from rookery.core import loose
+from rookery.core.events import Json
 
 LACKING = "ROOKERY_ENVS_LACKING"
 """Tells our own agent which variables a session was made with and has not now."""
@@ -57,3 +61,64 @@ def completed(
     lacking = [name for name in names if name not in found]
     told = {LACKING: " ".join(lacking)} if lacking and overriding(kept) else {}
     return {**kept, **found, **told}
+
+
+# --- taken anew ----------------------------------------------------------------------------------
+
+OF_A_TERMINAL = frozenset(
+    {
+        *("_", "PWD", "OLDPWD", "SHLVL", "TERM", "COLORTERM", "COLUMNS", "LINES", "WINDOWID"),
+        *("TMUX", "TMUX_PANE", "STY", "GPG_TTY", "VTE_VERSION", "XDG_SESSION_ID", "PS1"),
+        *("SSH_TTY", "SSH_CLIENT", "SSH_CONNECTION", "KONSOLE_DBUS_SESSION"),
+        *("ROOKERY_HOME", "ROOKERY_WORK_DIR", "ROOKERY_DEBUG", OVERRIDE),
+    }
+)
+"""Differ from one terminal to the next and mean nothing to an agent, or were said by a flag when
+the session was made: it keeps its own."""
+
+_PREFIXES = ("TERM_", "ITERM_", "KITTY_", "WEZTERM_", "ALACRITTY_", "GNOME_TERMINAL_", "PYTEST_")
+
+
+MOST_SAID = 12
+
+
+class Change(NamedTuple):
+    """Names alone: the values are secrets."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        """For a sentence: "A is new, B has changed, C is gone"."""
+        said = [f"{name} is new" for name in self.added]
+        said += [f"{name} has changed" for name in self.changed]
+        said += [f"{name} is gone" for name in self.removed]
+        more = len(said) - MOST_SAID
+        return ", ".join([*said[:MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
+
+
+def renewed(kept: Mapping[str, str], present: Mapping[str, str]) -> tuple[dict[str, str], Change]:
+    """The environment of a terminal for a session that has another, and how the two differ."""
+    own = {name: value for name, value in kept.items() if _of_a_terminal(name)}
+    new = {name: value for name, value in present.items() if not _of_a_terminal(name)} | own
+    both = new.keys() & kept.keys()
+    change = Change(
+        tuple(sorted(new.keys() - kept.keys())),
+        tuple(sorted(name for name in both if new[name] != kept[name])),
+        tuple(sorted(kept.keys() - new.keys())),
+    )
+    return new, change
+
+
+def _of_a_terminal(name: str) -> bool:
+    return name in OF_A_TERMINAL or name.startswith(_PREFIXES)
+
+
+def change_of(value: object) -> Change:
+    """As it was written to a file."""
+    return Change(*(tuple(loose.texts(value, field)) for field in Change._fields))
+
+
+def change_json(change: Change) -> Json:
+    return {field: list(names) for field, names in change._asdict().items()}

@@ -17,10 +17,12 @@ from rookery.core import (
     held_settings,
     kept_asks,
     loose,
+    retries,
     standing,
     switching,
     terminals,
     unattended,
+    vendors,
 )
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
@@ -41,6 +43,7 @@ EMPTY: Json = {
     "mcpServers": [],
     "agent": "",
     "argv": [],
+    "vendor": "",
     "created": 0,
     "wanted": {},
     "title": "",
@@ -74,6 +77,7 @@ EMPTY: Json = {
     "news": 0,
     "queue": [],
     "rateLimit": None,
+    "retrying": "",
     "settings": held_settings.EMPTY,
     "_confirm": ["", ""],
     "critic": standing.EMPTY,
@@ -86,13 +90,15 @@ EMPTY: Json = {
     "_plan": None,
     "_ran": False,
     "_dropped": False,
+    "_started": [],
 }
 
 
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
-    if not changes.keys().isdisjoint(("agent", "argv", "options", "wanted", "_confirm")):
+    changes |= vendors.after(header, changes) | retries.after(header, event)
+    if not changes.keys().isdisjoint(("vendor", "options", "wanted", "_confirm")):
         changes |= confirming.shown({**header, **changes})
     critic = standing.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
@@ -161,11 +167,9 @@ def _turn(header: Json, event: Event) -> Json:
     update = event.update
     match update.get("state"):
         case "running":
-            fresh, ran = header["state"] == "idle", update.get("ran") is True
             changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
-            return (
-                changes | ({"since": event.at} if fresh else {}) | ({"_ran": True} if ran else {})
-            )
+            changes |= {"since": event.at} if header["state"] == "idle" else {}
+            return changes | ({"_ran": True} if update.get("ran") is True else {})
         case "quiet":
             return {"state": "quiet"}
         case "idle":
@@ -212,6 +216,8 @@ def _agent(header: Json, event: Event) -> Json:
         changes |= kept_asks.agent_gone(header)
     if state == "stopped" and header["process"]["state"] == "parked":
         del changes["process"]  # the worker stopped; the agent stays parked (row A6)
+    elif state == "starting":
+        changes["_started"] = loose.texts(update, "argv")
     elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
@@ -250,9 +256,7 @@ def _config_options(header: Json, event: Event) -> Json:
 
 def _current_mode(header: Json, event: Event) -> Json:
     mode = loose.text(event.update, "currentModeId")
-    if not mode:
-        return {}
-    return _offered(confirmed(header["_offers"], {"mode": mode}))
+    return _offered(confirmed(header["_offers"], {"mode": mode})) if mode else {}
 
 
 def _commands(_header: Json, event: Event) -> Json:

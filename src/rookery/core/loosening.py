@@ -25,6 +25,11 @@ RUNS = ("node_path", "critic.command")
 of each own agent."""
 
 
+EXTRAS = ".env, mcp"
+"""Ends the key of what an agent is started with beside its command: variables can change what
+runs."""
+
+
 class Guarded(NamedTuple):
     """The part of the settings that decides what runs without a question."""
 
@@ -115,11 +120,24 @@ EMPTY_IS_STRICT = ("critic.command",)
 
 def _of_program(key: str, former: Guarded, new: Guarded) -> str:
     before, now = former.programs.get(key), new.programs.get(key)
+    if key.endswith(EXTRAS):
+        return _of_extras(key.removesuffix(EXTRAS), before, now)
     if not now:
         return f"{key} is gone; it was {_said(before)}."
     if not before:
         return f"{key} is new: {_said(now)}"
     return f"{key} changes from {_said(before)} to {_said(now)}"
+
+
+def _of_extras(agent: str, before: object, now: object) -> str:
+    """Without the values: they may be secrets, and this goes into logs."""
+    old, new = loose.mapping(before, "env"), loose.mapping(now, "env")
+    names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+    said = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
+    was, is_ = (each.get("mcp") if isinstance(each, dict) else None for each in (before, now))
+    if was != is_:
+        said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
+    return " ".join(said)
 
 
 def _other_servers(former: Guarded, new: Guarded) -> list[str]:

@@ -3,6 +3,7 @@ into (rows A2, M1, P6, H3)."""
 
 from rookery.core import confirming, loose, options
 from rookery.core.agent_signals import Applied, Setting, Wish
+from rookery.core.error_words import error_words
 from rookery.core.events import Json
 
 
@@ -85,8 +86,9 @@ def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
     """What the agent made of a setting, for the log."""
     if given.error is None:
         return options.confirmation(setting.name, setting.value, given.result)
-    said = loose.text(given.error, "message") or "no reason given"
-    text = f"{wish.name} did not take the {setting.name} {setting.value}: {said}"
+    text = (
+        f"{wish.name} did not take the {setting.name} {setting.value}: {error_words(given.error)}"
+    )
     if setting.name == "mode" and setting.value == dict(wish.profile.confirms).get("all"):
         text += confirming.hint(wish.profile, confirming.ALL)
     return warning(text)

@@ -9,6 +9,7 @@ heartbeats: there is no gate for them.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rookery.core import vendors
 from rookery.core.events import Json
 
 
@@ -50,6 +51,10 @@ class Profile(NamedTuple):
     judged: bool = False
     """The worker judges every action of it, whatever its mode (row P11)."""
     never_asks: bool = False
+    takes_servers: bool = True
+    """It is given MCP servers where nobody says otherwise (`[agents.NAME] mcp`)."""
+    own_tmux: bool = False
+    """Its commands run in a tmux server, which all of its processes would share."""
     resends: bool = True
     """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
     nothing of the turn has run (row P9)."""
@@ -125,19 +130,23 @@ _TABLE = {
         clear=("clear",), confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo"))
     ),
     "vibe": Profile(confirms=(("every", "ask"),)),
-    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS),
-    "crow": Profile(never_asks=True),
-    "swival": Profile(never_asks=True),
+    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
+    "crow": Profile(never_asks=True, takes_servers=False),  # given any, it forgets its own
+    "swival": Profile(never_asks=True, takes_servers=False),  # given any, it makes no session
+    "pi": Profile(never_asks=True),
+    "deepagents": Profile(never_asks=True),
 }
 
 
-def profile_of(name: str, argv: Sequence[str]) -> Profile:
-    """By name; the player is known by its command, whatever the session calls it."""
-    if name in _TABLE:
-        return _TABLE[name]
-    if "rookery.acp.player" in argv or ("play" in argv and "rookery" in " ".join(argv)):
-        return OURS
-    return Profile()
+def profile_of(name: str, argv: Sequence[str], info: Json | None = None) -> Profile:
+    """Of the agent that a command starts, by what it says it is; `name`: the session's for it."""
+    profile = _TABLE.get(vendors.vendor_of(name, argv, info), Profile())
+    return profile._replace(files=True, terminals=True) if vendors.is_player(argv) else profile
+
+
+def profile_for(header: Json) -> Profile:
+    """Of a session's agent."""
+    return _TABLE.get(header["vendor"], Profile())
 
 
 def offers_of(profile: Profile) -> Json:
@@ -147,6 +156,7 @@ def offers_of(profile: Profile) -> Json:
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
         "session": {"configOptions": {"boolean": {}}},
+        "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {"rookery": {"judge": True}},  # core.judgement
     }
 

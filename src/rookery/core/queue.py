@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from rookery.core import loose
-from rookery.core.events import Json
+from rookery.core.events import Draft, Json
 
 BETWEEN: Json = {"type": "text", "text": "\n\n"}
 """Queued prompts that are sent as one are joined by a blank line."""
@@ -16,6 +16,9 @@ class Queued(NamedTuple):
     """It was offered to the running turn; whether the agent takes it is not known yet."""
     placeless: bool = False
     """It came while no more workers might be awake: the next one sends it at once (row W9)."""
+    reason: bool = False
+    """Why a person said no: the first that the agent hears, also where it took the no for the end
+    of the turn (row P8)."""
 
 
 type Queue = tuple[Queued, ...]
@@ -47,6 +50,20 @@ def next_batch(queue: Queue, drain: str) -> Queue:
         return ready[:1]
     until = next((at for at, item in enumerate(ready) if is_command(item.prompt)), len(ready))
     return ready[:until]
+
+
+def added(queue: Queue, item: Queued) -> tuple[Queue, list[Draft]]:
+    """With one more at its end, but for a reason, which goes before all that is none; and the event
+    that says so."""
+    place = sum(each.reason for each in queue)
+    if not item.reason or place == len(queue):
+        return (*queue, item), []
+    update: Json = {"sessionUpdate": "_queue", "op": "move", "id": item.id, "to": place}
+    return (*queue[:place], item, *queue[place:]), [Draft(update)]
+
+
+def reasons(queue: Queue) -> Queue:
+    return tuple(item for item in queue if item.reason and not item.steering)
 
 
 def joined(batch: Queue) -> list[Json]:

@@ -13,9 +13,13 @@ from rookery.core import (
     ask_actions,
     ask_look,
     call_output_look,
+    endings,
+    exits,
     kept_look,
     loose,
     parts,
+    retries,
+    retry_look,
     terminals,
     tool_looks,
 )
@@ -25,11 +29,11 @@ from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
-from rookery.core.events import Event, Json, dumps, kind_of
+from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import advance
 from rookery.core.ingest import is_aside
 from rookery.core.judged_look import judged_block
-from rookery.core.profiles import profile_of
+from rookery.core.profiles import profile_for
 from rookery.core.remedies import remedy_for
 from rookery.core.settings_look import settings_ops
 from rookery.core.standing import ORIGIN
@@ -44,6 +48,7 @@ def reduce(document: Document, event: Event) -> list[Op]:
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += kept_look.left(before, after)
+    ops += retry_look.look(before, after)
     document.header = after
     document.apply(ops)
     told = looks.shown(changes)
@@ -107,7 +112,7 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     name, status, since = after["_tools"][key_of(call)]
     known = before["_tools"].get(key_of(call))
     old = bool(known) and known[0] == name
-    profile = profile_of(after["agent"], after["argv"])
+    profile = profile_for(after)
     fields = tool_looks.fields(call, profile, fresh=not old)
     if status in ENDED and not (old and known[1] == status):
         fields["seconds"] = max(0, event.at - since) / 1000
@@ -212,6 +217,8 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
     if reason in ("", "end_turn") or told:
         return ops
+    if endings.died(after, reason):
+        ops += [["drop", endings.exit_id(before)]]
     return ops + put(end_block(after, event, reason))
 
 
@@ -231,8 +238,10 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
             return put(make_block(name, "error", title=title, text=text, actions=actions))
         case "exited" if update.get("status") not in (0, None):
-            title = f"{who} ended with status {dumps(update['status'])}"[:LONGEST_TITLE]
-            text = "\n".join(loose.texts(update, "stderr")[-20:])
+            if before["state"] != "idle":  # until the turn's end, which follows, says it all
+                name = endings.exit_id(before)
+            title = exits.title(who, update["status"])[:LONGEST_TITLE]
+            text = exits.said(update)
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
     return []
 
@@ -342,6 +351,7 @@ _LOOKS: dict[str, Look] = {
     "_settings": settings_ops,
     "_rejected": _rejected,
     "_done": _unseen,
+    retries.KIND: _unseen,
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,
     "agent_thought_chunk": _chunk,

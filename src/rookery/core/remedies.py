@@ -2,10 +2,10 @@
 
 import re
 
-from rookery.core import loose
+from rookery.core import logins, loose, vendors
 from rookery.core.events import Json
 
-OWN = "rookery"
+OWN = vendors.OWN
 """Our own agent, which says itself what to do where it lacks a model or a key."""
 
 
@@ -25,12 +25,11 @@ def remedy_for(reason: str, error: Json, agent: str) -> str:
 
 
 def _for_error(error: Json, agent: str) -> str:
-    code = error.get("code")
     kind = loose.text(loose.mapping(error, "data"), "errorKind")
-    if code == -32000 or kind == "auth":
+    if logins.wanted(error):
         if agent == OWN:
             return ""
-        return f"Log in to {agent or 'the agent'} in a terminal, then send the prompt again."
+        return _log_in(agent, error, "send the prompt again")
     if kind == "network":
         return "Check the network and the agent's base URL, then send the prompt again."
     if kind == "context":
@@ -54,12 +53,34 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     if status == 127 or _MISSING.search(words):
         how = f": {install}" if install else ", or correct its command"
         return f"Its program was not found. Install it{how}."
-    if error.get("code") == -32000 or _LOGIN.search(words):
-        if agent == OWN and error.get("code") == -32000:
+    if logins.wanted(error) or _LOGIN.search(words):
+        if agent == OWN and logins.wanted(error):
             return ""
-        return f"Log in to {agent} in a terminal, then try again."
+        return _log_in(agent, error, "try again")
     old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
     if old:
         how = f" Update it: {install}." if install else " Update it."
         return f"It, or what it runs on, is too old ({old[:200]}).{how}"
     return "`rookery logs` shows what it said."
+
+
+def _log_in(agent: str, error: Json, then: str) -> str:
+    """What to do, and the ways that the agent itself told."""
+    who, ways = agent or "the agent", loose.texts(error, "logins")
+    if not ways:
+        return f"Log in to {who} in a terminal, then {then}."
+    what = f"Log in to {who} in a terminal, or export its key there; then {then} from there."
+    return "\n".join([what, "It says how:", *(f"- {way}" for way in ways)])
+
+
+def wants_login(header: Json) -> bool:
+    """Whether a session's agent last failed for want of a log-in, as far as it said so."""
+    if header["state"] != "idle":
+        return False
+    if header["reason"] == "failed" and logins.wanted(header["error"] or {}):
+        return True
+    process = header["process"]
+    if process["state"] not in ("exited", "parked"):
+        return False
+    said = [*loose.texts(process, "stderr"), loose.text(process, "remedy")]
+    return _LOGIN.search("\n".join(said).lower()) is not None

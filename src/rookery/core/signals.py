@@ -18,6 +18,8 @@ class Prompted(NamedTuple):
     """Who sent it, where that was no person; it then has no command as its cause."""
     behind: bool = False
     """Something that is asked comes first: it is queued, also where no turn runs."""
+    reason: bool = False
+    """It says why a person rejected what the running turn asked (row P8)."""
 
 
 class SteerWanted(NamedTuple):

@@ -11,7 +11,7 @@ Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
 from rookery.core import clearing as clears
-from rookery.core import loose, opening, parking, restoring
+from rookery.core import logins, loose, opening, parking, restoring
 from rookery.core.agent_signals import (
     Agent,
     Applied,
@@ -37,6 +37,7 @@ from rookery.core.agent_signals import (
     Wanted,
     Wish,
 )
+from rookery.core.error_words import error_words
 from rookery.core.events import Draft, Json
 from rookery.core.policy import Policy
 from rookery.core.signals import AgentLost, AgentReady, Append, WantAgent
@@ -198,6 +199,7 @@ def _initialized(
     agent = agent._replace(
         capabilities=loose.mapping(given.result, "agentCapabilities"),
         info=loose.mapping(given.result, "agentInfo"),
+        logins=logins.methods(given.result, wish.argv),
         steers=loose.flag(
             loose.mapping(loose.mapping(given.result, "_meta"), "steering"), "supported"
         ),
@@ -241,7 +243,7 @@ def _opened(
 ) -> tuple[Agent, list[Effect]]:
     fresh = agent.method == "session/new"
     if given.error is not None and agent.clearing is not None:
-        said = loose.text(given.error, "message") or "no reason given"
+        said = error_words(given.error)
         why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
         kept = agent._replace(phase="ready", until=None, session=agent.clearing.session)
         return kept._replace(clearing=None), [why, _ready(agent)]
@@ -310,7 +312,7 @@ def _not_opened(
     the start, and the stored session is kept (row A5)."""
     if agent.method == "session/new":
         return _refused(agent, error, wish)
-    said = loose.text(error, "message") or "no reason given"
+    said = error_words(error)
     if error.get("code") == restoring.UNAUTHENTICATED:  # logging in helps: this counts for nothing
         return _refused(agent, error, wish)
     if agent.method == "session/resume" and loose.flag(agent.capabilities, "loadSession"):
@@ -350,8 +352,9 @@ def _reset(reason: str) -> Append:
 
 
 def _refused(agent: Agent, error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
-    said = loose.text(error, "message") or "no reason given"
-    return _failing(agent, error), [End(), Tell(AgentLost(f"{wish.name}: {said}", error))]
+    error = logins.told(error, agent.logins)
+    lost = AgentLost(f"{wish.name}: {error_words(error)}", error)
+    return _failing(agent, error), [End(), Tell(lost)]
 
 
 def _give_up(agent: Agent, why: str) -> tuple[Agent, list[Effect]]:

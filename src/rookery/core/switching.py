@@ -23,6 +23,7 @@ OF_THE_AGENT = (
     "plan",
     "usage",
     "rateLimit",
+    "retrying",
     "reason",
     "error",
     "_offers",
@@ -30,6 +31,7 @@ OF_THE_AGENT = (
     "_plan",
     "_open",
     "_dropped",
+    "_started",
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
 

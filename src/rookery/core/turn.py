@@ -163,8 +163,7 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
     if turn.owes is not None and now >= turn.owes:
         paid, effects = _paid(turn)
         return paid, [EndAgent("unresponsive"), *effects]
-    due = turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by
-    if due:
+    if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
         return _escalate(turn, policy, f"no end within {policy.cancel_grace:g} s of the cancel")
     return turn, []
 
@@ -189,7 +188,7 @@ def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[E
     if turn.phase == "idle" and not given.behind:
         cause = None if given.origin else given.id
         return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
-    return _enqueue(turn, Queued(given.id, given.prompt), given.by, policy)
+    return _enqueue(turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy)
 
 
 def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[Turn, list[Effect]]:
@@ -197,8 +196,9 @@ def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[
         message = f"The queue is full ({policy.queue_most} prompts): remove one, or wait."
         return turn, [Append(rejected("prompt", "queue_full", message, item.id, by))]
     update: Json = {"sessionUpdate": "_queue", "op": "add", "id": item.id, "prompt": item.prompt}
-    queued = turn._replace(queue=(*turn.queue, item), held=turn.held or turn.phase == "idle")
-    return queued, [Append(Draft(update, item.id, by), full=True)]
+    queue, moves = queues.added(turn.queue, item)
+    queued = turn._replace(queue=queue, held=turn.held or turn.phase == "idle")
+    return queued, [Append(each, full=True) for each in (Draft(update, item.id, by), *moves)]
 
 
 def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> tuple[Turn, list[Effect]]:
@@ -296,9 +296,8 @@ def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[E
         reason = "cancelled" if turn.phase == "cancelling" else _reason_of(given.error)
         return _end(turn, reason, policy, error=given.error)
     said = loose.text(given.result, "stopReason")
-    extra: Json = {}
-    if isinstance(given.result, dict):
-        extra = {key: given.result[key] for key in ("usage", "_meta") if key in given.result}
+    result: Json = given.result if isinstance(given.result, dict) else {}
+    extra: Json = {key: result[key] for key in ("usage", "_meta") if key in result}
     if said not in STOP_REASONS:
         extra["stopReason"] = said
     # Some agents answer a cancel with `end_turn`: the person's wish still holds the queue.
@@ -376,8 +375,10 @@ def _end(
     effects.append(Append(Draft(update), full=True))
     held = (hold or turn.clears or reason != "end_turn") and bool(turn.queue)
     ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held, again="")
-    if not ended.held and ended.queue:
-        drained, more = _drain(ended, policy)
+    refused = extra is not None and not hold and reason == "cancelled"  # its word for our no
+    why = queues.reasons(turn.queue) if refused else ()
+    if why or (not ended.held and ended.queue):
+        drained, more = _drain(ended, policy, batch=why)
         return drained, [*effects, *more]
     return ended, effects
 
@@ -387,9 +388,11 @@ def _settled(turn: Turn) -> Turn:
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
 
 
-def _drain(turn: Turn, policy: Policy, *, place: bool = False) -> tuple[Turn, list[Effect]]:
+def _drain(
+    turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Queue = ()
+) -> tuple[Turn, list[Effect]]:
     ready = tuple(item for item in turn.queue if item.placeless or not place)
-    batch = queues.next_batch(ready, policy.queue_drain)
+    batch = batch or queues.next_batch(ready, policy.queue_drain)
     if not batch:
         return turn, []
     names = tuple(item.id for item in batch)

@@ -113,6 +113,11 @@ class TurnCalls:
         free = [call for name, call in found.items() if name not in busy]
         return [*(free or found.values()), *([LOST] if self._lost else [])]
 
+    def runs_a_command(self) -> bool:
+        """Whether a call that has not ended runs one."""
+        calls = self._open.values()
+        return any(call.get("kind") == "execute" or call_input.lines(call) for call in calls)
+
     def asked(self, ask: Json, calls: list[Json]) -> None:
         """These wait for the answer to that ask."""
         allowing = frozenset(

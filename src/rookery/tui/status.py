@@ -90,6 +90,8 @@ def _state(header: Json, look: Look, at: int) -> Line:
         sign, word, style = "▲", "needs you", look.needs
     elif header["state"] == "quiet":
         sign, word, style = "▲", f"quiet · {duration(elapsed // 1)}", look.needs
+    elif header["state"] == "running" and loose.text(header, "retrying"):
+        sign, word, style = "▲", f"trying again · {_whole(elapsed)}", look.needs
     elif header["state"] == "running":
         doing = "starting" if process == "starting" else "working"
         sign, word, style = "◐", f"{doing} · {_whole(elapsed)}", look.accent

@@ -3,7 +3,7 @@ into updates."""
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -59,8 +59,11 @@ class AgentLink:
         """With the whole path of a program that only a version manager of Node has."""
         return programs.located(argv, self._surroundings.environment, node_path)
 
-    def spawn(self, argv: list[str], cwd: str, longest: int) -> AgentProcess:
-        """`longest`: bytes of a line that are read at most. Raises OSError."""
+    def spawn(
+        self, argv: list[str], cwd: str, longest: int, more: Mapping[str, str]
+    ) -> AgentProcess:
+        """`longest`: bytes of a line that are read at most; `more`: goes over its environment.
+        Raises OSError."""
         peer = Peer(
             on_request=self._ears.requested,
             on_notification=self._ears.notified,
@@ -74,7 +77,7 @@ class AgentLink:
         if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
             home = os.path.dirname(os.path.dirname(self._directory))
             process.strays = partial(strays.of_mark, home, os.environ.get(MARK, ""))
-        environment = programs.beside(argv, self._surroundings.environment)
+        environment = programs.beside(argv, {**self._surroundings.environment, **more})
         fence = self._surroundings.fence
         if fence is not None and fence.confined and registry.is_own(argv):
             environment = {**environment, DEMANDED: "1"}

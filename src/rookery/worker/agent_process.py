@@ -3,6 +3,7 @@
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
@@ -27,6 +28,9 @@ DEAF = 2.0
 
 POLL = 0.02
 
+LAST = 5.0
+"""Seconds before its end whose stderr may say why it ended."""
+
 LEFT = 255
 """The status of an agent that may not be ended, since it runs as another user."""
 
@@ -44,16 +48,16 @@ class StderrLog:
     def __init__(self, path: str) -> None:
         self._path = path
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the agent
-        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
-        self._open_line = ""
+        self._tail: deque[tuple[float, str]] = deque(maxlen=TAIL_LINES)
+        self._open_line, self._written = "", 0.0
 
     def write(self, data: bytes) -> None:
         # A full disk, or a session that was deleted, must not keep the exit from being told.
         with suppress(OSError):
             self._keep(data)
         *lines, self._open_line = (self._open_line + data.decode("utf-8", "replace")).split("\n")
-        self._open_line = self._open_line[-LONGEST_LINE:]
-        self._tail.extend(line.rstrip()[:LONGEST_LINE] for line in lines)
+        self._open_line, self._written = self._open_line[-LONGEST_LINE:], time.monotonic()
+        self._tail.extend((self._written, line.rstrip()[:LONGEST_LINE]) for line in lines)
 
     def _keep(self, data: bytes) -> None:
         if self._file.tell() + len(data) > LOG_BYTES:
@@ -62,8 +66,11 @@ class StderrLog:
             full.close()
         self._file.write(data[-LOG_BYTES:])
 
-    def tail(self) -> list[str]:
-        return [*self._tail, self._open_line] if self._open_line.strip() else list(self._tail)
+    def tail(self, since: float) -> list[str]:
+        """Its last lines, of those that were written since a moment of the monotonic clock."""
+        lines = [*self._tail, *([(self._written, self._open_line)] if self._open_line else [])]
+        found = [line for at, line in lines if at >= since]
+        return found if any(line.strip() for line in found) else []
 
     def close(self) -> None:
         empty = self._file.tell() == 0
@@ -91,6 +98,7 @@ class AgentProcess:
         self._stderr: StderrLog | None = None
         self._reader: PipeReader | None = None
         self._quiet = False
+        self._gone_at = 0.0
         self.strays: Callable[[], list[processes.Process]] = list
         """What the agent started that is no descendant of this worker."""
         self.on_left: Callable[[list[processes.Process]], None] = lambda _: None
@@ -121,6 +129,7 @@ class AgentProcess:
         self.peer.attach(stdout, stdin)
 
     def _exited(self, _status: int) -> None:
+        self._gone_at = time.monotonic()
         if self._quiet:
             self._finish()
         else:
@@ -180,7 +189,7 @@ class AgentProcess:
                 await self._done.wait()
         assert self._stderr is not None
         status = LEFT if self._child.status is None else self._child.status
-        self._on_exit(status, self._stderr.tail())
+        self._on_exit(status, self._stderr.tail(self._gone_at - LAST))
 
     async def _end_strays(self, grace: float) -> None:
         """What the agent itself has not ended within the grace."""

@@ -16,8 +16,10 @@ from rookery.core import (
     ingest,
     judgement,
     kept_asks,
+    logins,
     loose,
     profiles,
+    retries,
     supervision,
 )
 from rookery.core import turn as turns
@@ -25,19 +27,20 @@ from rookery.core.events import Draft, Json
 from rookery.core.signals import LetDecide
 from rookery.core.turn_calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
-from rookery.worker import asks, file_requests, judgements
+from rookery.worker import agent_extras, asks, file_requests, judgements
 from rookery.worker.agent_link import AgentLink, Ears, spawn_words
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.files import Files
 from rookery.worker.judge import Judge, worst
 from rookery.worker.kept_asks import KeptAsks
+from rookery.worker.outliving import Outliving
 from rookery.worker.privileges import Privileges
 from rookery.worker.prompt_meta import prompt_meta
 from rookery.worker.records import Records
 from rookery.worker.replays import Replays
 from rookery.worker.servers import Servers
-from rookery.worker.surroundings import Surroundings
+from rookery.worker.surroundings import Surroundings, news, renew
 from rookery.worker.terminals import Terminals
 
 STEERING = "_session/steering"
@@ -69,8 +72,9 @@ class AgentSide:
         self.kept = KeptAsks(engine, self._asks, self.profile)
         self._calls = TurnCalls()
         self._repeats = Replays(engine, directory)
-        self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
-        self._environment = surroundings.environment
+        self._outliving = Outliving(engine.append, settle)
+        self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
+        self._directory, self._environment = directory, surroundings.environment
         assert surroundings.fence is not None
         self._fence = surroundings.fence
         self._privileges = Privileges(engine, self._fence)
@@ -86,6 +90,7 @@ class AgentSide:
         )
         self._servers = Servers(directory, surroundings, config.node_path, found.guarded.servers)
         home = os.path.dirname(os.path.dirname(directory))
+        self._extras = agent_extras.AgentExtras(home)
         self.judge = Judge(engine, self._current, home, self.profile, self._environment)
         ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
         self.link = AgentLink(directory, surroundings, ears)
@@ -140,14 +145,16 @@ class AgentSide:
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
         header = self._engine.header
-        key = (header["agent"], header["argv"])
+        info = self._engine.agent.info or header["info"]
+        key = (header["agent"], header["argv"], loose.text(info, "name"))
         if self._profile is None or self._profile[0] != key:
-            self._profile = (key, profiles.profile_of(header["agent"], self.argv()))
+            self._profile = (key, profiles.profile_of(header["agent"], self.argv(), info))
         return self._profile[1]
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
         """Why an agent cannot take over here, by the configuration of this moment."""
         config = self._current()
+        renew(self._directory, self._environment)
         names = config.agents, self._environment, config.node_path
         return registry.check_successor(self._engine.header, command, *names)
 
@@ -176,6 +183,7 @@ class AgentSide:
             case turns.SendSteer(name, prompt):
                 self._send_steer(name, prompt)
             case turns.SendCancel(kept):
+                self._outliving.cancelled(commands=self._calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self._terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
@@ -200,6 +208,7 @@ class AgentSide:
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
+        self._outliving.turn_begins()
         self._terminals.turn_begins()
         self.kept.forget_calls()
         try:
@@ -215,6 +224,9 @@ class AgentSide:
         params: Json = {"sessionId": agent.session, "prompt": blocks, **meta}
 
         def answered(result: object, error: Json | None) -> None:
+            if error is not None:
+                error = logins.told(error, agent.logins)
+            self._outliving.turn_ended(self._engine.header["id"])
             self._engine.feed_turn(turns.Answered(result, error, n))
             self._settle()
 
@@ -259,18 +271,22 @@ class AgentSide:
         self.look()
         self._privileges.begin()
         self.look()
-        for notice in self._servers.read():
+        renew(self._directory, self._environment)
+        header = self._engine.header
+        about = self._config, header["agent"], self.profile()
+        chosen = agent_extras.servers(*about)
+        for notice in (*news(self._directory), *self._servers.read(header, *chosen)):
             self._engine.append(notice)
         self.judge.settle_default()
-        cwd = self._engine.header["cwd"]
+        cwd, name = header["cwd"], header["agent"]
         argv = self.link.located(self.argv(), self._config.node_path)
         try:
-            process = self.link.spawn(argv, cwd, self._config.policy.line_bytes)
+            more = self._extras.environment(*about)
+            process = self.link.spawn(argv, cwd, self._config.policy.line_bytes, more)
         except (OSError, ValueError, IndexError) as error:
-            words = spawn_words(self._engine.header["agent"], argv, cwd, error)
+            words = spawn_words(name, argv, cwd, error)
             self._engine.feed_agent(supervision.SpawnFailed(words))
             return
-        name = self._engine.header["agent"]
         self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
         self._engine.feed_agent(supervision.Spawned(process.pid))
 
@@ -299,8 +315,11 @@ class AgentSide:
     # --- from the agent --------------------------------------------------------------------------
 
     def _notified(self, method: str, params: object) -> None:
-        session = self._engine.agent.session or None
-        for update in ingest.from_notification(method, params, session):
+        session = self._engine.agent.session
+        if (retry := retries.told(method, params, session)) is not None:
+            self._engine.said(retry)
+            return
+        for update in ingest.from_notification(method, params, session or None):
             if self._repeats.is_repeat(update):
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):

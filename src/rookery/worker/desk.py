@@ -18,6 +18,7 @@ from rookery.core import (
     unattended,
 )
 from rookery.core import turn as turns
+from rookery.core.error_words import error_words
 from rookery.core.events import Draft, Json
 from rookery.core.held_settings import CONFIRM
 from rookery.core.signals import Deferred
@@ -194,7 +195,7 @@ class Desk:
         if said and not self._side.profile().takes_reasons:
             prompt: list[Json] = [{"type": "text", "text": said}]
             cause = f"{command['id'] or ask['nonce']}.reason"
-            self._engine.feed_turn(turns.Prompted(cause, prompt, by))
+            self._engine.feed_turn(turns.Prompted(cause, prompt, by, reason=True))
         return None
 
     # --- options ---------------------------------------------------------------------------------
@@ -248,8 +249,7 @@ class Desk:
         self._asked.discard(command["id"])
         name = command["option"]
         if error is not None:
-            said = loose.text(error, "message") or "no reason given"
-            words = f"The agent did not take {name} {value}: {said}"
+            words = f"The agent did not take {name} {value}: {error_words(error)}"
             self._reject(command, ask_rules.Refusal("refused_by_agent", words), by)
         else:
             update = options.confirmation(name, value, result)

@@ -8,6 +8,7 @@ from typing import Any
 
 from rookery import mcp, paths
 from rookery.core import loose, opening
+from rookery.core.agent_tables import McpChoice
 from rookery.core.events import Draft, Json, dumps
 from rookery.worker.surroundings import Surroundings
 
@@ -29,9 +30,13 @@ class Servers:
         self._environment = surroundings.environment
         self._node_path = node_path
         self._found = mcp.Resolved([], [])
+        self._wanted: McpChoice = True
 
-    def read(self) -> list[Draft]:
-        """Read the file, for an agent that is about to start; what is wrong with it, told once."""
+    def read(self, header: Json, wanted: McpChoice, otherwise: str) -> list[Draft]:
+        """Read the file, for an agent that is about to start; what is wrong with it, told once.
+        `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some.
+        """
+        self._wanted = wanted
         try:
             mcp.load(self._home)
             self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
@@ -39,12 +44,22 @@ class Servers:
         except mcp.McpError as error:
             self._found = mcp.Resolved([], [])
             faults = [f"No MCP server of yours was given to the agent. {error}"]
-        return self._notices(faults)
+        there = [*header["mcpServers"], *self._found.servers]
+        if isinstance(wanted, tuple):
+            known, agent = [loose.text(each, "name") for each in there], header["agent"]
+            lost = [name for name in wanted if name not in known]
+            faults += [f"There is no MCP server {name} (agents.{agent}.mcp)." for name in lost]
+        return self._notices([*faults, *([otherwise] if there and otherwise else [])])
 
     def given(self, own: list[Json]) -> list[Json]:
         """The session's own win where a name is there twice."""
         names = {server.get("name") for server in own}
-        return [*own, *(server for server in self._found.servers if server["name"] not in names)]
+        found = [*own, *(each for each in self._found.servers if each["name"] not in names)]
+        return [server for server in found if self._is_wanted(server)]
+
+    def _is_wanted(self, server: Json) -> bool:
+        wanted = self._wanted
+        return wanted if isinstance(wanted, bool) else loose.text(server, "name") in wanted
 
     def untaken(self, agent: str, capabilities: Json | None, own: list[Json]) -> list[Draft]:
         """What this agent cannot take, told once."""

@@ -26,6 +26,8 @@ class Card:
         self.argv = argv
         self.rows: list[Row] = []
         self.facts: Json = {}
+        self.offers: Json = {}
+        """What `session/new` was answered with."""
         self.usable = False
 
     def say(self, row: str, verdict: Verdict, words: str) -> None:

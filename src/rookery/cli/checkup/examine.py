@@ -15,6 +15,7 @@ from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject
 from rookery.core import loose
 from rookery.core.plain import count
+from rookery.processes import tree
 
 PING = "_rookery/ping"
 KNOWN_METHODS = frozenset(
@@ -50,6 +51,7 @@ async def examine(card: Card, limits: Limits, prompt: str) -> None:
                 return
             if session:
                 await _bring_back(card, second, session, cwd, limits, prompted=bool(prompt))
+                await _forget(card, second, session, limits)
             await _provoke(card, second, ping, limits)
         async with Subject(card.argv, cwd) as third:
             await _ask_for_the_future(card, third, limits)
@@ -71,8 +73,9 @@ async def _meet(
     if not session:
         card.facts["stderr"] = agent.stderr
     ping = await _methods(card, agent, limits)
-    await _sessions(card, agent, limits)
+    await _sessions(card, agent, session, limits)
     if prompt and session:
+        await turns.set_mode(card, agent, session, limits.step)
         await turns.prompt_turns(card, agent, session, prompt, limits.prompt)
     elif not prompt:
         card.say("acp-P7", NOT_TOLD, "permissions and cancels: needs --prompt")
@@ -91,12 +94,15 @@ async def _meet(
 async def _methods(card: Card, agent: Subject, limits: Limits) -> str:
     plain = await agent.ask("rookery/unknown", {}, limits.step)
     own = await agent.ask(PING, {}, limits.step)
-    card.judge(
-        "acp-T6",
-        plain.code == own.code == -32601,
-        "unknown methods are refused with -32601",
-        f"an unknown method: {_said(plain)}; one with _: {_said(own)}",
-    )
+    if opening.UNAUTHENTICATED in (plain.code, own.code):
+        card.say("acp-T6", NOT_TOLD, "unknown methods: it wants a log-in first")
+    else:
+        card.judge(
+            "acp-T6",
+            plain.code == own.code == -32601,
+            "unknown methods are refused with -32601",
+            f"an unknown method: {_said(plain)}; one with _: {_said(own)}",
+        )
     ping = PING if own.answered else "initialize"
     agent.peer.notify("rookery/unknown", {})
     agent.peer.notify("_rookery/unknown", {})
@@ -116,14 +122,17 @@ async def _ping(agent: Subject, method: str, limits: Limits) -> bool:
     return (await agent.ask(method, params, limits.step)).answered
 
 
-async def _sessions(card: Card, agent: Subject, limits: Limits) -> None:
+async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) -> None:
     relative = await agent.ask("session/new", {"cwd": "here", "mcpServers": []}, limits.start)
     words = "a relative directory is refused with -32602"
-    card.judge("acp-S2", relative.code == -32602, words, f"a relative cwd: {_said(relative)}")
+    if relative.code == opening.UNAUTHENTICATED:
+        card.say("acp-S2", NOT_TOLD, "a relative directory: it wants a log-in first")
+    else:
+        card.judge("acp-S2", relative.code == -32602, words, f"a relative cwd: {_said(relative)}")
     can = loose.mapping(card.facts, "capabilities")
     if made := loose.text(relative.result, "sessionId"):
         await _forget(card, agent, made, limits)
-    gone = {"sessionId": "rookery-no-such-session", "cwd": "/", "mcpServers": []}
+    gone = {"sessionId": unlike(session), "cwd": "/", "mcpServers": []}
     if loose.flag(can, "loadSession"):
         missing = await agent.ask("session/load", gone, limits.step)
     else:
@@ -146,6 +155,23 @@ async def _sessions(card: Card, agent: Subject, limits: Limits) -> None:
     )
     found = len(rows) if isinstance(rows, list) else 0
     card.judge("acp-S15", good, f"session/list tells {found}", f"session/list: {_said(listed)}")
+
+
+def unlike(session: str) -> str:
+    """An id that no session has, in the form of this one: another form may be refused for that."""
+    if not session:
+        return "rookery-no-such-session"
+    told = [place for place, letter in enumerate(session) if letter.isalnum() and letter.isascii()]
+    letters = list(session)
+    for place in told[-CHANGED:]:
+        row = next(row for row in ROWS if letters[place] in row)
+        letters[place] = row[(row.index(letters[place]) + 1) % len(row)]
+    return "".join(letters)
+
+
+CHANGED = 8
+ROWS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
+"""Letters that stand for one another: a number in base 16 stays one."""
 
 
 def _requests(card: Card, agent: Subject) -> None:
@@ -176,10 +202,19 @@ async def _hang_up(card: Card, agent: Subject, within: float) -> None:
         return
     seconds = time.monotonic() - begun
     card.facts["exitSeconds"] = round(seconds, 3)
-    left = len(agent.living())
+    left = await _left(agent)
     words = f"gone {seconds:.2f} s after its input ended"
     otherwise = f"{words}, with {count(left, 'process')} left behind" if left else words
     card.judge("acp-T14", seconds <= 2 and not left, words, otherwise)
+
+
+async def _left(agent: Subject) -> int:
+    """How many processes it left; what it told to end has a moment for that."""
+    await asyncio.to_thread(tree.wait_gone, agent.living(), LEAVES)
+    return len(agent.living())
+
+
+LEAVES = 2.0
 
 
 # ---------------------------------------------------------------- a second process
@@ -197,17 +232,25 @@ async def _bring_back(
     if not loaded.good:
         # Many keep a session only from its first prompt on, and may.
         words = f"a second process does not load the session: {_said(loaded)}"
-        card.say("acp-S8", NOT_OK if prompted else NOT_TOLD, words)
+        known = prompted and loaded.code != opening.UNAUTHENTICATED
+        card.say("acp-S8", NOT_OK if known else NOT_TOLD, words)
     else:
         _judge_replay(card, agent, loaded, session, prompted=prompted)
-    await _forget(card, agent, session, limits)
 
 
 async def _forget(card: Card, agent: Subject, session: str, limits: Limits) -> None:
     """So that a throw-away session is not listed for ever, where the agent can delete."""
     can = loose.mapping(card.facts, "capabilities")
-    if "delete" in loose.mapping(can, "sessionCapabilities"):
+    able = loose.mapping(can, "sessionCapabilities")
+    if "delete" in able:
         await agent.ask("session/delete", {"sessionId": session}, limits.step)
+        return
+    if "list" not in able:
+        return
+    listed = (await agent.ask("session/list", {}, limits.step)).result
+    if session in [loose.text(row, "sessionId") for row in loose.mappings(listed, "sessions")]:
+        words = f"its list keeps the examined session {session}: it offers no session/delete"
+        card.say("acp-S18", NOT_TOLD, words)
 
 
 def _judge_replay(

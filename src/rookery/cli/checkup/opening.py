@@ -73,6 +73,7 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
     words = "no update before the session is known"
     card.judge("acp-S5", not early, words, f"{count(early, 'update')} before the session is known")
     _judge_choices(card, reply.result)
+    card.offers = reply.result if isinstance(reply.result, dict) else {}
     return session
 
 

@@ -5,10 +5,12 @@ import asyncio
 import time
 
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
+from rookery.cli.checkup.opening import UNAUTHENTICATED
 from rookery.cli.checkup.subject import Reply, Subject, refuse
-from rookery.core import loose
+from rookery.core import confirming, loose, options
 from rookery.core.events import Json
 from rookery.core.plain import count
+from rookery.core.profiles import profile_of
 from rookery.wire.jsonrpc import Incoming
 
 ASK = "session/request_permission"
@@ -18,6 +20,21 @@ QUIET = 5.0
 """Seconds without a word after which the cancel is sent all the same."""
 
 CANCEL_WITHIN = 30.0
+
+
+async def set_mode(card: Card, agent: Subject, session: str, within: float) -> None:
+    """The mode that sessions get: in an agent's own it may ask nothing."""
+    info = loose.mapping(card.facts, "agentInfo")
+    profile = profile_of(card.name, card.argv, info)
+    option = options.find(options.offered(card.offers), "mode")
+    value = confirming.mode_for(profile, option, confirming.EVERY)
+    if option is None or value is None or value == option["value"]:
+        return
+    method, params = options.setting(session, option, value)
+    reply = await agent.ask(method, params, within)
+    card.facts["mode"] = value if reply.good else card.facts.get("mode")
+    if not reply.good:
+        card.say("acp-S20", NOT_OK, f"it does not take its mode {value}: {reply.words}")
 
 
 async def prompt_turns(
@@ -47,13 +64,15 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     reason = loose.text(reply.result, "stopReason")
     card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
     if not reply.good:
-        card.say("acp-P1", NOT_OK, f"the prompt: {reply.words}")
+        told = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
+        card.say("acp-P1", told, f"the prompt: {reply.words}")
         return reply.answered
     card.judge("acp-P1", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
     asks = sum(incoming.method == ASK for incoming in agent.requests[before:])
     card.facts["asks"] = asks
     if not asks:
-        card.say("acp-P7", NOT_TOLD, "it asked for no permission in this turn")
+        mode = f" in its mode {card.facts['mode']}" if card.facts.get("mode") else ""
+        card.say("acp-P7", NOT_TOLD, f"it asked for no permission in this turn{mode}")
         return True
     words = f"asked {count(asks, 'time')}, each for a tool call that it had told of"
     otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls that it had not told of"

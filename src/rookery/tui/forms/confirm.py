@@ -32,11 +32,11 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
     return agent or registry.default(home, found.default_agent, os.environ), found.confirm
 
 
-def rows(agent: str, argv: list[str], current: str, begins: str = "") -> list[Row]:
+def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list[Row]:
     """The choices for one agent; with `begins`, which new sessions do, the way to change that."""
     found = [
         marked(Row(value, title, more), value == current)
-        for value, title, more in confirming.choices_of(agent, argv)
+        for value, title, more in confirming.choices_of(agent, vendor)
     ]
     if begins:
         words = f"they begin with: {_title(begins)}"
@@ -44,9 +44,9 @@ def rows(agent: str, argv: list[str], current: str, begins: str = "") -> list[Ro
     return found
 
 
-def help_of(agent: str, argv: list[str], known: str = "") -> str:
+def help_of(agent: str, vendor: str | None, known: str = "") -> str:
     """What is said below the choices."""
-    by_itself = any("by itself" in more for _, _, more in confirming.choices_of(agent, argv))
+    by_itself = any("by itself" in more for _, _, more in confirming.choices_of(agent, vendor))
     return " ".join(words for words in (known, confirming.SANDBOX if by_itself else "") if words)
 
 
@@ -54,7 +54,7 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
     session = app.session
     header = app.window.header if session else None
     agent = str(header["agent"]) if header else agent
-    argv = list(header["argv"]) if header else []
+    vendor = str(header["vendor"]) if header else None
     current = confirming.current(header) if header else app.start.confirms(begins)
 
     def chosen(value: str | None) -> None:
@@ -64,14 +64,14 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
             app.send({"do": "set", "option": confirming.OPTION, "value": value}, session)
         elif value is not None:
             app.start.once = value
-            words = confirming.words_of(agent, argv, value)
+            words = confirming.words_of(agent, vendor, value)
             app.notify(f"{words}. For the session that you begin here.", markup=False)
             app.look_around()
 
     title = "When are you asked?" if session else "When are you asked, in this new session?"
     said = confirming.sentence(header) if header and confirming.brief(header) else ""
-    words = help_of(agent, argv, said)
-    app.push_screen(ChoiceScreen(title, rows(agent, argv, current, begins), words), chosen)
+    words = help_of(agent, vendor, said)
+    app.push_screen(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
 
 
 def _choose_default(app: Shell, begins: str) -> None:
@@ -82,7 +82,7 @@ def _choose_default(app: Shell, begins: str) -> None:
             app.room.fetch(lambda: save(home, value), lambda why: _saved(app, value, why))
 
     words = "Sessions that are there keep theirs. Agents that decide by themselves do so here, too."
-    screen = ChoiceScreen("When are you asked, in new sessions?", rows("", [], begins), words)
+    screen = ChoiceScreen("When are you asked, in new sessions?", rows("", "", begins), words)
     app.push_screen(screen, chosen)
 
 
@@ -112,5 +112,5 @@ def _title(value: str) -> str:
 
 def told(sent: Json, header: Json) -> str:
     """What came of `set confirm`, in words."""
-    words = confirming.words_of(str(header["agent"]), list(header["argv"]), str(sent["value"]))
+    words = confirming.words_of(str(header["agent"]), str(header["vendor"]), str(sent["value"]))
     return f"{words}. In this session."

@@ -1,0 +1,34 @@
+"""The environment of this terminal for an agent that is started anew: after a person exported a key
+or logged in, that is the one that works."""
+
+from rookery import paths
+from rookery.cli.look.safe import clean_line
+from rookery.cli.look.screen import Screen
+from rookery.core.events import Json
+
+
+def hand_over(screen: Screen, header: Json) -> bool:
+    """Whether the session's agent gets another environment from its next start on; says which
+    variables differ."""
+    from rookery.client.surroundings import renew
+
+    change = renew(paths.home(), header)
+    if change is None:
+        return False
+    screen.note(f"The agent gets the environment of this terminal: {clean_line(change.words())}.")
+    return True
+
+
+def renew_after_login(screen: Screen, session: str) -> None:
+    """Before a prompt to an agent that wanted a log-in: one that still runs is restarted where this
+    terminal has other variables."""
+    from rookery.cli.sending import send
+    from rookery.cli.waiting import header_of
+    from rookery.client.fleet import head_of_session
+    from rookery.core.remedies import wants_login
+
+    header = header_of(session)
+    if not wants_login(header) or not hand_over(screen, header):
+        return
+    if (head_of_session(paths.home(), session) or {}).get("awake"):
+        send(session, {"do": "restart"})

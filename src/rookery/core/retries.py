@@ -1,0 +1,65 @@
+"""An agent's word that it tries its model again: a state that is shown while it lasts, not silence.
+
+A vendor tells it by a notification of its own; it is over once the agent goes on.
+"""
+
+from rookery.core import loose
+from rookery.core.events import Event, Json, kind_of
+
+KIND = "_retry"
+
+METHODS = frozenset({"_session/retrying", "session/retrying"})
+"""Of vibe: {sessionId, category, detail}."""
+
+CATEGORIES = {
+    "rate_limited": "its model limits the rate",
+    "connection": "its model cannot be reached",
+    "timeout": "its model did not answer in time",
+    "overloaded": "its model is overloaded",
+    "server_error": "its model answered with an error",
+}
+
+GOES_ON = frozenset(
+    {
+        *("agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"),
+        *("_turn", "_agent", "_ask", "_prompt", "_context"),
+    }
+)
+"""What ends it. News of a call that was begun before do not."""
+
+LONGEST = 300
+
+
+def told(method: str, params: object, session: str) -> Json | None:
+    """The update for a vendor's notification; None where it is no such word, or is another
+    session's."""
+    if method not in METHODS or not isinstance(params, dict):
+        return None
+    if session and params.get("sessionId") not in (session, None):
+        return None
+    found: Json = {"sessionUpdate": KIND}
+    for key in ("category", "detail", "message"):
+        if said := loose.first_line(loose.text(params, key), LONGEST):
+            found[key] = said
+    for key in ("attempt", "maxAttempts"):
+        if (number := loose.integer(params, key)) is not None:
+            found[key] = number
+    return found
+
+
+def after(header: Json, event: Event) -> Json:
+    """The header's `retrying`: in words, "" while nothing is tried again."""
+    kind = kind_of(event.update)
+    if kind == KIND:
+        return {"retrying": words(event.update)} if header["state"] != "idle" else {}
+    return {"retrying": ""} if header["retrying"] and kind in GOES_ON else {}
+
+
+def words(update: Json) -> str:
+    category, detail = loose.text(update, "category"), loose.text(update, "detail")
+    why = CATEGORIES.get(category, category.replace("_", " "))
+    said = [why, detail or loose.text(update, "message")]
+    attempt, most = loose.integer(update, "attempt"), loose.integer(update, "maxAttempts")
+    if attempt is not None:
+        said.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
+    return " · ".join(filter(None, said)) or "it did not say why"

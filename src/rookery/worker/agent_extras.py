@@ -1,0 +1,55 @@
+"""What one agent is started with beyond its session's environment: variables of `[agents.NAME]`, a
+place for its tmux server, and which MCP servers it gets."""
+
+import atexit
+import os
+
+from rookery.client import scratch
+from rookery.config import Config
+from rookery.core.agent_tables import Extras, McpChoice
+from rookery.core.environment import cleaned
+from rookery.core.profiles import Profile
+
+LONGEST = 60
+"""Bytes of a directory in which a tmux server can listen: the path of its socket is longer, and has
+a limit."""
+
+
+class AgentExtras:
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._tmux = ""
+
+    def environment(self, config: Config, agent: str, profile: Profile) -> dict[str, str]:
+        found = cleaned(_of(config, agent).env)
+        return {"TMUX_TMPDIR": self._tmux_place(), **found} if profile.own_tmux else found
+
+    def _tmux_place(self) -> str:
+        """The server of another session is another one: who ends this one ends no command there."""
+        if not os.path.isdir(self._tmux):
+            self._tmux = scratch.folder(self._home, "tmux-")
+            if len(os.fsencode(self._tmux)) > LONGEST:
+                self._tmux = _short()
+        return self._tmux
+
+
+def _short() -> str:
+    import shutil
+    import tempfile
+
+    place = tempfile.mkdtemp(prefix="rookery-tmux-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, str]:
+    """Which MCP servers it is given; and what to say where nobody chose that it gets none."""
+    chosen = _of(config, agent).mcp
+    if chosen is not None or profile.takes_servers:
+        return (True if chosen is None else chosen), ""
+    words = f"{agent} is not given your MCP servers, since it does not work with them; "
+    return False, f"{words}agents.{agent}.mcp = true in config.toml gives them all the same."
+
+
+def _of(config: Config, agent: str) -> Extras:
+    return config.extras.get(agent, Extras())
