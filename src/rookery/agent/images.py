@@ -6,15 +6,13 @@ Made for openhands-sdk's `_should_handle_non_multimodal_image_input`.
 """
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from openhands.sdk import LLM, Message
 from openhands.sdk.agent import agent
 
+from rookery.agent.steps import Conversation
 from rookery.wire.failures import RpcError
-
-if TYPE_CHECKING:
-    from rookery.agent.session import Session
 
 ABILITY = "supports_vision"
 LEFT_OUT = "{model} takes no images: yours is left out.\n"
@@ -29,6 +27,15 @@ _refuses_unseen = agent._should_handle_non_multimodal_image_input
 
 _blind: set[tuple[str, str | None]] = set()
 """Models that refused one, by their name and address."""
+
+
+class Session(Protocol):
+    """As far as its model is concerned."""
+
+    @property
+    def running(self) -> Conversation: ...
+
+    def renew_model(self) -> None: ...
 
 
 def trying(llm: LLM) -> LLM:
@@ -56,7 +63,7 @@ def _is_blind(llm: LLM) -> bool:
     return (llm.model, llm.base_url) in _blind
 
 
-def warning(session: "Session", parts: list[tuple[str, str]]) -> str:
+def warning(session: Session, parts: list[tuple[str, str]]) -> str:
     """What a person is to know of a prompt before it is sent; "": nothing."""
     llm = session.running.agent.llm
     if _is_blind(llm) and not llm.vision_is_active() and any(kind == "image" for kind, _ in parts):
@@ -64,7 +71,7 @@ def warning(session: "Session", parts: list[tuple[str, str]]) -> str:
     return ""
 
 
-def give_up(session: "Session", error: BaseException) -> str:
+def give_up(session: Session, error: BaseException) -> str:
     """Where this is a refusal of images that were only tried: none are sent any more. What to say
     about it; "": it is not. Blocks."""
     llm = session.running.agent.llm
