@@ -1,4 +1,4 @@
-"""Recorded traffic of four vendors' agents (fixtures/recordings), played as a worker would."""
+"""Recorded traffic of other vendors' agents (fixtures/recordings), played as a worker would."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from rookery.core import asks, ingest
 from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event
+from rookery.core.events import Draft, Event, kind_of
+from rookery.core.repeats import PastTurn, Repeats
 
 type Json = dict[str, Any]
 
@@ -24,6 +25,8 @@ class Played(NamedTuple):
 
     came: list[Json]
     """The updates in the notifications, as they came."""
+    again: list[Json]
+    """Those of them that the log had already."""
     updates: list[Json]
     """As they were logged."""
     events: list[Event]
@@ -52,7 +55,7 @@ def play(name: str, session: str) -> Played:
         Event(seq, seq, draft.cause, draft.by, draft.update)
         for seq, draft in enumerate(player.drafts, 1)
     ]
-    return Played(player.came, [draft.update for draft in player.drafts], events)
+    return Played(player.came, player.again, [draft.update for draft in player.drafts], events)
 
 
 def in_order(name: str) -> list[tuple[Line, str]]:
@@ -65,6 +68,9 @@ class _Player:
         self.session = session
         self.chunks = Chunks(WINDOW)
         self.came: list[Json] = []
+        self.again: list[Json] = []
+        self.restoring: Any = None
+        self.repeats = Repeats(self.past, self.page)
         self.drafts: list[Draft] = []
         self.prompts: set[Any] = set()
         self.open: dict[Any, Json] = {}
@@ -80,11 +86,43 @@ class _Player:
     def log(self, update: Json, now: float) -> None:
         self.add(self.chunks.push(update, now))
 
+    def past(self) -> list[PastTurn]:
+        turns = [draft.update for draft in self.drafts if kind_of(draft.update) == "_prompt"]
+        ended = len(turns) - bool(self.prompts)
+        return [PastTurn(n, turn["prompt"]) for n, turn in enumerate(turns[:ended], 1)]
+
+    def page(self, n: int) -> list[Json]:
+        seen, found = 0, []
+        for draft in self.drafts:
+            seen += kind_of(draft.update) == "_prompt"
+            found += [draft.update] if seen == n else []
+        return found
+
+    def killed(self, now: float) -> None:
+        """The process ended: a turn that ran has no other end."""
+        for _ in self.prompts:
+            idle = {"sessionUpdate": "_turn", "state": "idle", "reason": "agent_exited"}
+            self.log(idle, now)
+        self.prompts.clear()
+
+    def is_repeat(self, update: Json) -> bool:
+        """As worker/replays.py has it."""
+        if self.restoring is not None and ingest.is_replay(update):
+            return True
+        return self.repeats.is_repeat(update)
+
     def said(self, line: Line) -> None:
         """What the client of the recording sent: prompts, and answers to asks."""
         message = line.message
         params = message.get("params")
+        if message.get("method") == "initialize":
+            self.killed(line.at)
+        restores = message.get("method") in ("session/load", "session/resume")
+        if restores and params["sessionId"] == self.session:
+            self.restoring = message["id"]
+            self.repeats.opened(stored=True)
         if message.get("method") == "session/prompt" and params["sessionId"] == self.session:
+            self.repeats.sent(params["prompt"])
             self.prompts.add(message["id"])
             self.log({"sessionUpdate": "_prompt", "prompt": params["prompt"]}, line.at)
             self.log({"sessionUpdate": "_turn", "state": "running"}, line.at)
@@ -105,6 +143,8 @@ class _Player:
         message = line.message
         method, params = message.get("method"), message.get("params")
         if method is None:
+            if self.restoring is not None and message.get("id") == self.restoring:
+                self.restoring = None
             if message.get("id") in self.prompts:
                 self.prompts.remove(message["id"])
                 result = message.get("result") or {}
@@ -120,4 +160,7 @@ class _Player:
             if method == "session/update":
                 self.came.append(params["update"])
             for update in ingest.from_notification(method, params, self.session):
-                self.log(update, line.at)
+                if self.is_repeat(update):
+                    self.again.append(update)
+                else:
+                    self.log(update, line.at)

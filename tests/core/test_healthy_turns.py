@@ -23,7 +23,7 @@ VENDORS = ("claude", "codex", "gemini", "opencode")
 EVERY = [
     (path.name, session)
     for path in sorted(FOLDER.glob("*.jsonl"))
-    if "-v2" not in path.name
+    if path.name.startswith(VENDORS) and "-v2" not in path.name
     for session in sessions(path.name)
 ]
 every_session = pytest.mark.parametrize(("name", "session"), EVERY)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.events import OUR_KINDS, kind_of
-from rookery.core.ingest import HISTORY, from_notification, is_replay
+from rookery.core.ingest import HISTORY, from_notification, is_replay, raw
 from tests.core.hostile import foreign_json, junk
 from tests.core.making import ACP_KINDS, Json, blocks, message, play, update
 
@@ -82,11 +82,50 @@ def test_another_notification_is_raw_with_its_method() -> None:
     assert kept["why"] == "_auth/status_update"
 
 
-def test_what_stands_beside_an_update_is_kept_too() -> None:
+def test_I11_1_meta_beside_an_update_is_no_news() -> None:
+    """acp-T16: `_meta` belongs to every object of the protocol."""
     params = {"sessionId": "s", "update": UPDATE, "_meta": {"x": 1}}
+    assert from_notification("session/update", params, "s") == [UPDATE]
+
+
+def test_I11_1_what_else_stands_beside_an_update_is_kept_and_not_shown() -> None:
+    params = {"sessionId": "s", "update": UPDATE, "_meta": {}, "timestamp": 1}
     kept = from_notification("session/update", params, "s")
     assert kept[0] is UPDATE
-    assert kept[1]["value"] == {"_meta": {"x": 1}}
+    assert kept[1]["value"] == {"timestamp": 1}
+    document = play(*kept, *kept)
+    assert [block["text"] for block in blocks(document)] == ["xx"], "nor does it part a message"
+
+
+def test_I11_1_a_log_of_before_reads_right_too() -> None:
+    beside = raw("notification", {"_meta": {"x": 1}}, "beside an update")
+    assert [block["text"] for block in blocks(play(UPDATE, beside, UPDATE))] == ["xx"]
+
+
+@pytest.mark.parametrize(
+    ("method", "shown"),
+    [
+        ("qwen/notify/session/model-update", False),
+        ("_auth/status_update", False),
+        ("vendor", False),
+        ("session/later", True),
+        ("elicitation/complete", True),
+        ("$/progress", True),
+        ("", True),
+    ],
+)
+def test_I11_5_a_vendors_own_notification_is_an_aside(method: str, shown: bool) -> None:
+    kept = from_notification(method, {"x": 1}, "s")
+    document = play(UPDATE, *kept, UPDATE)
+    assert [block["role"] for block in blocks(document)] == (
+        ["answer", "raw", "answer"] if shown else ["answer"]
+    )
+
+
+def test_I11_5_an_update_cannot_call_itself_an_aside() -> None:
+    forged = update("odd", source="notification", why="_x", value={"method": "_x"})
+    [kept] = from_notification("session/update", {"update": forged}, "s")
+    assert [block["role"] for block in blocks(play(UPDATE, kept))] == ["answer", "raw"]
 
 
 def test_a_kind_that_nobody_knows_is_kept_as_it_came() -> None:

@@ -55,6 +55,52 @@ def test_S2_a_turn_in_words() -> None:
     )
 
 
+BASH = {"rawInput": {"cmd": "npm test"}, "status": "completed"}
+DIFF = {"type": "diff", "path": "/w/src/a.py", "oldText": "a\nb\n", "newText": "a\nc\nd\n"}
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (call("t", title="exec_command", kind="execute", **BASH), "Ran npm test (done)"),
+        (call("t", title="exec_command", **BASH), "Ran npm test (done)"),
+        (
+            call("t", title="bash", kind="execute", rawOutput={"exit_code": 1}, **BASH),
+            "Ran npm test (exit code 1)",
+        ),
+        (
+            call("t", title="npm test", kind="execute", status="failed"),
+            "Tried to run npm test (failed)",
+        ),
+        (
+            call("t", title="Write a.py", kind="edit", status="completed", content=[DIFF]),
+            "Edited src/a.py (+2 −1 lines)",
+        ),
+        (
+            call("t", title="write", kind="edit", status="failed", rawInput={"filePath": "/w/b"}),
+            "Tried to edit b (failed)",
+        ),
+        (
+            call("t", title="read_file", kind="read", status="completed", rawInput={"path": "b"}),
+            "Read b (done)",
+        ),
+        (
+            call("t", title="web_fetch", status="completed", rawInput={"url": "http://x"}),
+            "web_fetch http://x (done)",
+        ),
+        (call("t", title="Look around", status="completed"), "Look around (done)"),
+        (call("t"), "a tool (unfinished)"),
+    ],
+)
+def test_I11_5_a_recap_says_what_was_done_to_what_and_what_came_of_it(
+    made: Json, line: str
+) -> None:
+    """S2: verb, object, result; never `exec_command (done)`."""
+    before = fold(None, []).header | {"cwd": "/w"}
+    page = fold(before, log(prompt("go"), running(), made, idle()))
+    assert f"- {line}" in turn_words(page).split("\n\n")
+
+
 def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
     recap = primer(page(n, message(f"answer {n}")) for n in (3, 2, 1)).recap
     assert turns_of(recap) == [1, 2, 3]

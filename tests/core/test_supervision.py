@@ -15,6 +15,7 @@ from rookery.core.supervision import (
     Exited,
     Initialized,
     Opened,
+    Replayed,
     Spawn,
     Spawned,
     SpawnFailed,
@@ -304,3 +305,54 @@ def test_an_end_takes_back_what_was_wanted_while_ending() -> None:
 def test_an_answer_to_something_else_changes_nothing(agent: Agent, given: Any, phase: str) -> None:
     if agent.phase != phase:
         assert go(agent, given) == (agent, [])
+
+
+TOLD = STORED._replace(told=True)
+
+
+def test_I11_2_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -> None:
+    """A4: no prompt goes out before it is over."""
+    loading = OPENING._replace(method="session/load")
+    settling, effects = go(loading, Opened({}, None, 0), wish=TOLD)
+    assert said(effects) == [("_agent", "ready")]
+    assert not [effect for effect in effects if isinstance(effect, Tell)]
+    due = deadline(settling)
+    assert due is not None
+    assert go(settling, Tick(), due - 0.01, TOLD) == (settling, [])
+    more, _ = go(settling, Replayed(), due - 0.01, TOLD)
+    assert go(more, Tick(), due, TOLD) == (more, [])
+    ready, effects = go(more, Tick(), deadline(more) or 0.0, TOLD)
+    assert (ready.phase, effects) == ("ready", [Tell(AgentReady())])
+    assert go(ready, Replayed(), 200.0, TOLD) == (ready, [])
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_I11_2_a_replay_that_goes_on_after_the_answer_is_waited_for(method: str) -> None:
+    opened = Opened({}, None, 3, cut=True)
+    assert go(OPENING._replace(method=method), opened, wish=TOLD)[0].phase == "settling"
+
+
+def test_I11_2_a_replay_without_an_end_does_not_hold_a_prompt_for_ever() -> None:
+    loading = OPENING._replace(method="session/load")
+    agent, _ = go(loading, Opened({}, None, 0), wish=TOLD)
+    now = 100.0
+    while agent.phase == "settling":
+        agent, _ = go(agent, Replayed(), now, TOLD)
+        now += 0.05
+        agent, _ = go(agent, Tick(), now, TOLD)
+    assert now <= 100.1 + POLICY.start_timeout
+
+
+@pytest.mark.parametrize(
+    ("method", "replayed", "wish"),
+    [
+        ("session/load", 1, TOLD),
+        ("session/load", 0, STORED),
+        ("session/resume", 0, TOLD),
+        ("session/new", 0, TOLD),
+    ],
+)
+def test_I11_2_nobody_else_waits(method: str, replayed: int, wish: Wish) -> None:
+    opened = Opened({"sessionId": "s1"}, None, replayed)
+    agent, _ = go(OPENING._replace(method=method), opened, wish=wish)
+    assert agent.phase == "ready"

@@ -30,7 +30,7 @@ class Agent(NamedTuple):
     until: float | None = None
     """When the step under way is given up."""
     method: str = ""
-    """Of the opening that is under way."""
+    """Of the opening that is under way, or of the last one."""
     capabilities: Json | None = None
     info: Json | None = None
     session: str = ""
@@ -55,6 +55,8 @@ class Agent(NamedTuple):
     """What the log says once this one is gone and another takes over (row S1)."""
     clearing: Clearing | None = None
     """A new session is opened on the process that runs (row S4)."""
+    settled_by: float = 0.0
+    """When a replay that still comes is waited for no longer."""
 
 
 class Setting(NamedTuple):
@@ -86,6 +88,8 @@ class Wish(NamedTuple):
     """Modes of the agent's that it does not report itself."""
     install: str = ""
     """The command that installs it, or where to read about that."""
+    told: bool = False
+    """The log has earlier turns: a load has something to replay."""
     guard: str = ""
     """How its processes are kept from answering for a person: `landlock` or `lineage`."""
 
@@ -115,6 +119,12 @@ class Opened(NamedTuple):
     error: Json | None
     replayed: int
     """How many updates a load replayed: whether context came back."""
+    cut: bool = False
+    """The replay had not come to the last turn yet."""
+
+
+class Replayed(NamedTuple):
+    """Some of its history came after the answer to the load."""
 
 
 class Applied(NamedTuple):
@@ -155,6 +165,7 @@ type Input = (
     | SpawnFailed
     | Initialized
     | Opened
+    | Replayed
     | Applied
     | Exited
     | EndWanted

@@ -17,7 +17,13 @@ HISTORY = frozenset(
         "plan",
     ]
 )
-"""Kinds that a `session/load` replays: the log has them already (row A4)."""
+"""Kinds of which a replay consists: the log has them already (row A4)."""
+
+
+BESIDE = "beside an update"
+
+OF_ACP = ("session/", "elicitation/", "mcp/", "$/")
+"""What the names of the protocol's own methods begin with: one that is not known yet is shown."""
 
 
 def from_notification(method: str, params: object, session: str | None) -> list[Json]:
@@ -33,8 +39,10 @@ def from_notification(method: str, params: object, session: str | None) -> list[
     kind = kind_of(update)
     if not kind or kind.startswith("_"):
         return [raw("update", update, f"an update that calls itself {kind!r}"[:200])]
-    extra = {key: value for key, value in params.items() if key not in ("sessionId", "update")}
-    return [update, raw("notification", extra, "beside an update")] if extra else [update]
+    # `_meta` belongs to the notification in ACP, and says nothing that is news by itself.
+    known = ("sessionId", "update", "_meta")
+    extra = {key: value for key, value in params.items() if key not in known}
+    return [update, raw("notification", extra, BESIDE)] if extra else [update]
 
 
 def raw(source: str, value: object, why: str) -> Json:
@@ -42,8 +50,15 @@ def raw(source: str, value: object, why: str) -> Json:
 
 
 def is_aside(update: Json) -> bool:
-    """A notification of a vendor's own: kept, but nothing that a person reads."""
-    return update.get("source") == "notification" and loose.text(update, "why").startswith("_")
+    """Kept, but nothing that a person reads: a vendor's own notification, or what stood beside an
+    update."""
+    if kind_of(update) != "_raw" or update.get("source") != "notification":
+        return False
+    why = loose.text(update, "why")
+    if why == BESIDE or why.startswith("_"):
+        return True
+    method = loose.text(update.get("value"), "method")
+    return bool(why) and why == method and not why.startswith(OF_ACP)
 
 
 def is_replay(update: Json) -> bool:

@@ -1,13 +1,14 @@
 """The recap: what an agent that knows nothing of a conversation is told of it (row S2).
 
-Newest turns first, whole, as many as there is room for; one line for each tool, nothing of what
-went in or came out of it. It is put into a composer, never sent by itself: a person decides.
+Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
+what, and what came of it), nothing of what it put out. It is put into a composer, never sent by
+itself: a person decides.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rookery.core import loose
+from rookery.core import call_summary, loose
 from rookery.core.document import Block, Document
 from rookery.core.endings import ENDS
 
@@ -118,8 +119,12 @@ def _worked(page: Document) -> bool:
 def turn_words(page: Document) -> str:
     """A turn as text: who said what, and a line for each tool."""
     found = [f"## Turn {page.header['turn']}"]
+    terminals: dict[str, list[Block]] = {}
     for block in page.blocks.values():
-        words = _block(block)
+        if block["role"] == "terminal" and block["parent"]:
+            terminals.setdefault(block["parent"], []).append(block)
+    for block in page.blocks.values():
+        words = _block(block, terminals.get(block["id"], []), page.header["cwd"])
         if words and words.startswith("- ") and found[-1].startswith("- "):
             found[-1] += "\n" + words
         elif words:
@@ -130,7 +135,7 @@ def turn_words(page: Document) -> str:
     return "\n\n".join(found)
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, terminals: list[Block], cwd: str) -> str:
     match block["role"]:
         case "prompt":
             words = _prompt(block)
@@ -139,9 +144,9 @@ def _block(block: Block) -> str:
             words = block["text"].strip()
             return f"**Agent:** {words}" if words else ""
         case "tool":
-            return _tool(block)
+            return _tool(block, terminals, cwd)
         case "terminal" if block["parent"] is None:
-            return _tool(block)
+            return _tool(block, terminals, cwd)
         case "plan":
             return f"- {_line(block['title'])}"
     return ""
@@ -159,10 +164,9 @@ def _prompt(block: Block) -> str:
     return "\n".join(lines)
 
 
-def _tool(block: Block) -> str:
-    status = loose.text(block, "status")
-    said = f" ({_line(status)})" if status else ""
-    return f"- {_line(block['title']) or 'a tool'}{said}"
+def _tool(block: Block, terminals: list[Block], cwd: str) -> str:
+    done, result = call_summary.words(block, terminals, cwd)
+    return f"- {_line(done)}" + (f" ({_line(result)})" if result else "")
 
 
 def _line(text: str) -> str:

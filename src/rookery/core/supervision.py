@@ -2,7 +2,7 @@
 A2, A4, A5).
 
     absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
-                                                              (applying: mode, model, effort) ┘
+                           (settling: a replay that is late; applying: mode, model, effort) ┘
        ▲                                                       (resume, else load, else new)     │
        └───────────────────────────────────── Exited ◄─────────────────────────── ending
        ◄──EndWanted
@@ -27,6 +27,7 @@ from rookery.core.agent_signals import (
     Opened,
     Past,
     Replaced,
+    Replayed,
     Setting,
     Spawn,
     Spawned,
@@ -55,6 +56,7 @@ __all__ = [
     "Opened",
     "Past",
     "Replaced",
+    "Replayed",
     "Setting",
     "Spawn",
     "SpawnFailed",
@@ -69,6 +71,11 @@ __all__ = [
 
 PROTOCOL = 1
 
+LATE_REPLAY = 0.25
+"""Seconds until a load that replayed nothing is taken for one without a replay (row A4)."""
+REPLAY_GAP = 0.1
+"""Seconds without a part of a late replay, after which it is over."""
+
 
 def deadline(agent: Agent) -> float | None:
     return agent.until
@@ -82,6 +89,8 @@ def step(
             after, effects = _replaced(agent, given, policy)
         case ClearWanted():
             after, effects = _clear(agent, given.clearing, now, wish, policy)
+        case Replayed() | Tick() if agent.phase == "settling":
+            after, effects = _settle(agent, given, now, policy)
         case _:
             after, effects = _step(agent, given, now, wish, policy)
     if agent.clearing is not None and after.clearing is None and not _tells(effects, agent):
@@ -266,11 +275,26 @@ def _opened(
     past = restoring.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     opened = opened._replace(forgot=bool(agent.reset))
-    applying, effects = _apply(opened, now, policy)
+    late = given.cut or (agent.method == "session/load" and not given.replayed)
+    if late and wish.told and not fresh:
+        # Some replay a moment after the answer. No prompt is sent before that is over: until then
+        # nothing that comes can be about a turn.
+        by = now + policy.start_timeout
+        opened = opened._replace(phase="settling", until=now + LATE_REPLAY, settled_by=by)
+    applying, effects = (opened, []) if opened.phase == "settling" else _apply(opened, now, policy)
     texts = [opening.unoffered(offers, wish)]
     texts += opening.unavailable(offers, wish, fresh=fresh and clearing is None)
     amber = [Append(Draft(opening.warning(text))) for text in texts if text]
     return applying, [*before, Append(Draft(update)), *amber, *effects]
+
+
+def _settle(
+    agent: Agent, given: Replayed | Tick, now: float, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if isinstance(given, Replayed):
+        return agent._replace(until=min(now + REPLAY_GAP, agent.settled_by)), []
+    over = agent.until is not None and now >= agent.until
+    return _apply(agent, now, policy) if over else (agent, [])
 
 
 def _leave(agent: Agent, session: str) -> list[Effect]:

@@ -35,6 +35,7 @@ from rookery.worker.kept_asks import KeptAsks
 from rookery.worker.privileges import Privileges
 from rookery.worker.prompt_meta import prompt_meta
 from rookery.worker.records import Records
+from rookery.worker.replays import Replays
 from rookery.worker.servers import Servers
 from rookery.worker.surroundings import Surroundings
 from rookery.worker.terminals import Terminals
@@ -67,7 +68,7 @@ class AgentSide:
         self._asks = asks.Asks()
         self.kept = KeptAsks(engine, self._asks, self.profile)
         self._calls = TurnCalls()
-        self._replayed = 0
+        self._repeats = Replays(engine, directory)
         self._profile: tuple[tuple[str, list[str]], profiles.Profile] | None = None
         self._environment = surroundings.environment
         assert surroundings.fence is not None
@@ -122,6 +123,7 @@ class AgentSide:
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
             guard=self._guard(),
+            told=header["turn"] > (header["state"] != "idle"),
         )
 
     @property
@@ -188,7 +190,7 @@ class AgentSide:
             case supervision.Spawn():
                 self._spawn()
             case supervision.Call(method, params):
-                self._replayed = 0
+                self._repeats.called(method)
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
             case supervision.End(grace):
@@ -206,6 +208,7 @@ class AgentSide:
             error = {"code": INVALID_PARAMS, "message": str(untaken)}
             self._engine.feed_turn(turns.Answered(None, error))
             return
+        self._repeats.sent(prompt)
         agent, n = self._engine.agent, self._engine.turn.n
         can, policy = agent.continues, self._config.critic
         meta = prompt_meta(self._engine.header, policy, continues=continues, can_continue=can)
@@ -235,6 +238,7 @@ class AgentSide:
         except content.Untaken:
             self._engine.feed_turn(turns.SteerAnswered(name, taken=False))
             return
+        self._repeats.steered(prompt)
         params = {
             "sessionId": self._engine.agent.session,
             "prompt": blocks,
@@ -287,21 +291,21 @@ class AgentSide:
             case "applying":
                 self._engine.feed_agent(supervision.Applied(result, error))
             case _:
-                self._engine.feed_agent(supervision.Opened(result, error, self._replayed))
+                known = self._repeats.replayed, self._repeats.is_cut()
+                self._engine.feed_agent(supervision.Opened(result, error, *known))
                 self._records.note(agentSession=self._engine.agent.session)
         self._settle()
 
     # --- from the agent --------------------------------------------------------------------------
 
     def _notified(self, method: str, params: object) -> None:
-        agent = self._engine.agent
-        loading = agent.phase == "opening" and agent.method == "session/load"
-        for update in ingest.from_notification(method, params, agent.session or None):
-            if loading and ingest.is_replay(update):
-                self._replayed += 1
+        session = self._engine.agent.session or None
+        for update in ingest.from_notification(method, params, session):
+            if self._repeats.is_repeat(update):
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._privileges.hear(update.get("content"), update.get("rawOutput"))
+                said = (update.get(key) for key in ("content", "rawOutput", "_meta"))
+                self._privileges.hear(*said)
                 known = self._calls.remember(update)
                 self._terminals.background.hear(update)
                 self.kept.announced(update)

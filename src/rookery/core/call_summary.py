@@ -1,0 +1,82 @@
+"""A tool call in a line: what was done, to what, and what came of it."""
+
+from rookery.core import call_input, captions, loose, plain
+from rookery.core.danger import PATH_KEYS
+from rookery.core.document import Block
+from rookery.core.parts import Part
+
+DONE = {
+    "read": "Read",
+    "edit": "Edited",
+    "delete": "Deleted",
+    "move": "Moved",
+    "search": "Searched",
+    "run": "Ran",
+    "fetch": "Fetched",
+    "think": "Thought about",
+}
+
+_OF_A_FILE = ("read", "edit", "delete")
+_ABOUT = (*PATH_KEYS, "url", "uri", "pattern", "query", "name", "description")
+"""What names the object of a call whose title is no more than a tool's name, best first."""
+
+
+def words(block: Block, terminals: list[Block], cwd: str) -> tuple[str, str]:
+    """What was done, and the result. `terminals`: those that belong to the call."""
+    verb, about = _done_to(block, cwd)
+    if verb in DONE and about:
+        told = f"{DONE[verb]} {about}" if block["status"] == "done" else f"Tried to {verb} {about}"
+    else:
+        told = about or verb or "Used a tool"
+    return told, _result(block, terminals)
+
+
+def _done_to(block: Block, cwd: str) -> tuple[str, str]:
+    verb, about = captions.call_words(block, cwd, plain.clean)
+    if verb and about:
+        return verb, about
+    given = loose.mapping(block, "input").get("value")
+    places = [loose.text(given, key) for key in PATH_KEYS] + loose.texts(block, "locations")
+    place = next((path for path in places if path), "")
+    if place and block.get("kind") in _OF_A_FILE:
+        return block["kind"], captions.short_path(place, cwd, plain.clean)
+    if not about or not given or len(about.split()) > 1:
+        return verb, about
+    # `exec_command` alone says nothing: what it was given does.
+    call = {"title": about, "kind": block.get("kind"), "rawInput": given}
+    if lines := call_input.lines(call):
+        return "run", lines[0]
+    object_ = next((said for key in _ABOUT if (said := loose.text(given, key))), "")
+    return "", f"{about} {captions.short_path(object_, cwd, plain.clean)}".strip()
+
+
+def _result(block: Block, terminals: list[Block]) -> str:
+    status = loose.text(block, "status")
+    code = captions.exit_code(block, terminals)
+    if code:
+        return f"failed, exit code {code}" if status == "failed" else f"exit code {code}"
+    if status == "done" and (diffs := captions.diffs(block)):
+        return _changes(diffs)
+    if captions.is_quiet(block) and (lines := captions.length_of(block)):
+        return plain.count(lines, "line")
+    return status
+
+
+def _changes(diffs: list[Part]) -> str:
+    added = removed = 0
+    for part in diffs:
+        old = loose.text(part, "old").splitlines()
+        new = loose.text(part, "new").splitlines()
+        same = _common(old, new)
+        added, removed = added + len(new) - same, removed + len(old) - same
+    return f"+{added} −{removed} lines"
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """Equal lines at both ends: what is left between them is about what changed."""
+    shortest, head, tail = min(len(old), len(new)), 0, 0
+    while head < shortest and old[head] == new[head]:
+        head += 1
+    while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return head + tail

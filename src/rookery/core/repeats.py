@@ -1,0 +1,236 @@
+"""What an agent says again: the prompt that it was just sent, and a history that the log has.
+
+A history belongs before the answer to `session/load`; some agents send it later, when a turn may
+already run. Then only what the log has is taken for history, and only in the log's order, from a
+prompt of an earlier turn on: a new answer may well have the words of an old one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from rookery.core import loose
+from rookery.core.calls import ENDED, key_of
+from rookery.core.content import words_of
+from rookery.core.events import Json, kind_of
+from rookery.core.ingest import is_replay
+
+SURE = 16
+"""Characters that are taken for a later part of what was said; fewer must be the very next."""
+
+
+class PastTurn(NamedTuple):
+    n: int
+    prompt: list[Json]
+
+
+type Past = Callable[[], list[PastTurn]]
+"""The earlier turns of the conversation, oldest first."""
+type Page = Callable[[int], Iterable[Json]]
+"""The updates of a turn."""
+
+
+class Repeats:
+    def __init__(self, past: Past, page: Page) -> None:
+        self._past = past
+        self._page = page
+        self._own: list[list[Json]] = []
+        """The prompts of the turn that runs: the one that began it, and those steered into it."""
+        self._late = self._fresh = False
+        """A stored conversation was opened, and no turn has ended since; nor begun."""
+        self._turns: list[PastTurn] | None = None
+        self._at = -1
+        self._told: Told | None = None
+        """What is left of the earlier turn that is being replayed."""
+
+    def opened(self, *, stored: bool) -> None:
+        """A session of the agent's: `stored`, so that its history may be sent."""
+        self._own, self._turns, self._at, self._told = [], None, -1, None
+        self._late = self._fresh = stored
+
+    def sent(self, prompt: list[Json]) -> None:
+        """It begins a turn."""
+        self._own = [prompt]
+        self._late, self._fresh = self._fresh, False
+        self._turns = None
+
+    def steered(self, prompt: list[Json]) -> None:
+        self._own.append(prompt)
+
+    def is_repeat(self, update: Json) -> bool:
+        """Whether the log has it already."""
+        if kind_of(update) == "user_message_chunk":
+            return self._is_prompt(update.get("content"))
+        if self._told is None or not is_replay(update):
+            return False
+        if self._is_told(update):
+            return True
+        self._told = None
+        return False
+
+    def _is_prompt(self, content: object) -> bool:
+        echo = any(is_prompt(content, prompt) for prompt in self._own)
+        if not self._late or (echo and self._told is None):
+            return echo
+        found = self._find(content)
+        self._told = None if found is None else self._told
+        return found is not None or echo
+
+    def _find(self, content: object) -> int | None:
+        """The earlier turn that this is the prompt of, where it is not behind the replay."""
+        if self._turns is None:
+            self._turns = self._past()
+        if self._told is not None:
+            prompt = self._turns[self._at].prompt
+            if len(prompt) > 1 and _is_part(content, prompt):
+                return self._at
+        for at in range(self._at + 1, len(self._turns)):
+            if is_prompt(content, self._turns[at].prompt):
+                steered = self._told is not None and self._turns[at].n == self._turns[self._at].n
+                self._told = self._told if steered else self._told_in(at)
+                self._at = at
+                return at
+        return None
+
+    def _told_in(self, at: int) -> "Told":
+        assert self._turns is not None
+        n = self._turns[at].n
+        return Told(self._page(n), last=n == self._turns[-1].n)
+
+    def _is_told(self, update: Json) -> bool:
+        assert self._told is not None
+        assert self._turns is not None
+        if self._at == len(self._turns) - 1 and self._told.is_over():
+            return False
+        if self._told.take(update):
+            return True
+        # The same prompt may have been sent more than once: the replay may be of a later turn.
+        prompt = self._turns[self._at].prompt
+        for at in range(self._at + 1, len(self._turns)):
+            if words_of(self._turns[at].prompt) == words_of(prompt):
+                told = self._told_in(at)
+                if told.take(update):
+                    self._at, self._told = at, told
+                    return True
+        return False
+
+
+class Told:
+    """What an agent said and did in a turn, to be taken away in its order.
+
+    `last`: of the turn before the one that runs. An agent that was killed in it may do the same
+    once more, from the beginning: there only what has the id of a message, whole messages, and
+    calls that have ended are old.
+    """
+
+    def __init__(self, updates: Iterable[Json], *, last: bool) -> None:
+        self._last = last
+        self._messages: dict[str, list[str]] = {}
+        self._calls: Counter[str] = Counter()
+        self._begun: set[str] = set()
+        self._ids: set[str] = set()
+        self._others: list[object] = []
+        before = ""
+        for update in updates:
+            kind = kind_of(update)
+            if is_replay(update) or kind == "_ask":
+                self._note(update, goes_on=kind == before)
+                before = kind
+        for kind, said in self._messages.items():
+            self._messages[kind] = [words for each in said if (words := _squeezed(each))]
+
+    def _note(self, update: Json, *, goes_on: bool) -> None:
+        kind, content = kind_of(update), update.get("content")
+        if name := loose.text(update, "messageId"):
+            self._ids.add(name)
+        if kind == "plan":
+            self._others.append(update.get("entries"))
+        elif not kind.endswith("_chunk"):
+            self._note_call(update)
+        elif loose.text(content, "type") != "text":
+            self._others.append(content)
+        else:
+            said = self._messages.setdefault(kind, [])
+            before = said.pop() if said and goes_on else ""
+            said.append(before + loose.text(content, "text"))
+
+    def _note_call(self, update: Json) -> None:
+        call = loose.mapping(update, "toolCall") if kind_of(update) == "_ask" else update
+        key = key_of(call)
+        if kind_of(update) == "tool_call":
+            self._calls[key] += 1
+        elif call:  # one that was never announced may be announced in a replay
+            self._calls[key] = max(1, self._calls[key])
+
+    def is_over(self) -> bool:
+        """Whether nothing is left that a replay would have to say."""
+        return not self._messages.get("agent_message_chunk") and not +self._calls
+
+    def take(self, update: Json) -> bool:
+        """Whether it is the next of what was said."""
+        content = update.get("content")
+        match kind_of(update):
+            case "tool_call":
+                return self._take_call(update)
+            case "tool_call_update":
+                known = self._calls[key_of(update)] > 0 and self._is_old(update)
+                return known or key_of(update) in self._begun
+            case "plan":
+                return update.get("entries") in self._others
+            case kind if loose.text(content, "type") == "text":
+                said = _squeezed(loose.text(content, "text"))
+                known = loose.text(update, "messageId") in self._ids
+                if self._last and not known:
+                    return self._take_message(kind, said)
+                return self._take(kind, said) or known
+        return content in self._others
+
+    def _is_old(self, call: Json) -> bool:
+        return not self._last or loose.text(call, "status") in ENDED
+
+    def _take_call(self, call: Json) -> bool:
+        key = key_of(call)
+        if self._calls[key] <= 0 or not self._is_old(call):
+            return False
+        self._calls[key] -= 1
+        self._begun.add(key)
+        return True
+
+    def _take_message(self, kind: str, said: str) -> bool:
+        left = self._messages.get(kind, [])
+        whole = len(left) if "".join(left) == said else 0
+        taken = left.index(said) + 1 if said in left else whole
+        self._messages[kind] = left[taken:]
+        return taken > 0 or not said
+
+    def _take(self, kind: str, said: str) -> bool:
+        left = "".join(self._messages.get(kind, []))
+        place = 0 if left.startswith(said) else left.find(said) if len(said) >= SURE else -1
+        if place >= 0:
+            self._messages[kind] = [left[place + len(said) :]]
+        return place >= 0
+
+
+def is_prompt(content: object, prompt: list[Json]) -> bool:
+    """Whether a message of the person's is this prompt, or a block of it."""
+    words, said = _squeezed(words_of(prompt)), _squeezed(loose.text(content, "text"))
+    if said and words:
+        whole = said == words
+        # Attachments are told as text by some, behind the words.
+        attached = any(loose.text(block, "type") != "text" for block in prompt)
+        if whole or (attached and said.startswith(words)):
+            return True
+    return _is_part(content, prompt)
+
+
+def _is_part(content: object, prompt: list[Json]) -> bool:
+    kind = loose.text(content, "type")
+    if kind == "text":
+        said = _squeezed(loose.text(content, "text"))
+        return any(said == _squeezed(loose.text(block, "text")) for block in prompt if said)
+    return any(loose.text(block, "type") == kind for block in prompt if kind)
+
+
+def _squeezed(text: str) -> str:
+    """Without spaces: what is told again is often trimmed, or cut elsewhere."""
+    return "".join(text.split())

@@ -1,0 +1,98 @@
+"""What the agent tells again is not logged again (row A4): its history when a stored session is
+opened, and the prompt that it was just sent."""
+
+from contextlib import suppress
+
+from rookery.core import ingest, loose, supervision
+from rookery.core.events import Json, kind_of
+from rookery.core.repeats import PastTurn, Repeats, Told, is_prompt
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+from rookery.worker.engine import Engine, now
+
+RESTORES = ("session/load", "session/resume")
+BEFORE_PROMPTS = ("opening", "settling", "applying")
+"""Phases of an agent in which no turn can run: what is said of one is history."""
+
+PAUSE = 0.02
+"""Seconds for which the supervision need not hear again that a replay goes on."""
+
+MOST_LOOKED_AT = 2000
+"""Updates of a turn by which its replay is known to be whole."""
+
+
+class Replays:
+    def __init__(self, engine: Engine, directory: str) -> None:
+        self.replayed = 0
+        """Updates since the last request of the start."""
+        self._engine = engine
+        self._directory = directory
+        self._repeats = Repeats(self._past, self._page)
+        self._told = float("-inf")
+        self._last: list[Json] = []
+        """What was replayed of the last turn so far, from its prompt on."""
+
+    def called(self, method: str) -> None:
+        """A request of the agent's start was sent."""
+        self.replayed, self._last = 0, []
+        if method in (*RESTORES, "session/new"):
+            self._repeats.opened(stored=method in RESTORES)
+
+    def sent(self, prompt: list[Json]) -> None:
+        self._repeats.sent(prompt)
+
+    def steered(self, prompt: list[Json]) -> None:
+        self._repeats.steered(prompt)
+
+    def is_cut(self) -> bool:
+        """Whether a replay has not told the last turn whole: its rest may follow the answer."""
+        turn = self._engine.turn
+        n = turn.n - (turn.phase != "idle")
+        if not self._last or n <= 0:
+            return False
+        with suppress(LogError):
+            begun = self._engine.journal.writer.prompt_of(n)
+            prompt, *rest = self._last
+            if is_prompt(prompt.get("content"), list(loose.mappings(begun, "prompt"))):
+                told = Told(self._page(n), last=False)
+                return not (all(told.take(each) for each in rest) and told.is_over())
+            return True
+        return False
+
+    def is_repeat(self, update: Json) -> bool:
+        if not ingest.is_replay(update):
+            return False
+        agent = self._engine.agent
+        if agent.method not in RESTORES or agent.phase not in BEFORE_PROMPTS:
+            return self._repeats.is_repeat(update)
+        self.replayed += 1
+        if kind_of(update) == "user_message_chunk":
+            self._last = [update]
+        elif 0 < len(self._last) < MOST_LOOKED_AT:
+            self._last.append(update)
+        if agent.phase == "settling" and now() - self._told > PAUSE:
+            self._told = now()
+            self._engine.feed_agent(supervision.Replayed())
+        return True
+
+    def _past(self) -> list[PastTurn]:
+        """Of the conversation that the agent has: it may have begun in a turn, with a reset."""
+        running, begun = self._engine.turn, self._engine.header["recap"]
+        found = list[PastTurn]()
+        with suppress(LogError), Reader.open(self._directory) as log:
+            for event in log.of_kinds("_prompt"):
+                n, prompt = event.update.get("turn"), event.update.get("prompt")
+                own = running.phase != "idle" and n == running.n
+                if own or not isinstance(n, int) or not isinstance(prompt, list):
+                    continue
+                if event.seq < begun:
+                    found.clear()
+                found.append(PastTurn(n, prompt))
+        return found
+
+    def _page(self, n: int) -> list[Json]:
+        with suppress(LogError), Reader.open(self._directory) as log:
+            wanted = (*ingest.HISTORY, "_ask")
+            updates = [event.update for event in log.page(n)]
+            return [update for update in updates if kind_of(update) in wanted]
+        return []
