@@ -290,3 +290,16 @@ async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nes
     assert (last.what, last.said, last.by) == ("touch after", "deny", "rule:no-touch")
     assert last.verdict.do == "deny"
     assert not last.by_person
+
+
+async def test_I11_18_reads_and_plans_are_not_asked_but_ruled(nest: Nest) -> None:
+    """In the mode that asks about everything; a rule that wants to be asked, or denies, holds."""
+    await nest.mode("every")
+    (nest.work / "inside").write_text("x")
+    plan = {"command": "plan", "task_list": [{"title": "look", "notes": "", "status": "todo"}]}
+    planned = {"call": {"name": "task_tracker", "arguments": plan}}
+    told = await nest.told(view(nest.work / "inside"), planned)
+    assert (told.asks, told.judged, told.statuses) == (0, [], ["completed"] * 2)
+    nest.rules('name = "look"\ndo = "ask"\nkind = "read"')
+    _, told = await nest.asked("reject", view(nest.work / "inside"))
+    assert told.statuses == ["failed"]

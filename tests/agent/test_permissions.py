@@ -1,6 +1,7 @@
 """Row G9: what a person is asked, before anything runs, and what each answer does."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.agent.driving import (
     edit,
     permission,
     run,
+    shown,
     stop_reason,
     words,
 )
@@ -203,3 +205,72 @@ async def test_G9_a_sub_agent_asks_too(agent: Agent, tmp_path: Path) -> None:
     ended = {each["toolCallId"]: each["status"] for each in calls(agent.news(session))}
     assert ended[call["toolCallId"]] == "completed"
     assert set(ended.values()) == {"completed"}
+
+
+PLAN = {"command": "plan", "task_list": [{"title": "look", "notes": "", "status": "todo"}]}
+
+
+async def test_I11_18_reads_and_plan_updates_are_never_asked(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
+    """Of the session's own directory, in the mode that asks about everything, whatever the model
+    says of the risk; a read elsewhere, of Rookery's own files and a write still are."""
+    asked = answer_all(agent, REJECT)
+    (tmp_path / "a.txt").write_text("seen")
+    other = Path("/etc/hostname")
+    session = await agent.new(str(tmp_path))
+    steps = [
+        view(tmp_path / "a.txt", security_risk="HIGH"),
+        view(tmp_path),
+        {"call": {"name": "task_tracker", "arguments": PLAN}},
+        {"call": {"name": "task_tracker", "arguments": {"command": "view"}}},
+        view(other),
+        view(agent_home / "agent_settings.json"),
+        edit(tmp_path / "b.txt", "x"),
+        {"text": "ok"},
+    ]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    updates = agent.news(session)
+    assert [params["toolCall"]["kind"] for params in asked] == ["read", "read", "edit"]
+    ended = [call["status"] for call in calls(updates)]
+    assert ended == ["completed"] * 4 + ["failed"] * 3
+    assert "seen" in shown(calls(updates)[0])
+    assert [u["entries"][0]["content"] for u in updates if u["sessionUpdate"] == "plan"][
+        -1
+    ] == "look"
+
+
+def view(path: Path, **more: Any) -> Json:
+    arguments = {"command": "view", "path": str(path), **more}
+    return {"call": {"name": "file_editor", "arguments": arguments}}
+
+
+READER = """
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("files")
+
+@server.tool()
+def read_file(path: str) -> str:
+    return f"read {path}"
+
+server.run()
+"""
+
+
+async def test_I11_18_a_servers_tool_that_calls_itself_a_read_is_asked(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """What it does is known to nobody here."""
+    (tmp_path / "server.py").write_text(READER)
+    server: Json = {"name": "files", "command": sys.executable, "env": []}
+    server |= {"args": [str(tmp_path / "server.py")]}
+    asked = allow_all(agent)
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[server])
+    session = made["sessionId"]
+    await agent.turn(session, "what is there?")
+    tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
+    [name] = [tool for tool in tools if tool.endswith("read_file")]
+    call = {"name": name, "arguments": {"path": str(tmp_path / "a.txt")}}
+    await agent.turn(session, [{"call": call}, {"text": "ok"}])
+    assert len(asked) == 1

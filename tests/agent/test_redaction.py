@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from rookery.agent.settings.secrets import HIDDEN, Redactor
+from rookery.agent.settings.credentials import is_secret_name, of_environment
+from rookery.agent.settings.secrets import HIDDEN, Redactor, secrets_in
 
 KEY = "sk-live-0123456789abcdef"
 CODES = ["\x1b[31m", "\x1b[0m", "\x1b[1;38;5;196m", "\x1b[K", "\x1b[38:2:1:2:3m"]
@@ -56,3 +57,83 @@ def test_I10_12_what_the_page_says_it_cannot_do() -> None:
     known = Redactor([KEY])
     for otherwise in (base64.b64encode(KEY.encode()).decode(), KEY[:9] + "\n" + KEY[9:], KEY[::-1]):
         assert known.text(otherwise) == otherwise
+
+
+SERVERS = {
+    "remote": {
+        "url": "https://me:pa55-of-it@host.example/s/abcdefgh1234567890XYZab/mcp"
+        "?token=query%2Ftoken-1&page=2#access_token=fragment-1",
+        "headers": {"Authorization": "Bearer bearer-token-1", "X-Api-Key": "header-key-1"},
+    },
+    "basic": {
+        "url": "https://host.example",
+        "headers": {"Authorization": "Basic bWU6YmFzaWMtcHctMQ=="},
+    },
+    "local": {
+        "command": "npx",
+        "args": [
+            *("-y", "server", "--api-key", "argument-1", "--token=argument-2"),
+            *("-H", "Authorization: Bearer argument-3", "--header=X-Api-Key: argument-4"),
+            *("-e", "GITHUB_TOKEN=argument-5", "https://host.example?api_key=argument-6"),
+            *("--file", "/etc/hosts", "--port", "123456", "--token", "${LATER}"),
+        ],
+        "env": {
+            "PGPASSWORD": "postgres-pw-1",
+            "MYTOKEN": "my-token-1",
+            "DATABASE_URL": "postgres://me:database-pw-1@host.example:5432/db",
+            "PATH": "/usr/local/bin:/usr/bin",
+        },
+    },
+    "shell": {"command": "sh", "args": ["-c", "exec tool --api-key inner-key-1 --page 123456"]},
+}
+
+
+def test_I11_17_secrets_by_their_place() -> None:
+    """In headers, addresses, variables and arguments: each alone, whoever says it later."""
+    known = Redactor(secrets_in(SERVERS))
+    words = [
+        *("bearer-token-1", "header-key-1", "pa55-of-it", "abcdefgh1234567890XYZab"),
+        *("query%2Ftoken-1", "query/token-1", "fragment-1", "basic-pw-1", "bWU6YmFzaWMtcHctMQ=="),
+        *(f"argument-{number}" for number in range(1, 7)),
+        *("postgres-pw-1", "my-token-1", "database-pw-1", "inner-key-1"),
+    ]
+    for word in words:
+        assert known.text(f"it is {word}.") == f"it is {HIDDEN}.", word
+    plain = "https://host.example:5432/db -y --file /etc/hosts 123456 /usr/bin npx ${LATER} server"
+    assert known.text(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "name", ["PGPASSWORD", "MYTOKEN", "apiKey", "MYSQL_PWD", "DB_PASS", "clientSecret", "Cookie"]
+)
+def test_I11_17_names_of_secrets_without_a_sign_between(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PWD", "OLDPWD", "TOKEN_FILE", "SSH_AUTH_SOCK", "SSH_ASKPASS", "PASSWORD_STORE_DIR"),
+        *("TOKENIZERS_PARALLELISM", "max_output_tokens", "turkey", "bypass", "COMPASS"),
+    ],
+)
+def test_I11_17_names_that_only_look_so(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def test_I11_17_secrets_of_the_environment() -> None:
+    """By their names and in addresses; not what stands in every file: a path, a number, a word."""
+    key = "-----BEGIN KEY-----\nMIIEabcdefghijklmnopqrst\n-----END KEY-----"
+    found = of_environment(
+        {
+            "PGPASSWORD": "hunter2",
+            "MYTOKEN": "tok-1",
+            "DEPLOY_PRIVATE_KEY": key,
+            "DATABASE_URL": "mysql://me:in-an-address@host/db",
+            "HOME": "/home/me",
+            "SSH_KEY": "/home/me/.ssh/id",
+            "DB_PASSWORD": "postgres",
+            "API_KEY": "12345678",
+        }
+    )
+    assert found == {"hunter2", "tok-1", "MIIEabcdefghijklmnopqrst", "in-an-address"}

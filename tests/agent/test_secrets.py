@@ -167,6 +167,32 @@ async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: 
         assert not path.is_file() or token.encode() not in path.read_bytes(), path
 
 
+async def test_I11_17_secrets_of_mcp_servers_by_their_place(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """A bearer's token, a password in an address, an argument, variables: whoever says them."""
+    spoken = ["bearer-1-of-it", "address-1-of-it", "argument-1-of-it", "pg-1-of-it", "my-1-of-it"]
+    bearer, address, argument, password, token = spoken
+    header = {"name": "Authorization", "value": f"Bearer {bearer}"}
+    far = {"type": "http", "name": "far", "url": f"http://me:{address}@127.0.0.1:9/mcp"}
+    near: Json = {"name": "near", "command": "/nowhere/to/be/found"}
+    near |= {"args": ["--api-key", argument]}
+    variables = {"PGPASSWORD": password, "MYTOKEN": token}
+    near |= {"env": [{"name": name, "value": value} for name, value in variables.items()]}
+    allow_all(agent)
+    servers = [far | {"headers": [header]}, near]
+    made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=servers)
+    session = made["sessionId"]
+    await agent.turn(session, [run(f"echo {' '.join(spoken)}"), {"text": " ".join(spoken)}])
+    updates = agent.news(session)
+    assert shown(calls(updates)[0]).count("[redacted]") == len(spoken)
+    assert words(updates) == " ".join(["[redacted]"] * len(spoken))
+    result = str(model.asked[-1].body["messages"][-1])
+    for secret in spoken:
+        assert secret not in str(agent.raw)
+        assert secret not in result
+
+
 async def test_the_file_of_the_key_is_its_owners_alone(agent: Agent, agent_home: Path) -> None:
     """Made looser by hand, it is tightened as it is read."""
     settings = agent_home / "agent_settings.json"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.agent.settings.credentials import is_secret_name
 from rookery.agent.settings.profiles import Condenser, Model, Profile, Settings
-from rookery.agent.settings.secrets import HIDDEN, Redactor, Secret, is_secret_name, secrets_in
+from rookery.agent.settings.secrets import HIDDEN, Redactor, Secret, secrets_in
 
 KEY = "sk-very-secret-1234"
 
@@ -59,7 +60,7 @@ def test_names_of_none(name: str) -> None:
 
 def test_secrets_below_a_name() -> None:
     value = {"headers": [{"authorization": ["Bearer 1"]}], "env": {"X_TOKEN": "2", "PATH": "3"}}
-    assert secrets_in(value) == {"Bearer 1", "2"}
+    assert secrets_in(value) == {"Bearer 1", "1", "2"}
 
 
 def test_redaction_of_texts_and_json() -> None:

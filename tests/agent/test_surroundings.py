@@ -9,9 +9,11 @@ import pytest
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
 from tests.agent.driving import allow_all, calls, run, shown, stop_reason, words
+from tests.agent.test_subagents import task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+HI = {"text": "hi"}
 SERVER = """
 import sys
 from mcp.server.fastmcp import FastMCP
@@ -47,6 +49,24 @@ async def test_G3_instructions_of_the_directory(
         system = str(model.asked[-1].body["messages"][0])
         assert ("HERON" in system) is told
         assert str(tmp_path / name) in system
+
+
+async def test_I11_18_it_is_told_that_it_is_rookerys_agent(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """And a sub-agent, too; neither is sent to another product's manual, or signs as it."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    since = len(model.asked)
+    await agent.turn(session, [task([{"text": "below"}], subagent_type="general-purpose"), HI])
+    asked = [each.body["messages"] for each in list(model.asked)[since:]]
+    systems = [str(messages[0]) for messages in asked if messages[0]["role"] == "system"]
+    assert len(systems) == 3, "its own twice, and the sub-agent's"
+    for system in systems:
+        assert "You are Rookery's agent" in system or "You are Rookery\\'s agent" in system
+        assert "Rookery runs coding agents" in system
+        for word in ("OpenHands agent", "docs.openhands.dev", "openhands@all-hands.dev"):
+            assert word not in system
 
 
 async def test_G3_more_directories(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:

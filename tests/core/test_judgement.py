@@ -145,3 +145,34 @@ def test_P11_a_rules_word_stands_with_its_call() -> None:
     assert (block["text"], block["status"]) == ("denied by rule no: why", "answered")
     assert (block["title"], block["kind"], block["actions"]) == ("run ls", "execute", [])
     assert only(fold(None, log(draft.update)), "ask")["parent"] is None
+
+
+@pytest.mark.parametrize("confirm", [EVERY, RISKY, ALL])
+@pytest.mark.parametrize("kind", ["read", "search", "think"])
+def test_I11_18_what_only_looks_is_asked_in_no_mode(confirm: str, kind: str) -> None:
+    """Where the agent vouches for its tool; a rule goes before, danger and other places too."""
+    seen = rules.Call("rookery", kind, paths=("/w/a",), roots=("/w",))
+
+    def judged(seen: rules.Call, *known: Rule, **more: Any) -> str:
+        said: Json = {"risk": "HIGH", "looks": True, "profile": OURS} | more
+        return judge(known, seen, confirm, guard=True, **said).outcome
+
+    assert judged(seen) == "allow"
+    assert judged(seen, Rule("me", "ask", kind=(kind,))) == "ask"
+    assert judged(seen, Rule("no", "deny", kind=(kind,))) == "deny"
+    assert judged(seen._replace(danger="reads your keys")) == "ask"
+    if confirm != ALL:
+        for other in ({"looks": False}, {"profile": Profile()}):
+            assert judged(seen, **other) == "ask"
+        for changed in ({"outside": "/x"}, {"cut": True}, {"kind": "execute"}):
+            assert judged(seen._replace(**changed)) == "ask"
+
+
+def test_I11_18_an_agents_word_for_its_tool_on_the_wire() -> None:
+    """Nothing but a plain yes counts."""
+    given = [
+        {"toolCall": {"kind": "read"}, "looks": said} for said in (True, False, "yes", 1, None)
+    ]
+    found = judgement.wanted_in({"calls": given})
+    assert found is not None
+    assert [each.looks for each in found] == [True, False, False, False, False]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from openhands.sdk.event import ActionEvent, UserRejectObservation
+from openhands.sdk.mcp import MCPToolAction
 from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 
 from rookery import paths, places
@@ -69,7 +70,11 @@ async def judge_all(
     actions they are."""
     translator = session.translator_of(child)
     wanted = [
-        {"toolCall": _seen(translator.permission(action)), "risk": action.security_risk.value}
+        {
+            "toolCall": _seen(translator.permission(action)),
+            "risk": action.security_risk.value,
+            "looks": not isinstance(action.action, MCPToolAction),
+        }
         for action in actions
     ]
     if not wanted:
@@ -103,5 +108,5 @@ def _judge_here(session: Subject, wanted: Json) -> Judgement:
     if config is None:  # nobody knows what would be denied: a person decides
         return Judgement("ask", "config", "config.toml cannot be used as it stands")
     guard = config.policy.confirm_destructive
-    risk = wanted["risk"]
-    return judge(config.rules, call, confirm, guard=guard, risk=risk, profile=profile)
+    said: Json = {"risk": wanted["risk"], "looks": wanted["looks"]}
+    return judge(config.rules, call, confirm, guard=guard, profile=profile, **said)

@@ -31,9 +31,22 @@ from pydantic import SecretStr
 
 import rookery
 from rookery import paths
-from rookery.agent import editor_history, gate, hiding, kept, store, subagents, terminal
+from rookery.agent import (
+    costs,
+    editor_history,
+    gate,
+    hiding,
+    identity,
+    images,
+    inherited,
+    kept,
+    store,
+    subagents,
+    terminal,
+)
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
+from rookery.agent.settings import prices
 from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent
@@ -82,6 +95,10 @@ class Wishes(NamedTuple):
 
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
+    costs.install()
+    identity.install()
+    images.install()
+    inherited.install()
     terminal.install()
     editor_history.install()
     kept.install()
@@ -149,7 +166,9 @@ def _tools(folder: str) -> Json:
 
 
 def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = USAGE) -> LLM:
-    given: Json = {**model.extras}
+    given: Json = {key: value for key, value in model.extras.items() if key != prices.KEY}
+    if (price := prices.price_in(model.extras)) is not None:
+        given |= costs.know(model.model, price)
     if model.timeout is not None:
         given["timeout"] = int(model.timeout)
     if wanted.effort != "default":
@@ -167,7 +186,7 @@ def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = 
         "stream": wanted.streaming,
         "retry_listener": on_retry,
     }
-    return LLM(**(given | fixed))
+    return images.trying(LLM(**(given | fixed)))
 
 
 def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:

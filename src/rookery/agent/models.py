@@ -3,7 +3,7 @@ where that is wanted. Read anew each time, since a person may be setting one up 
 
 from collections.abc import Mapping
 
-from rookery.agent.settings import profiles
+from rookery.agent.settings import credentials, profiles
 from rookery.agent.settings.profiles import Missing, Model, Settings
 from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.core.environment import overriding
@@ -19,13 +19,14 @@ class Models:
         self._override = override or overriding(environment)
         variables = (profiles.KEY, *KEY_VARIABLES.values())
         KNOWN.learn(environment.get(name, "").strip() for name in variables)
+        KNOWN.learn(credentials.of_environment(environment))
 
     def settings(self) -> Settings:
         """Raises SettingsError."""
         settings = profiles.load(self.home)
         keys = {profile.key.reveal() for profile in settings.profiles.values()}
-        extras = [profile.extras for profile in settings.profiles.values()]
-        KNOWN.learn((keys | secrets_in(extras)) - {PLACEHOLDER})
+        others = [[each.base_url, each.extras] for each in settings.profiles.values()]
+        KNOWN.learn((keys | secrets_in(others)) - {PLACEHOLDER})
         return settings
 
     def listed(self) -> list[tuple[str, str]]:

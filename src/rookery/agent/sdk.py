@@ -17,6 +17,11 @@ ENVIRONMENT = {
     # litellm otherwise fetches a price list at import, and can fail there without a network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENHANDS_SUPPRESS_BANNER": "1",
+    # It otherwise loads the first .env above its own package, whosever that is.
+    "LITELLM_MODE": "PRODUCTION",
+    "PYTHON_DOTENV_DISABLED": "1",
+    # And the MCP client's settings are those in the .env of the working directory.
+    "FASTMCP_ENV_FILE": os.devnull,
 }
 PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LOG": "ERROR"}
 """Unless the person said otherwise: stderr is for what a person should read."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from rookery.agent import inherited
 from rookery.agent.arguments import Arguments, parse
 from rookery.agent.server import Server
 from rookery.wire import reception
@@ -22,6 +23,7 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
     if isinstance(arguments, str):
         print(f"rookery agent: {arguments}", file=sys.stderr, flush=True)
         end(2)
+    inherited.keep(override=arguments.override)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
         _end_descendants()

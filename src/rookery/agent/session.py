@@ -231,6 +231,12 @@ class Session(Voice, Seams):
                 conversation.switch_llm(llm_of(model, wanted, self._on_retry))
                 hide_key(conversation, model)
 
+    def renew_model(self) -> None:
+        """Make the model anew, from its settings. Nothing of it may run meanwhile. Blocks."""
+        model = self.models.chosen(self._applied.model)
+        if isinstance(model, Model):
+            self.running.switch_llm(llm_of(model, self._applied, self._on_retry))
+
     # --- what is kept ----------------------------------------------------------------------------
 
     def keep(self, **changes: Any) -> None:

@@ -14,7 +14,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
-from rookery.agent import asking, commands, judging, permission
+from rookery.agent import asking, commands, images, judging, permission
 from rookery.agent.content import message_of, words_of
 from rookery.agent.failures import failure_of
 from rookery.agent.making import llm_of
@@ -124,7 +124,8 @@ class Turn:
         except ConversationRunError as error:
             session.end_calls("The model failed.")
             await asyncio.to_thread(session.drop_request)
-            raise failure_of(error) from error
+            refused = await asyncio.to_thread(images.give_up, session, error)
+            raise images.explained(failure_of(error), refused) from error
         finally:
             self._ending = True
             self.over.set()
@@ -151,6 +152,8 @@ class Turn:
             self._steering.insert(0, parts)
         else:
             await self._first(asyncio.ensure_future(session.conform()))
+            if said_before := images.warning(session, parts):
+                session.notice(said_before)
             await self._thread(session.running.send_message, message_of(parts))
         self._sent = True
         return await self._go_on()

@@ -2,13 +2,14 @@
 door must know, and who starts a worker.
 
 A child inherits what was read at import, so a warm process fits only who would have imported the
-same: the same build and interpreter, and the same values of the variables that are read then.
+same: the same build and interpreter, the same versions of the SDK and of the libraries that it asks
+models with, and the same values of the variables that are read then.
 """
 
 import binascii
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from rookery import paths
@@ -28,8 +29,13 @@ SIGNAL = b"s"
 
 READ_AT_IMPORT = ("LITELLM_", "LOG_", "SSL_", "REQUESTS_", "OPENHANDS_", "PYTHON", "OTEL_")
 _unconfined: bool | None = None
+_loaded: list[str] | None = None
 
 READ_BY_NAME = frozenset({"HOME", "DEBUG"})
+
+LOADED = ("openhands_sdk-", "openhands_tools-", "litellm-", "openai-", "fastmcp-")
+RECORD = ".dist-info"
+"""How an installer names the folder of a package's record, its version in it."""
 
 
 def items() -> dict[str, str]:
@@ -45,7 +51,23 @@ def items() -> dict[str, str]:
     # The home: its files are read, and where its path is long, homes share one directory.
     found |= {"=home": os.path.realpath(paths.home())}
     found |= {"=build": build(), "=python": sys.executable, "=package": package}
+    found |= {"=libraries": " ".join(libraries() if _loaded is None else _loaded)}
     return found | ({"=confined": "no"} if is_unconfined() else {})
+
+
+def libraries(places: Sequence[str] = ()) -> list[str]:
+    """What is installed now of that which a warm process has loaded: versions, and when each was
+    installed, since one may be put in place of itself. By the names of folders: to read metadata
+    costs more than the rest of the door."""
+    found = []
+    for place in places or sys.path:
+        with suppress(OSError), os.scandir(place) as entries:
+            found += [
+                f"{each.name}@{each.stat().st_mtime_ns}"
+                for each in entries
+                if each.name.startswith(LOADED) and each.name.endswith(RECORD)
+            ]
+    return sorted(found)
 
 
 def is_unconfined() -> bool:
@@ -57,6 +79,17 @@ def keep_confinement() -> None:
     """A warm process keeps to what it found: no line that comes later frees its agents."""
     global _unconfined  # noqa: PLW0603 - of this process, from here on
     _unconfined = is_unconfined()
+
+
+def keep_libraries() -> None:
+    """A warm process is of what it found: from now on that is what it has loaded."""
+    global _loaded  # noqa: PLW0603 - of this process, from here on
+    _loaded = libraries()
+
+
+def are_replaced() -> bool:
+    """Whether others were installed since."""
+    return _loaded is not None and libraries() != _loaded
 
 
 def socket_path(home: str) -> str:

@@ -17,6 +17,8 @@ MOST = 100
 """Calls of one request."""
 
 OUTCOMES = ("allow", "deny", "ask")
+LOOKS = frozenset({"read", "search", "think"})
+"""Kinds of what changes nothing: files that are looked at, an agent's own plan."""
 DENIED = "Denied by rule"
 """So begins what a model is told of a denial."""
 
@@ -55,9 +57,11 @@ def judge(
     *,
     guard: bool,
     risk: str = "",
+    looks: bool = False,
     profile: Profile = Profile(),  # noqa: B008 (immutable)
 ) -> Judgement:
-    """`confirm`: the session's mode. `risk`: the model's own word, which can only add to it."""
+    """`confirm`: the session's mode. `risk`: the model's own word, which can only add to it.
+    `looks`: the agent vouches for its tool that it is of the kind that it says."""
     verdict = rules.decide(known, call)
     plain = call.kind == "other" and bool(call.tools) and call.tools[0] in profile.plain
     seen = call._replace(kind="think") if plain else call  # for the mode; rules go by its word
@@ -67,9 +71,17 @@ def judge(
         return Judgement(outcome, ruling.by, ruling.words, ruling.reason)
     if names := ", ".join(rule.name for rule in verdict.rules if rule.do == "ask"):
         return Judgement("ask", f"rule:{names}", f"rule {names} wants you asked")
+    if looks and profile.judged and only_looks(call):
+        return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
     return Judgement("ask", f"confirm:{confirm}", "the mode wants you asked")
+
+
+def only_looks(call: rules.Call) -> bool:
+    """Whether it changes nothing, and touches neither keys nor what lies outside: in no mode is
+    anybody asked about that."""
+    return call.kind in LOOKS and not (call.danger or call.outside or call.cut)
 
 
 def strictest(found: Iterable[Judgement]) -> Judgement:
@@ -90,6 +102,9 @@ class Wanted(NamedTuple):
 
     call: Json
     risk: str = ""
+    looks: bool = False
+    """Its tool is the agent's own, and of the kind that it says: no server's, which may call itself
+    anything."""
 
 
 def wanted_in(params: object) -> list[Wanted] | None:
@@ -98,7 +113,12 @@ def wanted_in(params: object) -> list[Wanted] | None:
     if not given or len(given) > MOST:
         return None
     found = [
-        Wanted(loose.mapping(each, "toolCall"), loose.text(each, "risk").upper()) for each in given
+        Wanted(
+            loose.mapping(each, "toolCall"),
+            loose.text(each, "risk").upper(),
+            isinstance(each, dict) and each.get("looks") is True,
+        )
+        for each in given
     ]
     return found if all(each.call for each in found) else None
 

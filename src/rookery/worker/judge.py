@@ -126,7 +126,9 @@ class Judge:
         guards = self._engine.policy.confirm_destructive
         return guards and not unattended.allows_destructive(self._order)
 
-    def judge(self, key: str, calls: Sequence[rules.Call], risk: str) -> judgement.Judgement:
+    def judge(
+        self, key: str, calls: Sequence[rules.Call], risk: str, *, looks: bool = False
+    ) -> judgement.Judgement:
         """What is done with a call that its agent wants judged before it runs. `calls`: the ways
         in which it can be read, of which the strictest counts."""
         found = judgement.strictest(
@@ -136,6 +138,7 @@ class Judge:
                 confirming.judged_by(self._engine.header),
                 guard=self._guards,
                 risk=risk,
+                looks=looks,
                 profile=self._profile(),
             )
             for call in calls

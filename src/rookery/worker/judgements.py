@@ -17,9 +17,9 @@ def take(incoming: Incoming, judge: Judge, engine: Engine, known: TurnCalls) -> 
         incoming.fail(INVALID_PARAMS, words)
         return
     found: list[judgement.Judgement] = []
-    for call, risk in wanted:
+    for call, risk, looks in wanted:
         calls = judge.look_at_all([known.told(call)])
-        judged = judge.judge(key_of(call), calls, risk)
+        judged = judge.judge(key_of(call), calls, risk, looks=looks)
         found.append(judged)
         if judged.by_rule and judged.outcome != "ask":
             engine.append(judgement.noted(call, judged))

@@ -13,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from rookery.agent import sdk
 from rookery.agent.probe.verdict import Verdict, of_network, of_status
 from rookery.agent.settings.profiles import Model
 from rookery.agent.settings.secrets import Redactor
@@ -177,7 +178,7 @@ def _by_litellm(model: Model, within: float) -> Verdict:
             capture_output=True,
             check=False,
             timeout=within + 60,
-            env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            env={**os.environ, **sdk.ENVIRONMENT},
         )
         found = json.loads(done.stdout.splitlines()[-1])
         return Verdict(found["kind"], found["words"])

@@ -135,6 +135,7 @@ class Chat(Dialect):
             "total_tokens": usage.input + usage.output,
             "prompt_tokens_details": {"cached_tokens": usage.cached},
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+            **({} if usage.cost is None else {"cost": usage.cost}),
         }
 
 
@@ -225,6 +226,7 @@ class Responses(Dialect):
             "output_tokens": turn.usage.output,
             "output_tokens_details": {"reasoning_tokens": turn.usage.reasoning},
             "total_tokens": turn.usage.input + turn.usage.output,
+            **({} if turn.usage.cost is None else {"cost": turn.usage.cost}),
         }
         return {
             "id": f"resp_{id}",

@@ -40,6 +40,8 @@ class Usage(NamedTuple):
     output: int = 20
     cached: int = 0
     reasoning: int = 0
+    cost: float | None = None
+    """In US dollars; None: the provider does not say."""
 
 
 class Turn(NamedTuple):
@@ -212,8 +214,9 @@ def _after(value: object, place: str) -> int | None:
 
 def _usage(value: object, place: str) -> Usage:
     given = _object(value, place, Usage._fields)
-    numbers = {key: int(_number(given, key, place)) for key in given}
-    return Usage()._replace(**numbers)
+    cost = _number(given, "cost", place) if "cost" in given else None
+    numbers = {key: int(_number(given, key, place)) for key in given if key != "cost"}
+    return Usage(cost=cost)._replace(**numbers)
 
 
 # ---------------------------------------------------------------- errors

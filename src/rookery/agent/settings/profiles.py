@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from rookery.agent.settings import documents, migration
+from rookery.agent.settings import documents, migration, prices
 from rookery.agent.settings.critic import Critic, critic_of
 from rookery.agent.settings.documents import Json
 from rookery.agent.settings.secrets import NONE, Secret, secrets_in
@@ -218,6 +218,7 @@ def profile_of(name: str, value: object, place: str) -> Profile:
         isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
     ):
         raise documents.refusal(place, f"{key}.timeout", "must be a number of seconds")
+    prices.check(rest.get(prices.KEY), place, f"{key}.{prices.KEY}")
     return Profile(
         name,
         model,

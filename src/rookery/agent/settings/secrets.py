@@ -5,16 +5,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rookery.agent.settings import credentials
+
 HIDDEN = "[redacted]"
 
 SHORTEST = 6
 """Characters: a shorter secret stands in ordinary words, too, and guards nothing."""
-
-_SECRET_KEY = re.compile(
-    r"(^|[_-])(api[_-]?key|key|token|secret|password|passphrase|authorization|credentials?)"
-    r"($|[_-](id|value)$)|access[_-]?key|auth[_-]?token",
-    re.IGNORECASE,
-)
 
 
 class Secret:
@@ -44,24 +40,21 @@ class Secret:
 NONE = Secret("")
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether what is kept under such a name is a secret."""
-    return _SECRET_KEY.search(name) is not None
-
-
 def secrets_in(value: object, *, named: bool = False) -> set[str]:
-    """Every text below a name of a secret."""
+    """Every text below a name of a secret, and what is secret in other texts by its place."""
     match value:
         case str():
-            return {value} if named else set()
+            return credentials.of_named(value) if named else credentials.of_text(value)
         case Mapping():
             return {
                 text
                 for key, inner in value.items()
-                for text in secrets_in(inner, named=named or is_secret_name(str(key)))
+                for text in secrets_in(inner, named=named or credentials.is_secret_name(str(key)))
             }
         case list() | tuple():
-            return {text for inner in value for text in secrets_in(inner, named=named)}
+            words = [inner for inner in value if isinstance(inner, str)]
+            found = set() if named else credentials.of_words(words)
+            return found.union(*(secrets_in(inner, named=named) for inner in value))
     return set()
 
 
@@ -73,6 +66,7 @@ _COLOURS = re.compile(COLOUR)
 _BEGUN = re.compile(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)(?:\[[0-9;:?]*)?$|\\(?:u0?0?1?|x1?|03?)?$")
 """One that is cut off at the end of a text."""
 
+HEAD = 4
 CODES = 32
 """Characters of colour codes for each letter: up to there, one that comes bit by bit is known."""
 
@@ -146,6 +140,7 @@ class Pieces:
         self._pattern = pattern
         self._forms = forms
         self._begun_by = {form[0] for form in forms}
+        self._heads = {form[:HEAD] for form in forms}
         self._longest = max(map(len, forms), default=0)
         self.held = ""
 
@@ -171,11 +166,15 @@ class Pieces:
     def _open(self, text: str, least: int) -> int:
         """Where at its end, if anywhere, a secret may have begun."""
         near = len(text) - self._longest + 1
-        if _has_code(text[-CODES * self._longest :]):
+        coded = _has_code(text[-CODES * self._longest :])
+        if coded:
             near = len(text) - CODES * self._longest
         for at in range(max(least, near, 0), len(text)):
             if text[at] not in self._begun_by:
                 continue
+            head = text[at : at + HEAD]
+            if not coded and len(head) == HEAD and head not in self._heads:
+                continue  # to look closer costs, and secrets can be long
             begun = _BEGUN.sub("", _COLOURS.sub("", text[at:]))
             if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
                 return at

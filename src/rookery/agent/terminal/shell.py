@@ -1,7 +1,8 @@
-"""One bash behind a pseudo terminal: typed to, read from, and told to be ready by its own prompt.
+"""One bash behind a pseudo terminal: typed to, read from, and heard of when it is ready.
 
-Nothing here sleeps for a while in the hope that the shell is ready: the prompt carries a word that
-nobody else can print, the number of the command that it follows, and what became of that.
+Nothing here sleeps for a while in the hope that the shell is ready: behind each command it reports
+with a word that nobody else prints, the number of the command, and what became of that
+(`reports.py`). Where a command was interrupted, its prompt does.
 """
 
 import codecs
@@ -16,13 +17,14 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from rookery import paths
 from rookery.agent.terminal import ending
+from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
 from rookery.client import scratch
+from rookery.core.environment import TERMINAL
 from rookery.processes import offspring, strays
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process
@@ -36,23 +38,9 @@ READ = 65_536
 LONGEST_PROMPT = 20_000
 SYNTAX_ERROR = 2
 
-BEGIN, FIELD, END = "\x1e", "\x1f", "\x1d"
-TYPED = 'eval "$(<"$RK_COMMAND")"'
-
 # The shell opens the terminal after it has become a session's leader: so the terminal is its
 # controlling one, and there is job control. No code runs between fork and exec.
 LAUNCH = 'exec "$@" <"$0" >"$0" 2>&1'
-
-SYSTEM_FILES = "/etc/bash.bashrc /etc/bashrc"
-OWN_FILES = f"""for RK_FILE in {SYSTEM_FILES} ~/.bashrc; do [ -r "$RK_FILE" ] && . "$RK_FILE"; done
-unset RK_FILE
-"""
-READY = """set +H
-unset HISTFILE
-export PROMPT_COMMAND='PS1=$RK_PROMPT' PS2=
-trap 'rm -rf "${RK_COMMAND%/*}"' EXIT
-"""
-"""The last line is for the day when we are killed, and the terminal hangs up."""
 
 
 class ShellEnded(Exception):
@@ -94,6 +82,7 @@ class Shell:
         self._master = -1
         self._wake: tuple[int, int] = (-1, -1)
         self._folder: str | None = None
+        self._reports: Reports | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._threads: list[threading.Thread] = []
 
@@ -102,14 +91,14 @@ class Shell:
     def start(self) -> None:
         """Blocks until the shell asks for its first command. A set-up file that never comes to an
         end, or that becomes another shell, is left out."""
-        self._spawn(OWN_FILES + READY)
+        self._spawn(own_files=True)
         if self._wait_prompt(START_SECONDS):
             return
         if self._closing:
             raise ShellEnded("The shell was closed before it was ready.")
         self._end()
         self.ended, self.status, self._pending = False, None, ""
-        self._spawn(READY)
+        self._spawn(own_files=False)
         if not self._wait_prompt(START_SECONDS):
             raise ShellEnded("bash did not start: no prompt came.")
 
@@ -118,16 +107,16 @@ class Shell:
             self.changed.wait_for(lambda: self.prompt is not None or self.ended, seconds)
             return self.prompt is not None
 
-    def _spawn(self, setup: str) -> None:
+    def _spawn(self, *, own_files: bool) -> None:
         bash = self._path or shutil.which("bash", path=self._environment.get("PATH"))
         if bash is None:
             raise ShellEnded("There is no bash in PATH. Install bash to run commands.")
         self._folder = scratch.folder(paths.home(), "shell-")
-        setup_file = Path(self._folder, "setup")
-        setup_file.write_text(setup)
+        self._reports = Reports(self._folder, self._word)
+        self._reports.write(own_files=own_files)
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        options = ["--noediting", "--rcfile", str(setup_file), "-i"]
+        options = ["--noediting", "--rcfile", self._reports.setup, "-i"]
         launch = ["/bin/sh", "-c", LAUNCH, os.ttyname(slave), bash, *options]
         # What a command leaves behind, in whatever way, stays below its shell.
         launch = [*offspring.SUBREAPER, *launch] if LINUX else launch
@@ -155,20 +144,8 @@ class Shell:
             thread.start()
 
     def _shell_environment(self) -> dict[str, str]:
-        assert self._folder is not None
-        python = "$(command -v python || command -v python3)"
-        fields = ["$RK_STEP", "$?", "$PWD", python]
-        pagers = {"PAGER": "cat", "GIT_PAGER": "cat"}
-        return (
-            pagers
-            | self._environment
-            | {
-                "TERM": "xterm-256color",
-                "RK_PROMPT": self._mark + "".join(FIELD + field for field in fields) + END,
-                "RK_COMMAND": str(Path(self._folder, "command")),
-                "RK_STEP": "0",
-            }
-        )
+        given = {name: value for name, value in self._environment.items() if name != TERMINAL}
+        return {"PAGER": "cat", "GIT_PAGER": "cat"} | given | {"TERM": "xterm-256color"}
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -192,25 +169,13 @@ class Shell:
             self.last_output = time.monotonic()
             self._earlier, self._since = offspring.children(self.pid), offspring.now()
             self.transcript.take()
-            begin = (
-                f"RK_STEP={self.step}; printf '\\036{self._word}\\037{self.step}\\035' >/dev/tty"
-            )
-            self._write_command(f"{begin}; (exit {before})" if before else begin, command)
-        self.type(TYPED + "\n")
+            assert self._reports is not None
+            self._reports.write_command(self.step, before, command)
+        self.type(self._reports.typed(self.step))
 
     def wait_begun(self, seconds: float) -> None:
         with self.changed:
             self.changed.wait_for(lambda: self._begun or not self.busy or self.ended, seconds)
-
-    def _write_command(self, first: str, command: str) -> None:
-        assert self._folder is not None
-        os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        text = f"{first}\n{command}\n".replace("\x00", "")
-        descriptor = os.open(
-            Path(self._folder, "command"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )
-        with open(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
 
     def type(self, text: str) -> None:
         data = text.encode("utf-8", "replace")
@@ -255,7 +220,7 @@ class Shell:
 
     def started(self) -> list[Process]:
         """What the command that was given last started, and still runs, wherever it went."""
-        step = "RK_STEP", str(self.step)
+        step = TERMINAL, step_mark(self.step)
         return offspring.below_since(self.pid, self._earlier, self._since, step)
 
     def foreground(self) -> int:
@@ -333,8 +298,8 @@ class Shell:
             listener(text)
 
     def _marked(self, fields: list[str]) -> None:
-        """A command says that it has begun, or the prompt what became of it. A prompt counts after
-        the beginning alone: an interrupt can bring one more than there are commands."""
+        """A command says that it has begun, or the shell what became of it. That counts after the
+        beginning alone, and once: the prompt says it again."""
         if len(fields) == 2 and fields[1] == str(self.step):
             with self.changed:
                 self._begun = True
@@ -343,7 +308,7 @@ class Shell:
             _, step, exit_code, directory, python = fields
             with self.changed:
                 code = int(exit_code)
-                if step != str(self.step) and fields == self._last:
+                if step and step != step_mark(self.step) and fields == self._last:
                     code = SYNTAX_ERROR  # after one bash shows its last prompt again, as it was
                 self.prompt = Prompt(self.step, code, directory, python.strip())
                 self.directory = directory or self.directory

@@ -42,6 +42,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     """Until it is idle for long. `pause`: before anything is loaded, with the lock taken."""
     home = paths.ensure_home(paths.home())
     warmth.keep_confinement()
+    warmth.keep_libraries()
     path = warmth.socket_path(home)
     paths.make_socket_dir(path)
     lock = _lock(path)
@@ -63,6 +64,8 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         # What is collected from here on would only unshare pages.
         gc.disable()
         try:
+            if warmth.are_replaced():  # what is loaded may be half of either
+                return 0
             if forks:
                 return Warm(listener, path, lock, home).serve()
             return _serve_as_spare(listener, lock, home)

@@ -1,0 +1,146 @@
+"""Which of what we are given is a secret: by the name that it stands under, and by its place in a
+header, an address or a command's arguments."""
+
+import base64
+import binascii
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import unquote, urlsplit
+
+_NAME = re.compile(
+    r"(token|secret|passw(or)?d|passphrase|authorization|credentials?|cookie"
+    r"|(api|access|auth|secret|private|license|account)[_-]?key|(^|[_-])(key|pass|auth)|[_-]pwd)"
+    r"($|[_-](id|value)$)|access[_-]?key|auth[_-]?token",
+    re.IGNORECASE,
+)
+"""`PGPASSWORD` and `MYTOKEN` as well as `api-key`; not `PWD`, `max_tokens` or `TOKEN_FILE`."""
+_REFERENCE = re.compile(r"\$\{[^}]*\}|\$\w+")
+"""Where a secret is to be found is none."""
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w-]*)[ \t]+(?P<rest>\S.*)", re.DOTALL)
+_HEADER = re.compile(r"(?P<name>[A-Za-z][\w-]*):\s*(?P<value>\S.*)", re.DOTALL)
+_ASSIGNED = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)[=:](?P<value>\S.*)", re.DOTALL)
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
+_KEYLIKE = re.compile(r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}")
+_OPAQUE = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])\w{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}")
+"""A part of an address that says nothing to a person: a token more often than not."""
+_LINE = 16
+"""Characters of a line of a secret that has several, such as a private key."""
+_WORD = 12
+"""Letters: up to there it is a word, as the passwords of databases on one's own machine are."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what is kept under such a name is a secret."""
+    return _NAME.search(name) is not None
+
+
+def of_named(text: str) -> set[str]:
+    """Of what stands under a secret's name: all of it, and the parts that are met alone."""
+    text = text.strip()
+    if not text or _REFERENCE.fullmatch(text):
+        return set()
+    if "\n" in text:  # a private key: line by line, as it is printed
+        lines = (line.strip() for line in text.splitlines())
+        return {line for line in lines if len(line) >= _LINE and not line.startswith("-----")}
+    found = {text} | of_address(text)
+    if (said := _SCHEME.fullmatch(text)) is not None:  # Bearer …, Basic …
+        found |= of_named(said["rest"])
+        if said["scheme"].lower() == "basic":
+            found |= _of_basic(said["rest"])
+    return found
+
+
+def of_text(text: str) -> set[str]:
+    """Of what stands under any other name: an address, or what looks like a key."""
+    found = {match[0] for match in _KEYLIKE.finditer(text)}
+    return found.union(*map(of_address, _ADDRESS.findall(text)))
+
+
+def of_words(words: Sequence[str]) -> set[str]:
+    """Of a command's arguments: `--api-key X`, `--api-key=X`, `-H "Authorization: Bearer X"`,
+    `-e TOKEN=X`, and all of it inside `sh -c "…"`."""
+    found: set[str] = set()
+    option = ""
+    for word in words:
+        if option and not word.startswith("-"):
+            found |= of_named(word)
+        else:
+            found |= _of_word(word)
+        option = word if word.startswith("-") and is_secret_name(word) else ""
+    return found
+
+
+def _of_word(word: str) -> set[str]:
+    found = of_text(word)
+    for pattern in (_HEADER, _ASSIGNED):
+        said = pattern.fullmatch(word)
+        if said is None:
+            continue
+        if is_secret_name(said["name"]):
+            found |= of_named(said["value"])
+        elif pattern is _ASSIGNED and not _ADDRESS.match(word):
+            found |= _of_word(said["value"])  # --header=X-Api-Key: …
+    if len(parts := _split(word)) > 1:
+        found |= of_words(parts)
+    return found
+
+
+def of_address(text: str) -> set[str]:
+    """The password in an address, its parameters under a secret's name, and what is opaque in its
+    path; each as it is written, and as it is meant."""
+    if _ADDRESS.fullmatch(text) is None:
+        return set()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return set()
+    user, colon, password = parts.netloc.rpartition("@")[0].partition(":")
+    found = {password} if colon else set(_OPAQUE.findall(user))  # https://TOKEN@host
+    for pair in (*parts.query.split("&"), *parts.fragment.split("&")):
+        name, _, value = pair.partition("=")
+        if is_secret_name(name):
+            found |= {value, value.replace("+", " ")}
+    found |= {part for part in parts.path.split("/") if _OPAQUE.fullmatch(part)}
+    return {each for one in found for each in (one, unquote(one)) if each and not _is_open(each)}
+
+
+def _is_open(text: str) -> bool:
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def of_environment(environment: Mapping[str, str]) -> set[str]:
+    """Of the variables that commands inherit. Paths, numbers and plain words are left out: they
+    stand everywhere, and would be taken out of every file that holds them."""
+    return set(_of_variables(environment))
+
+
+def _of_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    for name, value in environment.items():
+        found: Iterable[str] = of_text(value)
+        if is_secret_name(name):
+            found = {*found, *of_named(value)}
+        elif name.lower().endswith("_url") or "://" in value:
+            found = {*found, *of_address(value)}
+        yield from (each for each in found if not _is_common(each))
+
+
+def _is_common(text: str) -> bool:
+    if text.startswith(("/", "~", "./", "../")):
+        return True
+    return (text.isalpha() and len(text) < _WORD) or (text.isdecimal() and len(text) < _WORD)
+
+
+def _of_basic(encoded: str) -> set[str]:
+    try:
+        plain = base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return set()
+    return {plain.partition(":")[2]} - {""}
+
+
+def _split(word: str) -> list[str]:
+    try:
+        return shlex.split(word)
+    except ValueError:
+        return word.split()
