@@ -34,6 +34,8 @@ from rookery import paths
 from rookery.agent import editor_history, gate, hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
+from rookery.agent.provider import llm as provider
+from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent
@@ -88,6 +90,7 @@ def make(wishes: Wishes) -> Conversation:
     hiding.install()
     subagents.install()
     gate.install()
+    provider.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
     tools = _tools(os.path.join(wishes.directory, wishes.id))
@@ -167,7 +170,9 @@ def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = 
         "stream": wanted.streaming,
         "retry_listener": on_retry,
     }
-    return LLM(**(given | fixed))
+    llm = RookeryLLM(**(given | fixed))
+    llm.wish_for_summaries()
+    return llm
 
 
 def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:

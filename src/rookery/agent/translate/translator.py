@@ -278,6 +278,15 @@ class Translator:
         self._stream = Stream(response)
         return self._calls.drop_unmade(unmade)
 
+    def take_back(self) -> list[Json]:
+        """The answer broke off and is asked for again: what was told of it is void."""
+        told, name = self._stream.text, self._stream.response
+        updates = self._begin("")
+        if told:
+            meta = {"_meta": {"rookery": {"takenBack": True}}}
+            updates.append(chunk("agent_message_chunk", content.text_block(""), name) | meta)
+        return updates
+
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream
         if kind == "text":

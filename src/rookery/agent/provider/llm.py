@@ -1,0 +1,201 @@
+"""The SDK's model, as a session of ours has it: its answers are mended, how they ended is known,
+and it is asked again only where that can help.
+
+Made for openhands-sdk 1.58; `answers.py` says what upstream changes would make which part of it
+needless.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any, override
+
+import openhands.sdk.llm.llm as of_sdk
+from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
+from openhands.sdk import LLM
+from openhands.sdk.llm import LLMResponse
+from openhands.sdk.llm.exceptions import LLMBadRequestError, LLMContentPolicyViolationError
+from pydantic import PrivateAttr
+from tenacity import (
+    RetryCallState,
+    retry,
+    retry_if_exception,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+)
+
+from rookery.agent.provider import answers, retries
+from rookery.agent.provider.answers import Ending
+
+
+class Refused(Exception):
+    """The provider's filter refused the request; the message is its own."""
+
+
+class RookeryLLM(LLM):
+    _ending: Ending = PrivateAttr(default=Ending())
+    _refused: bool = PrivateAttr(default=False)
+    _attempt: str = PrivateAttr(default="")
+    """The id of an answer's pieces, before its own is known."""
+    _summary: tuple[str, int] = PrivateAttr(default=("", 0))
+    _own_summaries: bool = PrivateAttr(default=False)
+    """Summaries of thoughts are our wish, not the person's: one that is refused is taken back."""
+
+    @property
+    def ending(self) -> Ending:
+        """How the last answer ended."""
+        return self._ending
+
+    def forget_ending(self) -> None:
+        self._ending = Ending()
+
+    def wish_for_summaries(self) -> None:
+        if self.reasoning_summary is None and self.uses_responses_api():
+            self.reasoning_summary = "auto"
+            self._own_summaries = True
+
+    @override
+    async def agenerate(self, *arguments: Any, **named: Any) -> LLMResponse:
+        try:
+            return await self._generate(*arguments, **named)
+        except LLMContentPolicyViolationError as error:
+            # The SDK would ask the model to say it otherwise, again and again.
+            raise Refused(str(error)) from error
+
+    async def _generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+        self._ending = Ending()
+        try:
+            return await super().agenerate(*arguments, **named)
+        except LLMBadRequestError as error:
+            if not self._own_summaries or "summar" not in str(error).lower():
+                raise
+        # Only verified organisations may have them.
+        self._own_summaries = False
+        self.reasoning_summary = None
+        return await super().agenerate(*arguments, **named)
+
+    # --- chat completions ------------------------------------------------------------------------
+
+    @override
+    def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        stream = answers.Stream()
+
+        def mended(chunk: Any) -> None:
+            stream.mend(chunk)
+            on_token(chunk)
+
+        found = super()._transport_call(on_token=mended if on_token else None, **named)
+        self._refused = stream.refused
+        return found
+
+    @override
+    async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        stream = answers.Stream()
+
+        def mended(chunk: Any) -> Awaitable[None] | None:
+            stream.mend(chunk)
+            told: Awaitable[None] | None = on_token(chunk)
+            return told
+
+        found = await super()._atransport_call(on_token=mended if on_token else None, **named)
+        self._refused = stream.refused
+        return found
+
+    @override
+    def _build_completion_result(self, resp: Any) -> LLMResponse:
+        choice = resp["choices"][0]
+        refused = answers.mend_message(choice["message"]) or self._refused
+        found = super()._build_completion_result(resp)
+        finish = str(choice.get("finish_reason") or "")
+        self._ending = answers.ending_of(finish, found.message, refused=refused)
+        return found
+
+    # --- responses -------------------------------------------------------------------------------
+
+    @override
+    def _process_stream_event(self, event: Any, *, emit_deltas: bool = True) -> Any:
+        """One answer is one stream, thoughts first: the SDK names each piece by the item that it is
+        of, and tells thoughts as text."""
+        item, chunk = super()._process_stream_event(event, emit_deltas=emit_deltas)
+        if chunk is not None:
+            delta = chunk.choices[0].delta
+            if isinstance(event, ReasoningSummaryTextDeltaEvent):
+                place = (str(event.item_id), int(getattr(event, "summary_index", 0) or 0))
+                parts = self._summary[0] == place[0] and self._summary != place
+                self._summary = place
+                delta.reasoning_content = ("\n\n" if parts else "") + (delta.content or "")
+                delta.content = None
+            chunk.id = self._attempt
+        return item, chunk
+
+    @override
+    def _build_responses_call_kwargs(self, *arguments: Any, **named: Any) -> dict[str, Any]:
+        self._attempt = f"responses-{os.urandom(8).hex()}"
+        return super()._build_responses_call_kwargs(*arguments, **named)
+
+    @override
+    def _build_responses_result(self, resp: Any) -> LLMResponse:
+        refused = answers.mend_output(resp.output)
+        found = super()._build_responses_result(resp)
+        answers.add_refusals(found.message, refused)
+        details = getattr(resp, "incomplete_details", None)
+        finish = answers.CUT_SHORT.get(str(getattr(details, "reason", "") or ""), "")
+        self._ending = answers.ending_of(finish, found.message, refused=bool(refused))
+        return found
+
+    # --- again -----------------------------------------------------------------------------------
+
+    @override
+    def retry_decorator(
+        self,
+        num_retries: int = 5,
+        retry_exceptions: Any = (),
+        retry_min_wait: int = 8,
+        retry_max_wait: int = 64,
+        retry_multiplier: float = 2.0,
+        retry_listener: Any = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        usual = wait_exponential(
+            multiplier=retry_multiplier, min=retry_min_wait, max=retry_max_wait
+        )
+        known = (
+            retry_if_exception_type(retry_exceptions)
+            if isinstance(retry_exceptions, tuple)
+            else retry_exceptions
+        )
+        longest = float(max(retry_min_wait, retry_max_wait))
+
+        def wait(state: RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome is not None else None
+            wanted = retries.delay_of(error) if error is not None else None
+            found = float(usual(state)) if wanted is None else wanted
+            if error is not None:
+                error.retry_in = found  # type: ignore[attr-defined]  # for who tells of it
+            return found
+
+        return retry(
+            before_sleep=self._build_before_sleep(num_retries, retry_listener),
+            stop=stop_after_attempt(num_retries),
+            reraise=True,
+            retry=known & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
+            wait=wait,
+        )
+
+
+def install() -> None:
+    """An answer of the responses API that was cut short is one: the SDK takes its end for an
+    error, and would ask for it five times. Once is enough."""
+    known = of_sdk.get_completed_response
+    if hasattr(known, "__wrapped__"):
+        return
+
+    def completed(stream: object, observed: Any = None) -> Any:
+        found = getattr(stream, "completed_response", None)
+        if getattr(found, "type", None) == "response.incomplete":
+            return ResponseCompletedEvent.model_construct(
+                type="response.completed", response=found.response
+            )
+        return known(stream, observed)
+
+    completed.__wrapped__ = known  # type: ignore[attr-defined]
+    of_sdk.get_completed_response = completed  # type: ignore[assignment]
