@@ -1,6 +1,7 @@
 """How a turn ends where the model does not end it: cut short, refused, failed, asked again (issue
-11, lines 11 and 12), in each of the four dialects."""
+11, lines 11 to 13), in each of the four dialects."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,7 @@ import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.driving import run
-from tests.agent.speaking import DIALECTS, Talk, saved
+from tests.agent.speaking import DIALECTS, Talk, models, saved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -66,6 +66,12 @@ async def test_I11_11_a_refusal_has_its_words(talk: Talk) -> None:
     seen = await talk.turn({"refusal": "I will not do that."})
     assert (seen.stop, seen.words) == ("refusal", "I will not do that.")
     assert len(seen.asked) == 1
+    await talk.choose("streaming", "off")
+    try:
+        seen = await talk.turn({"refusal": "Nor that."})
+    finally:
+        await talk.choose("streaming", "on")
+    assert (seen.stop, seen.words) == ("refusal", "Nor that.")
     assert (await talk.turn("On")).stop == "end_turn"
 
 
@@ -178,16 +184,85 @@ async def test_I11_12_a_page_of_a_proxys_is_not_shown(talk: Talk) -> None:
     seen = await talk.turn({"error": {"status": 502, "body": page}, "times": 9})
     assert len(seen.asked) == 3
     assert "<" not in seen.error
-    assert "/model" in seen.error
+    assert "again" in seen.error
 
 
-async def test_I11_12_too_long_a_conversation(talk: Talk) -> None:
-    error: Json = {
-        "status": 400,
-        "message": "prompt is too long: 210000 tokens > 200000 maximum. Please reduce the length of"
-        " the messages.",
-        "code": "context_length_exceeded",
-    }
-    seen = await talk.turn(run("true"), {"error": error, "times": 99})
+LONG = {
+    "chat": "This model's maximum context length is 128000 tokens. However, you requested 130000.",
+    "responses": "Your input exceeds the context window of this model. Please adjust your input.",
+    "anthropic": "prompt is too long: 210000 tokens > 200000 maximum",
+    "gemini": "The input token count (1200000) exceeds the maximum number of tokens allowed "
+    "(1048576).",
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_I11_13_too_long_a_conversation_is_condensed(
+    agent: Agent, model: ScriptedModel, tmp_path: Path, dialect: str
+) -> None:
+    error: Json = {"status": 400, "message": LONG[dialect]}
+    error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
+    talk = await Talk.begin(agent, model, dialect, tmp_path)
+    for number in range(3):
+        await talk.turn(f"Answer {number}")
+    seen = await talk.turn({"error": error}, "Went on")
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert "condensed" in seen.thoughts
+    assert len(seen.asked) <= 4
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
+    agent: Agent, model: ScriptedModel, tmp_path: Path, dialect: str
+) -> None:
+    """A local model with 4,096 tokens made 500 requests for "hello"."""
+    said = "prompt is too long: 9000 tokens > 4096 maximum"
+    if dialect in ("chat", "responses"):
+        said = "This model's maximum context length is 4096 tokens. You requested 9000 tokens."
+    error: Json = {"status": 400, "message": said}
+    error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
+    talk = await Talk.begin(agent, model, dialect, tmp_path)
+    seen = await talk.turn({"error": error, "times": 99})
     assert seen.data["errorKind"] == "context"
-    assert len(seen.asked) <= 6
+    assert "tokens, this model has 4,096" in seen.error
+    assert "/model" in seen.error
+    assert len(seen.asked) == 1
+
+
+async def test_I11_13_small_windows(
+    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """A model that is known to be too small is not asked at all; one that is small has fewer
+    tools."""
+    base = models(model)["chat"]
+    tiny, small = (base | {"max_input_tokens": size} for size in (2000, 30_000))
+    with saved(agent_home, model, tiny=tiny, small=small):
+        for name in ("tiny", "small"):
+            document = json.loads((agent_home / "agent_settings.json").read_text())
+            document["default"] = name
+            (agent_home / "agent_settings.json").write_text(json.dumps(document))
+            talk = Talk(agent, model, await agent.new(str(tmp_path)))
+            seen = await talk.say("hello")
+            if name == "tiny":
+                assert "tokens, this model has 2,000" in seen.error
+                assert seen.asked == []
+            else:
+                tools = {tool["function"]["name"] for tool in seen.asked[0].body["tools"]}
+                assert "terminal" in tools
+                assert not {"task", "task_tracker"} & tools
+                assert seen.words == "You said: hello"
+
+
+async def test_I11_12_offered_efforts_are_those_that_the_model_takes(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    taken = {}
+    for dialect in DIALECTS:
+        params = {"sessionId": session, "configId": "model", "value": dialect}
+        told = await agent.call("session/set_config_option", **params)
+        effort = next(option for option in told["configOptions"] if option["id"] == "effort")
+        taken[dialect] = [value["value"] for value in effort["options"]]
+    assert taken["chat"] == ["default", "none", "low", "medium", "high", "xhigh"]  # unknown
+    assert taken["responses"] == ["default", "low", "medium", "high"]
+    assert taken["gemini"] == ["default", "none", "low", "medium", "high"]

@@ -101,7 +101,7 @@ async def test_I11_10_signed_thoughts_go_back_as_they_came(fresh: Talk) -> None:
     assert (seen.error, seen.words, len(seen.asked)) == ("", "On", 1)
     sent = str(seen.asked[0].body)
     assert sent.count("I look around first") <= 2  # the script itself has it, in the prompt
-    assert sent.count("Looking. ") == 2
+    assert sent.count("Looking.") == 2
 
 
 async def test_I11_10_the_usage_is_told(talk: Talk) -> None:
@@ -137,8 +137,7 @@ async def test_I11_10_gpt_5_is_asked_for_summaries(
     talk = await of("responses", agent, model, tmp_path)
     seen = await talk.turn({"thought": "Summary", "text": "Yes"})
     assert seen.asked[0].body["reasoning"]["summary"] == "auto"
-    refused: Json = {"status": 400, "param": "reasoning.summary"}
-    refused = {
+    refused: Json = {
         "status": 400,
         "message": "Your organization must be verified to generate reasoning summaries.",
     }

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rookery.agent.provider import retries
+from rookery.agent.provider.windows import TooSmall
 from rookery.agent.provider.words import spoken
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
 
@@ -40,6 +41,7 @@ KINDS = {
     "quota": "rate_limit",
 }
 """What a client is told where it acts upon fewer kinds."""
+WINDOW = "Choose a model with a larger window with /model, or give this one more at its server."
 DETAIL = 500
 """Characters of the provider's own words."""
 
@@ -47,7 +49,7 @@ _STATUSES = {401: "auth", 403: "forbidden", 404: "model"}
 _NETWORK = (
     *("connection error", "connecterror", "connection refused", "name or service", "timed out"),
     *("nodename nor servname", "temporary failure in name", "cannot connect", "peer closed"),
-    *("network is unreachable", "server disconnected", "connection reset", "incomplete chunked"),
+    *("network is unreachable", *retries.BROKEN_OFF),
 )
 _KEYS = re.compile(r"\b(sk|pk|key|token)[-_][\w-]{6,}|(Bearer\s+)[\w.-]{6,}", re.IGNORECASE)
 
@@ -55,6 +57,8 @@ _KEYS = re.compile(r"\b(sk|pk|key|token)[-_][\w-]{6,}|(Bearer\s+)[\w.-]{6,}", re
 def failure_of(error: BaseException) -> RpcError:
     """How a prompt is answered whose run ended with this error."""
     causes = list(retries.chain(error))
+    if small := next((cause for cause in causes if isinstance(cause, TooSmall)), None):
+        return RpcError(INTERNAL_ERROR, f"{small} {WINDOW}", {"errorKind": "context"})
     named = _kind(error, causes)
     kind = KINDS.get(named, named)
     said = "" if named == "context" else _said(causes)

@@ -20,7 +20,13 @@ from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
-from rookery.agent.provider.endings import ending_of, forget_ending, is_cut_short
+from rookery.agent.provider import windows
+from rookery.agent.provider.endings import (
+    ending_of,
+    forget_ending,
+    is_cut_short,
+    note_condensed,
+)
 
 type Tool = ToolDefinition[Any, Any]
 
@@ -84,8 +90,10 @@ class RookeryAgent(Agent):
                 return
         # A change of the model has put another agent in our place.
         forget_ending(conversation)
+        windows.check(conversation)
         await Agent.astep(conversation.agent, conversation, on_event, on_token)
         state = conversation.state
+        note_condensed(conversation)
         if ending_of(conversation).stops and state.execution_status == Status.RUNNING:
             state.execution_status = Status.FINISHED
 

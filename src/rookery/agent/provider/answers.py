@@ -6,7 +6,7 @@ Made for litellm 1.105 (and what openhands-sdk 1.58 allows below it):
 - A signed thinking block comes with all of its text once more, in the chunk with the signature. The
   library's chunk builder would keep it twice, and the provider refuses what it did not sign.
 - Chunks of one answer have different ids where the provider gave none (Gemini behind a proxy).
-- The words of a refusal are no part of the message.
+- The words of a refusal are no part of the message (streamed ones: see `lost_events.py`).
 """
 
 import json
@@ -43,7 +43,7 @@ class Stream:
         self._tags = ThinkTags()
         self._unsigned = False
         """Thinking has come since the last signature."""
-        self.refused = False
+        self._arguments: dict[int, surrogates.Pieces] = {}
 
     def mend(self, chunk: Any) -> None:
         """In place: the library builds the answer from the same chunks."""
@@ -55,7 +55,15 @@ class Stream:
             if delta is None:
                 continue
             self._mend_thinking(delta)
+            self._mend_calls(delta)
             self._mend_words(delta, last=bool(getattr(choice, "finish_reason", None)))
+
+    def _mend_calls(self, delta: Any) -> None:
+        for call in getattr(delta, "tool_calls", None) or []:
+            function = getattr(call, "function", None)
+            if words := _text(function, "arguments"):
+                pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
+                function.arguments = pieces.feed(words)
 
     def _mend_thinking(self, delta: Any) -> None:
         for block in getattr(delta, "thinking_blocks", None) or []:
@@ -67,12 +75,11 @@ class Stream:
                 self._unsigned = False
             elif block.get("thinking"):
                 self._unsigned = True
+            if block.get("thinking"):
+                block["thinking"] = surrogates.whole(block["thinking"])
 
     def _mend_words(self, delta: Any, *, last: bool) -> None:
         said = _text(delta, "content")
-        if refusal := _text(delta, "refusal"):
-            self.refused = True
-            said += refusal
         thought, words = self._tags.feed(self._text.feed(said)) if said else ("", "")
         if last:
             more, rest = self._tags.rest()
@@ -87,7 +94,7 @@ class Stream:
 
 def mend_message(message: Any) -> bool:
     """The same for a whole message of the library's. Says whether it is a refusal."""
-    said, refusal = _text(message, "content"), _text(message, "refusal")
+    said, refusal = _text(message, "content"), _refusal(message)
     thought, words = think_tags.split(surrogates.whole(said))
     words = "\n\n".join(filter(None, (words, surrogates.whole(refusal))))
     if words != said:
@@ -96,11 +103,20 @@ def mend_message(message: Any) -> bool:
     meant = "\n\n".join(filter(None, (surrogates.whole(reasoning), thought)))
     if meant != reasoning:
         message.reasoning_content = meant
+    for block in getattr(message, "thinking_blocks", None) or []:
+        if isinstance(block, dict) and block.get("thinking"):
+            block["thinking"] = surrogates.whole(block["thinking"])
     for call in getattr(message, "tool_calls", None) or []:
         function = getattr(call, "function", None)
         if arguments := _text(function, "arguments"):
             function.arguments = surrogates.whole_json(arguments)
     return bool(refusal)
+
+
+def _refusal(message: Any) -> str:
+    fields = getattr(message, "provider_specific_fields", None)
+    other = fields.get("refusal") if isinstance(fields, dict) else ""
+    return _text(message, "refusal") or (other if isinstance(other, str) else "")
 
 
 def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
@@ -137,8 +153,7 @@ def mend_output(output: Any) -> list[str]:
     for item in output or []:
         if _of(item, "type") == "function_call" and (arguments := _of(item, "arguments")):
             _put(item, "arguments", surrogates.whole_json(arguments))
-        parts = item.get("content") if isinstance(item, dict) else getattr(item, "content", None)
-        for part in parts or []:
+        for part in [*_list(item, "content"), *_list(item, "summary")]:
             if words := _of(part, "refusal"):
                 refused.append(surrogates.whole(words))
             elif (words := _of(part, "text")) and words != surrogates.whole(words):
@@ -150,6 +165,11 @@ def add_refusals(message: Any, refused: list[str]) -> None:
     """The SDK's message has no place for them but its text."""
     if refused:
         message.content = [*message.content, TextContent(text="\n\n".join(refused))]
+
+
+def _list(thing: Any, name: str) -> list[Any]:
+    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+    return value if isinstance(value, list) else []
 
 
 def _of(thing: Any, name: str) -> str:

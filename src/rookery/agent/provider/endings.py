@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from openhands.sdk.event import Condensation
+
 from rookery.agent.provider import retries
 from rookery.agent.provider.answers import MAX_TOKENS, Ending
 from rookery.agent.provider.llm import Refused, RookeryLLM
@@ -31,6 +33,13 @@ def forget_ending(conversation: Any) -> None:
     llm = conversation.agent.llm
     if isinstance(llm, RookeryLLM):
         llm.forget_ending()
+
+
+def note_condensed(conversation: Any) -> None:
+    """Of a step that did nothing but shorten the conversation. Raises TooSmall."""
+    events, llm = conversation.state.events, conversation.agent.llm
+    if isinstance(llm, RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
+        llm.note_condensed()
 
 
 def is_cut_short(llm: Any) -> bool:

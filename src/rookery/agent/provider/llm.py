@@ -9,11 +9,14 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, override
 
-import openhands.sdk.llm.llm as of_sdk
-from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
+from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
 from openhands.sdk.llm import LLMResponse
-from openhands.sdk.llm.exceptions import LLMBadRequestError, LLMContentPolicyViolationError
+from openhands.sdk.llm.exceptions import (
+    LLMBadRequestError,
+    LLMContentPolicyViolationError,
+    LLMContextWindowExceedError,
+)
 from pydantic import PrivateAttr
 from tenacity import (
     RetryCallState,
@@ -24,7 +27,7 @@ from tenacity import (
     wait_exponential,
 )
 
-from rookery.agent.provider import answers, retries
+from rookery.agent.provider import answers, retries, surrogates, windows
 from rookery.agent.provider.answers import Ending
 
 
@@ -34,7 +37,7 @@ class Refused(Exception):
 
 class RookeryLLM(LLM):
     _ending: Ending = PrivateAttr(default=Ending())
-    _refused: bool = PrivateAttr(default=False)
+    _pressure: windows.Pressure = PrivateAttr(default_factory=windows.Pressure)
     _attempt: str = PrivateAttr(default="")
     """The id of an answer's pieces, before its own is known."""
     _summary: tuple[str, int] = PrivateAttr(default=("", 0))
@@ -49,30 +52,43 @@ class RookeryLLM(LLM):
     def forget_ending(self) -> None:
         self._ending = Ending()
 
+    def note_condensed(self) -> None:
+        """Raises TooSmall where the conversation is condensed without end."""
+        self._pressure.condense(self.effective_max_input_tokens)
+
     def wish_for_summaries(self) -> None:
         if self.reasoning_summary is None and self.uses_responses_api():
             self.reasoning_summary = "auto"
             self._own_summaries = True
 
     @override
-    async def agenerate(self, *arguments: Any, **named: Any) -> LLMResponse:
+    def _validate_context_window_size(self) -> None:
+        """Whether it is too small is seen by what is sent: the SDK has one number for all."""
+
+    @override
+    async def agenerate(self, messages: Any, tools: Any = None, **named: Any) -> LLMResponse:
         try:
-            return await self._generate(*arguments, **named)
+            found = await self._generate(messages, tools, **named)
         except LLMContentPolicyViolationError as error:
             # The SDK would ask the model to say it otherwise, again and again.
             raise Refused(str(error)) from error
+        except LLMContextWindowExceedError as error:
+            self._pressure.meet(error, messages, tools or ())
+            raise
+        self._pressure.relieve()
+        return found
 
-    async def _generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+    async def _generate(self, messages: Any, tools: Any, **named: Any) -> LLMResponse:
         self._ending = Ending()
         try:
-            return await super().agenerate(*arguments, **named)
+            return await super().agenerate(messages, tools, **named)
         except LLMBadRequestError as error:
             if not self._own_summaries or "summar" not in str(error).lower():
                 raise
         # Only verified organisations may have them.
         self._own_summaries = False
         self.reasoning_summary = None
-        return await super().agenerate(*arguments, **named)
+        return await super().agenerate(messages, tools, **named)
 
     # --- chat completions ------------------------------------------------------------------------
 
@@ -84,9 +100,7 @@ class RookeryLLM(LLM):
             stream.mend(chunk)
             on_token(chunk)
 
-        found = super()._transport_call(on_token=mended if on_token else None, **named)
-        self._refused = stream.refused
-        return found
+        return super()._transport_call(on_token=mended if on_token else None, **named)
 
     @override
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
@@ -97,14 +111,12 @@ class RookeryLLM(LLM):
             told: Awaitable[None] | None = on_token(chunk)
             return told
 
-        found = await super()._atransport_call(on_token=mended if on_token else None, **named)
-        self._refused = stream.refused
-        return found
+        return await super()._atransport_call(on_token=mended if on_token else None, **named)
 
     @override
     def _build_completion_result(self, resp: Any) -> LLMResponse:
         choice = resp["choices"][0]
-        refused = answers.mend_message(choice["message"]) or self._refused
+        refused = answers.mend_message(choice["message"])
         found = super()._build_completion_result(resp)
         finish = str(choice.get("finish_reason") or "")
         self._ending = answers.ending_of(finish, found.message, refused=refused)
@@ -123,8 +135,11 @@ class RookeryLLM(LLM):
                 place = (str(event.item_id), int(getattr(event, "summary_index", 0) or 0))
                 parts = self._summary[0] == place[0] and self._summary != place
                 self._summary = place
-                delta.reasoning_content = ("\n\n" if parts else "") + (delta.content or "")
+                words = ("\n\n" if parts else "") + (delta.content or "")
+                delta.reasoning_content = surrogates.whole(words)
                 delta.content = None
+            elif delta.content:
+                delta.content = surrogates.whole(delta.content)
             chunk.id = self._attempt
         return item, chunk
 
@@ -177,25 +192,7 @@ class RookeryLLM(LLM):
             before_sleep=self._build_before_sleep(num_retries, retry_listener),
             stop=stop_after_attempt(num_retries),
             reraise=True,
-            retry=known & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
+            retry=(known | retry_if_exception(retries.is_broken_off))
+            & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
             wait=wait,
         )
-
-
-def install() -> None:
-    """An answer of the responses API that was cut short is one: the SDK takes its end for an
-    error, and would ask for it five times. Once is enough."""
-    known = of_sdk.get_completed_response
-    if hasattr(known, "__wrapped__"):
-        return
-
-    def completed(stream: object, observed: Any = None) -> Any:
-        found = getattr(stream, "completed_response", None)
-        if getattr(found, "type", None) == "response.incomplete":
-            return ResponseCompletedEvent.model_construct(
-                type="response.completed", response=found.response
-            )
-        return known(stream, observed)
-
-    completed.__wrapped__ = known  # type: ignore[attr-defined]
-    of_sdk.get_completed_response = completed  # type: ignore[assignment]

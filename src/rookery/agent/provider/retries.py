@@ -13,6 +13,11 @@ EXHAUSTED = (
     *("requires more credits", "budget_exceeded", "budget has been exceeded"),
 )
 """What is said where an account has nothing left."""
+BROKEN_OFF = (
+    *("peer closed", "incomplete chunked", "not enough data to satisfy", "server disconnected"),
+    *("payload is not completed", "connection reset", "connection closed", "closed connection"),
+)
+"""What is said where a connection breaks within an answer, whichever class that has."""
 _SAID = re.compile(
     r"""(?:retry|try\ again)\ in\ (?P<words>(?:\d+(?:\.\d+)?\s*(?:ms|h|m|s)\w*\s*)+)
       | "?retryDelay"?\s*:\s*"(?P<field>[\d.]+s)" """,
@@ -77,10 +82,14 @@ def is_exhausted(error: BaseException) -> bool:
     return says(error, EXHAUSTED) and delay_of(error) is None
 
 
+def is_broken_off(error: BaseException) -> bool:
+    return says(error, BROKEN_OFF)
+
+
 def is_worth_it(error: BaseException, longest: float) -> bool:
     """Whether to ask again by ourselves. Where it would be long until then, the person is told
     when instead."""
-    if status_of(error) in FINAL or is_exhausted(error):
+    if (status_of(error) in FINAL and not is_broken_off(error)) or is_exhausted(error):
         return False
     wanted = delay_of(error)
     return wanted is None or wanted <= longest
