@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rookery.agent.scripted.server import Asked, ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.conftest import QUICK, profiles_of, write_settings
+from tests.agent.conftest import QUICK, profiles_of
 from tests.agent.driving import calls, words
 
 DIALECTS = ("chat", "responses", "anthropic", "gemini")
@@ -42,14 +42,15 @@ def models(model: ScriptedModel) -> Json:
 @contextmanager
 def saved(home: Path, model: ScriptedModel, **more: Json) -> Iterator[None]:
     """The dialects beside the models that every test has."""
-    write_settings(home, model)
-    document = json.loads((home / "agent_settings.json").read_text())
+    place = home / "agent_settings.json"
+    before = place.read_text()
+    document = json.loads(before)
     document["profiles"] = profiles_of(model) | models(model) | more
-    (home / "agent_settings.json").write_text(json.dumps(document))
+    place.write_text(json.dumps(document))
     try:
         yield
     finally:
-        write_settings(home, model)
+        place.write_text(before)
 
 
 class Seen(NamedTuple):
