@@ -115,9 +115,6 @@ def reset_of(causes: list[BaseException]) -> Json:
         return {"retryAfter": wait}
     for cause in causes:
         headers = retries.headers_of(cause)
-        when = headers.get("retry-after")
-        if when and (at := _http_date(when)):
-            return {"resetsAt": at}
         for name, value in headers.items():
             if name.startswith("x-ratelimit-reset") or name.endswith("-reset"):
                 wait = retries.duration(value)
@@ -125,12 +122,3 @@ def reset_of(causes: list[BaseException]) -> Json:
                     at_time = datetime.now(UTC) + timedelta(seconds=wait)
                     return {"resetsAt": at_time.isoformat(timespec="seconds")}
     return {}
-
-
-def _http_date(value: str) -> str | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return parsedate_to_datetime(value).astimezone(UTC).isoformat(timespec="seconds")
-    except (TypeError, ValueError):
-        return None

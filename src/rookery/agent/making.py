@@ -34,6 +34,7 @@ from rookery import paths
 from rookery.agent import editor_history, gate, hiding, kept, store, subagents, terminal
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
+from rookery.agent.provider import llm as provider
 from rookery.agent.provider import lost_events, windows
 from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.settings.profiles import Condenser, Model
@@ -92,6 +93,7 @@ def make(wishes: Wishes) -> Conversation:
     hiding.install()
     subagents.install()
     gate.install()
+    provider.install()
     lost_events.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)

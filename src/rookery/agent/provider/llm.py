@@ -6,11 +6,12 @@ needless.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, override
 
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
+from openhands.sdk.agent import AgentBase
 from openhands.sdk.llm import LLMResponse
 from openhands.sdk.llm.exceptions import (
     LLMBadRequestError,
@@ -196,3 +197,19 @@ class RookeryLLM(LLM):
             & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
             wait=wait,
         )
+
+
+def install() -> None:
+    """The SDK counts the tokens of models of its own class alone: of ours, too. Once is enough."""
+    known = AgentBase.get_all_llms
+    if hasattr(known, "__wrapped__"):
+        return
+
+    def every_llm(agent: AgentBase) -> Iterator[LLM]:
+        condenser = getattr(agent, "condenser", None)
+        found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
+        yield from (llm for llm in found.values() if isinstance(llm, RookeryLLM))
+        yield from known(agent)
+
+    every_llm.__wrapped__ = known  # type: ignore[attr-defined]
+    AgentBase.get_all_llms = every_llm  # type: ignore[method-assign, assignment]

@@ -3,6 +3,8 @@ same would come back."""
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 FINAL = frozenset({400, 401, 402, 403, 404, 405, 413, 422})
 """Statuses that the same request gets each time."""
@@ -66,12 +68,24 @@ def delay_of(error: BaseException) -> float | None:
         headers = headers_of(cause)
         if (wait := seconds(headers.get("retry-after-ms"))) is not None:
             return wait / 1000
-        if (wait := seconds(headers.get("retry-after"))) is not None:
+        if (wait := _header(headers.get("retry-after"))) is not None:
             return wait
     for cause in chain(error):
         if found := _SAID.search(str(cause)):
             return duration(found["words"] or found["field"])
     return None
+
+
+def _header(value: str | None) -> float | None:
+    """Seconds, or a date of HTTP's."""
+    plain = seconds(value)
+    if plain is not None or not value:
+        return plain
+    try:
+        when = parsedate_to_datetime(value).astimezone(UTC)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, round((when - datetime.now(UTC)).total_seconds(), 1))
 
 
 def is_exhausted(error: BaseException) -> bool:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\b\s*[:-]\s*)+")
+_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|[\w ]*(?:Error|Exception))\b\s*[:-]\s*)+")
 _ADDED = re.compile(
     r"\s*(?:Received Model Group=|Model: \S+,? API Base:|LiteLLM Retried:).*$", re.S
 )
