@@ -8,7 +8,8 @@ from typing import Any
 
 _PREFIX = re.compile(r"^(?:(?:litellm\.\w+|[\w ]*(?:Error|Exception))\b\s*[:-]\s*)+")
 _ADDED = re.compile(
-    r"\s*(?:Received Model Group=|Model: \S+,? API Base:|LiteLLM Retried:).*$", re.S
+    r"\s*(?:Handle with `litellm|Received Model Group=|Model: \S+,? API Base:|LiteLLM Retried:).*$",
+    re.S,
 )
 _BYTES = re.compile(r"""b(['"]).*\1""", re.S)
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.S | re.I)
