@@ -67,9 +67,11 @@ class RookeryLLM(LLM):
         """Whether it is too small is seen by what is sent: the SDK has one number for all."""
 
     @override
-    async def agenerate(self, messages: Any, tools: Any = None, **named: Any) -> LLMResponse:
+    async def agenerate(
+        self, messages: Any, tools: Any = None, *more: Any, **named: Any
+    ) -> LLMResponse:
         try:
-            found = await self._generate(messages, tools, **named)
+            found = await self._generate(messages, tools, *more, **named)
         except LLMContentPolicyViolationError as error:
             # The SDK would ask the model to say it otherwise, again and again.
             raise Refused(str(error)) from error
@@ -79,17 +81,31 @@ class RookeryLLM(LLM):
         self._pressure.relieve()
         return found
 
-    async def _generate(self, messages: Any, tools: Any, **named: Any) -> LLMResponse:
+    async def _generate(self, *arguments: Any, **named: Any) -> LLMResponse:
         self._ending = Ending()
         try:
-            return await super().agenerate(messages, tools, **named)
+            return await super().agenerate(*arguments, **named)
         except LLMBadRequestError as error:
-            if not self._own_summaries or "summar" not in str(error).lower():
+            if not self._gives_up_summaries(error):
                 raise
-        # Only verified organisations may have them.
-        self._own_summaries = False
-        self.reasoning_summary = None
-        return await super().agenerate(messages, tools, **named)
+        return await super().agenerate(*arguments, **named)
+
+    @override
+    def generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+        """For summaries of a conversation, titles and sub-agents."""
+        try:
+            return super().generate(*arguments, **named)
+        except LLMBadRequestError as error:
+            if not self._gives_up_summaries(error):
+                raise
+        return super().generate(*arguments, **named)
+
+    def _gives_up_summaries(self, error: LLMBadRequestError) -> bool:
+        """Only verified organisations may have them."""
+        if not self._own_summaries or "summar" not in str(error).lower():
+            return False
+        self._own_summaries, self.reasoning_summary = False, None
+        return True
 
     # --- chat completions ------------------------------------------------------------------------
 
