@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rookery.agent.scripted.server import Asked, ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.conftest import QUICK, profiles_of
+from tests.agent.conftest import QUICK
 from tests.agent.driving import calls, words
 
 DIALECTS = ("chat", "responses", "anthropic", "gemini")
@@ -45,7 +45,7 @@ def saved(home: Path, model: ScriptedModel, **more: Json) -> Iterator[None]:
     place = home / "agent_settings.json"
     before = place.read_text()
     document = json.loads(before)
-    document["profiles"] = profiles_of(model) | models(model) | more
+    document["profiles"] |= models(model) | more
     place.write_text(json.dumps(document))
     try:
         yield

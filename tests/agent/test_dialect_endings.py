@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
+from tests.agent.conftest import SCRIPT
 from tests.agent.speaking import DIALECTS, Talk, models, saved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -17,19 +18,26 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TALKS: dict[str, Talk] = {}
 
 
+@pytest.fixture(scope="module")
+def provider() -> Iterator[ScriptedModel]:
+    """Its own: others read what theirs was asked."""
+    with serving(SCRIPT) as provider:
+        yield provider
+
+
 @pytest.fixture(scope="module", autouse=True)
-def dialects(agent_home: Path, model: ScriptedModel) -> Iterator[None]:
-    with saved(agent_home, model):
+def dialects(agent_home: Path, provider: ScriptedModel) -> Iterator[None]:
+    with saved(agent_home, provider):
         yield
     TALKS.clear()
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
 async def talk(
-    request: pytest.FixtureRequest, agent: Agent, model: ScriptedModel, tmp_path: Path
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> Talk:
     if request.param not in TALKS:
-        TALKS[request.param] = await Talk.begin(agent, model, request.param, tmp_path)
+        TALKS[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
     return TALKS[request.param]
 
 
@@ -200,11 +208,11 @@ LONG = {
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_I11_13_too_long_a_conversation_is_condensed(
-    agent: Agent, model: ScriptedModel, tmp_path: Path, dialect: str
+    agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     error: Json = {"status": 400, "message": LONG[dialect]}
     error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
-    talk = await Talk.begin(agent, model, dialect, tmp_path)
+    talk = await Talk.begin(agent, provider, dialect, tmp_path)
     for number in range(3):
         await talk.turn(f"Answer {number}")
     seen = await talk.turn({"error": error}, "Went on")
@@ -215,7 +223,7 @@ async def test_I11_13_too_long_a_conversation_is_condensed(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
-    agent: Agent, model: ScriptedModel, tmp_path: Path, dialect: str
+    agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     """A local model with 4,096 tokens made 500 requests for "hello"."""
     said = "prompt is too long: 9000 tokens > 4096 maximum"
@@ -223,7 +231,7 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
         said = "This model's maximum context length is 4096 tokens. You requested 9000 tokens."
     error: Json = {"status": 400, "message": said}
     error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
-    talk = await Talk.begin(agent, model, dialect, tmp_path)
+    talk = await Talk.begin(agent, provider, dialect, tmp_path)
     seen = await talk.turn({"error": error, "times": 99})
     assert seen.data["errorKind"] == "context"
     assert "tokens, this model has 4,096" in seen.error
@@ -232,18 +240,18 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
 
 
 async def test_I11_13_small_windows(
-    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """A model that is known to be too small is not asked at all; one that is small has fewer
     tools."""
-    base = models(model)["chat"]
+    base = models(provider)["chat"]
     tiny, small = (base | {"max_input_tokens": size} for size in (2000, 30_000))
-    with saved(agent_home, model, tiny=tiny, small=small):
+    with saved(agent_home, provider, tiny=tiny, small=small):
         for name in ("tiny", "small"):
             document = json.loads((agent_home / "agent_settings.json").read_text())
             document["default"] = name
             (agent_home / "agent_settings.json").write_text(json.dumps(document))
-            talk = Talk(agent, model, await agent.new(str(tmp_path)))
+            talk = Talk(agent, provider, await agent.new(str(tmp_path)))
             seen = await talk.say("hello")
             if name == "tiny":
                 assert "tokens, this model has 2,000" in seen.error
@@ -256,7 +264,7 @@ async def test_I11_13_small_windows(
 
 
 async def test_I11_12_offered_efforts_are_those_that_the_model_takes(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))
     taken = {}

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
+from tests.agent.conftest import SCRIPT
 from tests.agent.driving import run, shown
 from tests.agent.speaking import DIALECTS, PATHS, Talk, saved
 
@@ -19,31 +20,38 @@ TALKS: dict[str, Talk] = {}
 """One session of each dialect, for all that leaves nothing behind."""
 
 
+@pytest.fixture(scope="module")
+def provider() -> Iterator[ScriptedModel]:
+    """Its own: others read what theirs was asked."""
+    with serving(SCRIPT) as provider:
+        yield provider
+
+
 @pytest.fixture(scope="module", autouse=True)
-def dialects(agent_home: Path, model: ScriptedModel) -> Iterator[None]:
-    with saved(agent_home, model):
+def dialects(agent_home: Path, provider: ScriptedModel) -> Iterator[None]:
+    with saved(agent_home, provider):
         yield
     TALKS.clear()
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
 async def talk(
-    request: pytest.FixtureRequest, agent: Agent, model: ScriptedModel, tmp_path: Path
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> Talk:
     if request.param not in TALKS:
-        TALKS[request.param] = await Talk.begin(agent, model, request.param, tmp_path)
+        TALKS[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
     return TALKS[request.param]
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
 async def fresh(
-    request: pytest.FixtureRequest, agent: Agent, model: ScriptedModel, tmp_path: Path
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> Talk:
-    return await Talk.begin(agent, model, request.param, tmp_path)
+    return await Talk.begin(agent, provider, request.param, tmp_path)
 
 
-async def of(dialect: str, agent: Agent, model: ScriptedModel, cwd: Path) -> Talk:
-    return await Talk.begin(agent, model, dialect, cwd)
+async def of(dialect: str, agent: Agent, provider: ScriptedModel, cwd: Path) -> Talk:
+    return await Talk.begin(agent, provider, dialect, cwd)
 
 
 async def test_I11_10_text_streams_once(talk: Talk) -> None:
@@ -132,9 +140,9 @@ async def test_I11_10_a_lone_surrogate_of_the_persons(talk: Talk) -> None:
 
 
 async def test_I11_10_gpt_5_is_asked_for_summaries(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
-    talk = await of("responses", agent, model, tmp_path)
+    talk = await of("responses", agent, provider, tmp_path)
     seen = await talk.turn({"thought": "Summary", "text": "Yes"})
     assert seen.asked[0].body["reasoning"]["summary"] == "auto"
     refused: Json = {
@@ -148,10 +156,10 @@ async def test_I11_10_gpt_5_is_asked_for_summaries(
 
 @pytest.mark.parametrize("chunks", [0, 1, 40])
 async def test_I11_10_think_tags_of_local_models_are_thoughts(
-    agent: Agent, model: ScriptedModel, tmp_path: Path, chunks: int
+    agent: Agent, provider: ScriptedModel, tmp_path: Path, chunks: int
 ) -> None:
     if "chat" not in TALKS:
-        TALKS["chat"] = await of("chat", agent, model, tmp_path)
+        TALKS["chat"] = await of("chat", agent, provider, tmp_path)
     talk = TALKS["chat"]
     text = "<think>\nLet me see.\n</think>\n\nIt is 4, not </think>."
     seen = await talk.turn({"text": text, "chunks": chunks})
@@ -161,9 +169,9 @@ async def test_I11_10_think_tags_of_local_models_are_thoughts(
 
 
 async def test_I11_10_think_tags_in_a_whole_answer(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
-    talk = await of("chat", agent, model, tmp_path)
+    talk = await of("chat", agent, provider, tmp_path)
     await talk.choose("streaming", "off")
     seen = await talk.turn({"text": "<think>Hm</think>Four"}, "You said <think>")
     assert (seen.thoughts, seen.words) == ("Hm", "Four")
@@ -172,10 +180,10 @@ async def test_I11_10_think_tags_in_a_whole_answer(
 
 
 async def test_I11_10_gemini_without_response_ids(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """As behind a proxy: each call is shown once."""
-    talk = await of("gemini", agent, model, tmp_path)
+    talk = await of("gemini", agent, provider, tmp_path)
     step = {"text": "I look. Now.", **run("echo 1"), "anonymous": True}
     seen = await talk.turn(step, {"text": "All done", "anonymous": True})
     assert seen.words == "I look. Now.All done"
