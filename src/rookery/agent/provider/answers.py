@@ -60,7 +60,7 @@ class Stream:
 
     def _mend_calls(self, delta: Any) -> None:
         for call in getattr(delta, "tool_calls", None) or []:
-            function = getattr(call, "function", None)
+            function: Any = getattr(call, "function", None)
             if words := _text(function, "arguments"):
                 pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
                 function.arguments = pieces.feed(words)
@@ -107,7 +107,7 @@ def mend_message(message: Any) -> bool:
         if isinstance(block, dict) and block.get("thinking"):
             block["thinking"] = surrogates.whole(block["thinking"])
     for call in getattr(message, "tool_calls", None) or []:
-        function = getattr(call, "function", None)
+        function: Any = getattr(call, "function", None)
         if arguments := _text(function, "arguments"):
             function.arguments = surrogates.whole_json(arguments)
     return bool(refusal)

@@ -6,7 +6,7 @@ needless.
 """
 
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, override
 
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
@@ -123,10 +123,9 @@ class RookeryLLM(LLM):
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
         stream = answers.Stream()
 
-        def mended(chunk: Any) -> Awaitable[None] | None:
+        def mended(chunk: Any) -> Any:
             stream.mend(chunk)
-            told: Awaitable[None] | None = on_token(chunk)
-            return told
+            return on_token(chunk)
 
         return await super()._atransport_call(on_token=mended if on_token else None, **named)
 

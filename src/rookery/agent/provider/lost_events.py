@@ -64,7 +64,7 @@ def _event(known: Any, event: Any) -> Any:
 
 def _chunk(known: Any, wrapper: Any, chunk: Any) -> Any:
     for choice in getattr(chunk, "choices", None) or []:
-        delta = getattr(choice, "delta", None)
+        delta: Any = getattr(choice, "delta", None)
         if refusal := getattr(delta, "refusal", None):
             wrapper.has_refused = True
             delta.content = (delta.content or "") + refusal

@@ -221,8 +221,8 @@ class Responses(Dialect):
     def _text(self, place: Json, turn: Turn) -> Iterator[bytes]:
         if turn.refusal:
             place = {**place, "content_index": 0}
-            part = {"type": "refusal", "refusal": ""}
-            begun = self._event("response.content_part.added", **place, part=part)
+            empty = {"type": "refusal", "refusal": ""}
+            begun = self._event("response.content_part.added", **place, part=empty)
             for piece in cut(turn.refusal, turn.chunks):
                 yield begun + self._event("response.refusal.delta", **place, delta=piece)
                 begun = b""
