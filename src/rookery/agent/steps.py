@@ -117,8 +117,10 @@ class RookeryAgent(Agent):
         asked = [action for action in action_events if action.id not in state.blocked_actions]
         if seams is None:
             return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
-        # While the SDK writes down what the model thinks of the risk, others judge.
-        judging = asyncio.ensure_future(seams.judge(asked))
+        # While the SDK writes down what the model thinks of the risk, others judge: they are asked
+        # before it begins.
+        loop = asyncio.get_running_loop()
+        judging = asyncio.Task(seams.judge(asked), loop=loop, eager_start=True)
         try:
             await super()._arequires_user_confirmation(conversation, state, asked, on_event)
             async with conversation._released_state_lock_during_io():

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rookery.cli.look.safe import clean_line
-from rookery.core import forms, loose
+from rookery.core import form_words, forms, loose
 from rookery.core.events import Json
 
 TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -27,7 +27,7 @@ def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
             known = clean_line(", ".join(fields))
             message = f"{value!r}: give FIELD=VALUE with one of {known}."
             raise click.BadParameter(message, param_hint="--set")
-        content[name] = _typed(loose.text(fields[name], "type"), text, name)
+        content[name] = _meant(fields[name], _typed(loose.text(fields[name], "type"), text, name))
     missing = [name for name in loose.texts(schema, "required") if name not in content]
     if missing:
         raise click.UsageError(f"These are required: --set {'=… --set '.join(missing)}=…")
@@ -35,6 +35,13 @@ def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
         problems = "; ".join(f"{name} {why}" for name, why in wrong.items())
         raise click.BadParameter(clean_line(problems) + ".", param_hint="--set")
     return {"action": "accept", "content": content}
+
+
+def _meant(field: Any, value: Any) -> Any:
+    """A choice may be given by its name."""
+    if isinstance(value, list):
+        return [form_words.value_of(field, each) for each in value]
+    return form_words.value_of(field, value) if isinstance(value, str) else value
 
 
 def _typed(kind: str, text: str, name: str) -> Any:

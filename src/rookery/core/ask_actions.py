@@ -1,7 +1,7 @@
 """What can be answered to an ask, each answer with the finished command that its button sends; and
 what became of it, in words."""
 
-from rookery.core import loose, parts
+from rookery.core import form_words, loose, parts
 from rookery.core.events import Json
 
 LONGEST = 500
@@ -51,11 +51,13 @@ ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
 """What became of a question, in words."""
 
 
-def outcome(update: Json, by: str | None) -> Json:
+def outcome(update: Json, by: str | None, ask: Json) -> Json:
+    """`ask`: as the header had it."""
     given = loose.mapping(update, "outcome")
     cancelled = given.get("outcome") == "cancelled"
     words = (
-        ANSWERED.get(loose.text(given, "action"), "")
+        form_words.answer(loose.mapping(ask, "schema"), loose.mapping(given, "content"))
+        or ANSWERED.get(loose.text(given, "action"), "")
         or loose.text(update, "name")
         or loose.text(update, "reason")
         or loose.text(given, "outcome")

@@ -14,6 +14,7 @@ from rookery.core import call_input, danger, hidden_text, loose
 from rookery.core.calls import key_of
 from rookery.core.changes import diffs
 from rookery.core.events import Json, dumps_short
+from rookery.core.tool_names import MCP, arguments_of, name_of
 
 _QUIET = frozenset(
     (
@@ -41,7 +42,12 @@ def of(calls: Iterable[Json], cwd: str, roots: Sequence[str], home: str) -> list
 
 
 def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
-    changes = diffs(call)
+    changes, name = diffs(call), name_of(call)
+    base = {"call": key_of(call), "kind": loose.text(call, "kind", "other")[:40]}
+    if name.startswith(MCP):
+        rest = _rest(arguments_of(call), [], roots, frozenset())
+        found = [("tool", name), *([("input", rest)] if rest else [])]
+        return [_item(what, text, base) for what, text in found] + changes
     lines = call_input.lines(call)
     paths = dict.fromkeys(map(danger.normal, danger.paths_of(call, roots, home)))
     addresses = _addresses(call) if not lines and not paths else []
@@ -51,11 +57,10 @@ def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
     found += [("address", each) for each in addresses]
     quiet = _QUIET if lines else frozenset()
     rest = _rest(call, [*lines, *paths, *addresses], roots, quiet)
-    if not found and not changes and (name := loose.text(danger.gist(call), "name")):
+    if not found and not changes and name:
         found.append(("tool", name))
     if rest:
         found.append(("input", rest))
-    base = {"call": key_of(call), "kind": loose.text(call, "kind", "other")[:40]}
     return [_item(what, text, base) for what, text in found] + changes
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.core import captions, hidden_text, loose, plain
+from rookery.core import captions, hidden_text, loose, parts, plain
 from rookery.core.calls import key_of
 from rookery.core.captions import Clean
 from rookery.core.changes import diffs
@@ -47,6 +47,20 @@ def fields(ask: Json, header: Json) -> Json:
     title = loose.text(call, "title")
     called = title[:500] if items and not _same(title, items) else ""
     return {"does": told, "text": "".join(texts), "called": called} if told else {}
+
+
+def changes(ask: Json) -> list[Json]:
+    """The changes that an ask shows of its own call, for that to keep."""
+    call = loose.mapping(ask, "toolCall")
+    told = [item for item in loose.mappings(ask, "does") if loose.text(item, "what") == "diff"]
+    mine = diffs(call) or [item for item in told if loose.text(item, "call") == key_of(call)]
+    return [part for part in parts.fit(list(map(_part, mine))) if part["type"] == "diff"]
+
+
+def _part(item: Json) -> Json:
+    path, new, old = (loose.text(item, key) for key in ("path", "new", "old"))
+    line = loose.integer(item, "line") or 1
+    return {"type": "diff", "path": path, "old": old or None, "new": new, "line": line}
 
 
 def block_of(ask: Json, header: Json) -> Block:

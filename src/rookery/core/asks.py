@@ -7,7 +7,7 @@ client that has read the log can answer.
 
 from typing import NamedTuple
 
-from rookery.core import forms, loose
+from rookery.core import form_words, forms, loose
 from rookery.core.events import Draft, Json
 
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
@@ -104,7 +104,8 @@ def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
             problems = "; ".join(f"{field} {why}" for field, why in wrong.items())
             return Refusal("invalid_form", problems[:1000] + ".")
         reply["content"] = content
-    return _close(ask, reply, str(action), command["id"], by)
+    words = form_words.answer(loose.mapping(ask, "schema"), loose.mapping(reply, "content"))
+    return _close(ask, reply, words or str(action), command["id"], by)
 
 
 def _close(ask: Json, reply: Json, words: str, cause: str | None, by: str | None) -> Answer:

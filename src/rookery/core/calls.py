@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rookery.core import loose, terminals
+from rookery.core import call_output, loose, terminals
 from rookery.core.events import Event, Json, dumps, kind_of
 
 TOOLS_KEPT = 1000
@@ -65,4 +65,5 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     elif status and status != known[1]:
         changes = {"_tools": _with(tools, key, [known[0], status, known[2]], grows=False)}
     mine = terminals.named(header["_terminals"], call, known[0])
+    mine = call_output.after(mine, call, known[0], block_id(header, event))
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}

@@ -5,7 +5,8 @@
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rookery.core import loose
 from rookery.core.document import Block
@@ -65,7 +66,7 @@ def is_quiet(block: Block) -> bool:
 
 def call_words(block: Block, cwd: str, clean: Clean) -> tuple[str, str]:
     """A verb and an object: the agent's own words where they say what is done."""
-    said = clean(block["title"])
+    said = clean(block["title"] or loose.text(block, "tool"))
     kind = block.get("kind", "")
     verb = VERBS.get(kind, "")
     if kind == "execute" or block["role"] == "terminal":
@@ -84,8 +85,16 @@ def call_words(block: Block, cwd: str, clean: Clean) -> tuple[str, str]:
     return (verb, "") if verb else ("", "a tool")
 
 
+def parts_of(block: Block) -> list[dict[str, Any]]:
+    """What a call shows. A change that only its ask showed stays with it."""
+    shown: list[dict[str, Any]] = block["parts"]
+    if any(loose.text(part, "type") == "diff" for part in shown):
+        return shown
+    return [*loose.mappings(block, "proposed"), *shown]
+
+
 def diffs(block: Block) -> list[dict[str, object]]:
-    return [part for part in block["parts"] if loose.text(part, "type") == "diff"]
+    return [part for part in parts_of(block) if loose.text(part, "type") == "diff"]
 
 
 def _without_verb(said: str) -> str:
@@ -118,9 +127,9 @@ def exit_code(block: Block, terminals: list[Block]) -> int | None:
     return next((code for code in found if code is not None), None)
 
 
-def length_of(block: Block) -> int:
+def length_of(block: Block, terminals: Sequence[Block] = ()) -> int:
     """Lines of what a call brought."""
-    texts = [loose.text(part, "text") for part in block["parts"]]
+    texts = [loose.text(part, "text") for part in [*block["parts"], *terminals]]
     return sum(len(text.strip("\n").splitlines()) for text in texts)
 
 

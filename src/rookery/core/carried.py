@@ -35,7 +35,7 @@ def wanted(document: Document) -> dict[str, int]:
 
 def began(name: str) -> int:
     """The event that made a block; 0: its id does not say."""
-    digits = name.partition(".")[2].rstrip("?")
+    digits = name.partition(".")[2].rstrip("?$")
     return int(digits) if digits.isdigit() and len(digits) < 19 else 0
 
 

@@ -12,6 +12,7 @@ from rookery.core import loose
 from rookery.core.dangers.places import normal, outside, special
 from rookery.core.events import Json
 from rookery.core.quoting import line_of
+from rookery.core.tool_names import name_of
 
 __all__ = ["danger_of", "gist", "normal"]
 
@@ -60,7 +61,7 @@ def _text_danger(call: Json, roots: Sequence[str], home: str) -> str:
 def gist(call: Json) -> Json:
     """What of a tool call, or of its update, says how dangerous it is: its size is bounded."""
     found: Json = {key: call[key][:LONGEST] for key in ("title", "kind") if loose.text(call, key)}
-    if name := _tool_name(call):
+    if name := name_of(call):
         found["name"] = name[:LONGEST_PATH]
     given = call.get("rawInput")
     if isinstance(given, str):
@@ -98,13 +99,6 @@ def _as_json(given: Json) -> str:
     except (ValueError, TypeError, RecursionError):
         return ""
     return said if len(said) <= LONGEST_ARGUMENTS and said.isprintable() else ""
-
-
-def _tool_name(call: Json) -> str:
-    """As its agent calls it: of an MCP server's tool the only thing that does not change."""
-    spaces = loose.mapping(call, "_meta").values()
-    named = [loose.text(call, "name"), *(loose.text(space, "toolName") for space in spaces)]
-    return next((name for name in named if name), "")
 
 
 def _short(value: object) -> object:

@@ -9,7 +9,16 @@ event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
-from rookery.core import ask_actions, ask_look, kept_look, loose, parts, terminals, tool_looks
+from rookery.core import (
+    ask_actions,
+    ask_look,
+    call_output_look,
+    kept_look,
+    loose,
+    parts,
+    terminals,
+    tool_looks,
+)
 from rookery.core import document as looks
 from rookery.core.calls import ENDED, block_id, in_turn, key_of
 from rookery.core.content import words_of
@@ -114,7 +123,7 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
         ops = put(make_block(name, "tool", **base | fields))
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)
-    return ops
+    return ops + call_output_look.ops(before["_terminals"], after["_terminals"], call, name)
 
 
 def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
@@ -157,15 +166,18 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         return kept_look.of_ask(before, after, event)
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
-        return change(ask["block"], **ask_actions.outcome(update, event.by)) if ask else []
+        return change(ask["block"], **ask_actions.outcome(update, event.by, ask)) if ask else []
     call = loose.mapping(update, "toolCall")
     ops = _tool_ops(before, after, event, call) if call else []
+    if call and (changes := ask_look.changes(update)):
+        ops += change(after["_tools"][key_of(call)][0], proposed=changes)
     # The ask's own id: where its call is news too, the call takes the id of this event.
     block = make_block(
         block_id(after, event) + "?", "ask", status="asked", actions=ask_actions.answers(update)
     )
     block["title"] = (loose.text(call, "title") or loose.text(update, "message"))[:LONGEST_TITLE]
-    block["kind"] = loose.text(call, "kind", "other")[:40]
+    does = next(loose.mappings(update, "does"), {})
+    block["kind"] = (loose.text(call, "kind") or loose.text(does, "kind") or "other")[:40]
     block["parent"] = after["_tools"][key_of(call)][0] if call else None
     if danger := loose.text(update, "danger"):
         block["danger"] = danger[:LONGEST_TITLE]

@@ -21,7 +21,7 @@ type Known = list[Any]
 def started(terminals: Json, name: str, block: str, call: str | None) -> Json:
     """`call`: the block of the call that the worker itself says it belongs to."""
     before = terminals.get(name)
-    return _with(terminals, name, [block, "running", call or (before[2] if before else None)])
+    return keep(terminals, name, [block, "running", call or (before[2] if before else None)])
 
 
 def ended(terminals: Json, name: str) -> Json:
@@ -34,7 +34,7 @@ def named(terminals: Json, call: Json, block: str) -> Json:
     for name in names_in(call):
         known: Known = terminals.get(name) or [None, "named", None]
         if known[2] != block:
-            terminals = _with(terminals, name, [known[0], known[1], block])
+            terminals = keep(terminals, name, [known[0], known[1], block])
     return terminals
 
 
@@ -56,7 +56,11 @@ def moved(before: Json, after: Json) -> list[tuple[str, str]]:
     return [
         (known[0], known[2])
         for name, known in after.items()
-        if known[0] and known[2] and name in before and before[name][2] != known[2]
+        if known[0]
+        and known[2]
+        and name in before
+        and before[name][0] == known[0]
+        and before[name][2] != known[2]
     ]
 
 
@@ -66,7 +70,8 @@ def names_in(call: Json) -> list[str]:
     return [name for name in names if 0 < len(name) <= LONGEST_NAME][:KEPT]
 
 
-def _with(terminals: Json, name: str, known: Known) -> Json:
+def keep(terminals: Json, name: str, known: Known) -> Json:
+    """After one more, or other news of one; the oldest goes where there are too many."""
     rest = {key: value for key, value in terminals.items() if key != name}
     if len(rest) >= KEPT:
         del rest[next(iter(rest))]

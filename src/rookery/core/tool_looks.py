@@ -1,9 +1,10 @@
 """How a tool call looks: what it states itself, and what its agent's profile knows of its tools
 (row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
 
-from rookery.core import loose, parts
+from rookery.core import call_output, loose, parts
 from rookery.core.events import Json
 from rookery.core.profiles import Profile
+from rookery.core.tool_names import MCP, is_codex_mcp, name_of, readable
 
 LONGEST_TITLE = 500
 
@@ -13,15 +14,23 @@ STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "
 def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     """The fields that a call or an update of it states; what it does not state stays as it was.
     `fresh`: it is the first news of the call."""
+    call = readable(call)
     found: Json = {}
-    if title := loose.text(call, "title") or loose.text(call, "name"):
-        found["title"] = _title(title, profile)[:LONGEST_TITLE]
+    named = loose.text(call, "name")[:LONGEST_TITLE]
+    if title := loose.text(call, "title") or (named if fresh else ""):
+        found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
+    elif named:  # codex names a tool when its call is over
+        found["tool"] = named
     if kind := _kind(call, profile, fresh=fresh):
         found["kind"] = kind[:40]
     if status := loose.text(call, "status"):
         found["status"] = STATUS.get(status, status[:40])
-    if isinstance(call.get("content"), list):
+    if brought := call_output.result(call):
+        found["parts"] = parts.from_tool_content(brought)
+    elif isinstance(call.get("content"), list):
         found["parts"] = parts.from_tool_content(call["content"])
+    if (code := call_output.exit_code(call)) is not None:
+        found["exit"] = code
     if isinstance(call.get("locations"), list):
         paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
         found["locations"] = [path[:250] for path in paths[:20] if path]
@@ -35,7 +44,7 @@ def tool_name(call: Json, profile: Profile) -> str:
     """What the agent calls the tool, which is not always what it shows."""
     space, key = profile.tool_name
     named = loose.text(loose.mapping(loose.mapping(call, "_meta"), space), key) if space else ""
-    return named or loose.text(call, "name") or loose.text(call, "title")
+    return named or name_of(call) or loose.text(call, "title")
 
 
 def parent(tools: Json, call: Json, profile: Profile) -> str | None:
@@ -58,9 +67,12 @@ def is_sub_agents(update: Json) -> bool:
     return any(loose.text(each, "parentToolUseId") for each in meta.values())
 
 
-def _title(title: str, profile: Profile) -> str:
+def _title(call: Json, title: str, profile: Profile) -> str:
     """`mcp__server__tool` as people say it."""
-    for prefix in profile.mcp:
+    prefixes = profile.mcp
+    if is_codex_mcp(call):
+        title, prefixes = name_of(call), (MCP,)
+    for prefix in prefixes:
         server, apart, tool = title.removeprefix(prefix).partition("__")
         if title.startswith(prefix) and server and apart and tool:
             return f"{server}: {tool}"
@@ -69,6 +81,8 @@ def _title(title: str, profile: Profile) -> str:
 
 def _kind(call: Json, profile: Profile, *, fresh: bool) -> str:
     kind = loose.text(call, "kind")
+    if kind == "execute" and is_codex_mcp(call):
+        return "other"
     if kind == "other" or (fresh and not kind):
         return dict(profile.aliases).get(tool_name(call, profile), kind)
     return kind

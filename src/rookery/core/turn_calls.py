@@ -7,9 +7,10 @@ it is judged and shown by them, never by its title.
 
 from typing import Any, NamedTuple
 
-from rookery.core import call_input, danger, loose
+from rookery.core import call_input, call_output, danger, loose
 from rookery.core.calls import ENDED, key_of
 from rookery.core.events import Json
+from rookery.core.tool_names import name_of, readable
 
 KEPT = 500
 """Calls of a turn whose words are at hand when their permission is asked."""
@@ -49,6 +50,7 @@ class TurnCalls:
 
     def remember(self, call: Json) -> Json:
         """What is known of a call; it came with this update of it."""
+        call = readable(call)
         key = key_of(call)
         known = self._known.pop(key, {}) | danger.gist(call)
         self._known[key] = known
@@ -62,7 +64,12 @@ class TurnCalls:
 
     def _keep(self, key: str, call: Json) -> None:
         told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
+        meta = loose.mapping(told, "_meta")
+        told["_meta"] = {key: meta[key] for key in meta if key not in call_output.KEYS}
+        told = {name: value for name, value in told.items() if value}
         diffs = [part for part in loose.mappings(told, "content") if _is_diff(part)]
+        if name := name_of(call):
+            told["name"] = name  # the next `_meta` need not say it again
         told.pop("content", None)  # what it said so far is no part of what it does
         told |= {"content": diffs} if diffs else {}
         if _length(told) > LARGEST:

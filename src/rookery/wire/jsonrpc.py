@@ -84,6 +84,10 @@ class Incoming:
     def fail(self, code: int, message: str, data: Any = None) -> None:
         self._answer({"jsonrpc": "2.0", "id": self.id, "error": error_to_json(code, message, data)})
 
+    def hurry(self) -> None:
+        """Send the answer now, not at the end of this round: the other side stands still for it."""
+        self._peer.flush()
+
     def unknown(self) -> None:
         self.fail(METHOD_NOT_FOUND, f"Method not found: {self.method[:200]}")
 
@@ -196,7 +200,8 @@ class Peer:
             raise ConnectionClosed
 
     def flush(self) -> None:
-        """Write at once what the other side takes now: before dying, or to measure."""
+        """Write at once what the other side takes now: before dying, to measure, or where somebody
+        stands still for it."""
         if self._writer is not None:
             self._writer.flush()
 
@@ -236,6 +241,7 @@ class Peer:
 
         async with asyncio.timeout(timeout):
             id = self.send_request(method, params, settle)
+            self.flush()  # not at the end of this round: somebody waits
             try:
                 answer = await future
             except asyncio.CancelledError:

@@ -301,7 +301,8 @@ class AgentSide:
                 self._replayed += 1
                 continue
             if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                self._privileges.hear(update.get("content"), update.get("rawOutput"))
+                said = (update.get(key) for key in ("content", "rawOutput", "_meta"))
+                self._privileges.hear(*said)
                 known = self._calls.remember(update)
                 self._terminals.background.hear(update)
                 self.kept.announced(update)

@@ -28,3 +28,4 @@ def take(incoming: Incoming, judge: Judge, engine: Engine, known: TurnCalls) -> 
         incoming.fail(INTERNAL_ERROR, "the log cannot be written: nothing is allowed")
         return
     incoming.reply({"judgements": [each.as_json() for each in found]})
+    incoming.hurry()  # before what was said with it is written down

@@ -19,7 +19,7 @@ from rookery.acp.bridge.sharing import Sharing
 from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
-from rookery.core import kept_asks, loose
+from rookery.core import form_words, kept_asks, loose
 from rookery.core.events import Event, Json, kind_of
 from rookery.log.errors import LogError
 from rookery.wire.jsonrpc import (
@@ -305,7 +305,9 @@ class Attached:
                 {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
             )
             how = "this editor has no forms: say it in your next prompt"
-        text = f"_The agent asks: {words}_ ({how})\n\n"
+        choices = form_words.listed(loose.mapping(ask, "schema"))
+        listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
+        text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
         content = {"type": "text", "text": text}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 

@@ -1,12 +1,14 @@
-"""The worker's terminals in an editor that does not hold them: their output is shown in the tool
-call that refers to them, or in one of its own.
+"""The worker's terminals, and those of the agent's own, in an editor that does not hold them: their
+output is shown in the tool call that refers to them, or in one of its own.
 
 Where the client shows terminals by `_meta.terminal_output`, it is told terminal_info, then the
 output as it comes, then terminal_exit. Elsewhere the text stands in for the terminal. An id that
 the editor does not know never leaves: it would drop the whole update.
 """
 
-from rookery.core import loose
+from rookery.acp.bridge.shapes import LONGEST
+from rookery.core import call_output, loose
+from rookery.core.call_output import ENDED, MARK
 from rookery.core.events import Event, Json
 
 SHOWN = 32 * 1024
@@ -26,6 +28,8 @@ class Screen:
         """The tool call that shows it."""
         self.alone = False
         """That tool call is one of ours."""
+        self.owner = ""
+        """Of an agent's own: the tool call that tells of it."""
         self.ended: Json | None = None
         self.stale = False
         self._text = ""
@@ -37,8 +41,14 @@ class Screen:
         self._text = whole[-SHOWN:]
 
     @property
-    def text(self) -> str:
+    def said(self) -> str:
         return (f"… {self._cut} characters before …\n" if self._cut else "") + self._text
+
+    @property
+    def text(self) -> str:
+        """In the place of a terminal. Of an agent's own nothing else tells the exit code."""
+        code = loose.integer(self.ended, "exitCode") if self.owner else 0
+        return self.said + (f"\n(exit code {code})" if code else "")
 
     def status(self) -> str:
         if self.ended is None:
@@ -47,8 +57,12 @@ class Screen:
 
 
 class Screens:
-    def __init__(self, *, native: bool) -> None:
-        self.native = native
+    def __init__(self, client: Json) -> None:
+        meta = loose.mapping(client, "_meta")
+        offered = [key for key in call_output.PIECES if loose.flag(meta, key)]
+        self.native = bool(offered)
+        self._key = offered[0] if offered else ""
+        """Under which the client wants to hear what a terminal says."""
         self._screens: dict[str, Screen] = {}
 
     def take(self, event: Event) -> list[Json]:
@@ -74,19 +88,61 @@ class Screens:
                     return self._ended(screen)
         return []
 
+    def hear(self, call: str, update: Json, cwd: str) -> list[Json]:
+        """The updates of what an agent tells of a terminal of its own, in `_meta` of a call. One
+        that is new is told with the call that shows it."""
+        news, told = call_output.told(update), list[Json]()
+        if news is not None:
+            own = news.name == MARK + loose.text(update, "toolCallId")
+            info = loose.mapping(loose.mapping(update, "_meta"), "terminal_info")
+            screen = self._agents(news.name, call, own=own, cwd=loose.text(info, "cwd") or cwd)
+            screen.write(news.text)
+            told += self._wrote(screen, news.text) if screen.call and news.text else []
+            if news.over:
+                screen.ended = {"exitCode": news.code, "signal": news.signal or None}
+                told += self._ended(screen) if screen.call else []
+        if loose.text(update, "status") in ENDED:
+            for screen in self._screens.values():
+                if screen.owner == call and screen.ended is None:
+                    screen.ended = {}
+                    told += self._ended(screen) if screen.call else []
+        return told
+
+    def _agents(self, name: str, call: str, *, own: bool, cwd: str) -> Screen:
+        """The screen of an agent's own terminal. `own`: it is named for the call that tells of it,
+        and so is no other call's."""
+        screen = self._screens.get(name)
+        if screen is None or (screen.owner != call and (own or screen.ended is not None)):
+            shown = call if own else f"{call}:{name[1:]}"
+            screen = self._screens[name] = Screen({"id": shown, "cwd": cwd}, 0)
+            screen.owner = call
+        return screen
+
+    def shown_by(self, call: str, content: list[Json]) -> list[Json]:
+        """A call's content with the agent's own terminals that it does not name itself."""
+        named = {loose.text(item, "terminalId") for item in content}
+        mine = [name[1:] for name, screen in self._screens.items() if screen.owner == call]
+        found = [{"type": "terminal", "terminalId": name} for name in mine if name not in named]
+        return [*content, *found]
+
+    def _known(self, item: Json) -> Screen | None:
+        name = loose.text(item, "terminalId")
+        return self._screens.get(name) or self._screens.get(MARK + name)
+
     def show(self, item: Json) -> Json | None:
         """What stands for a terminal in a tool call's content."""
-        name = loose.text(item, "terminalId")
-        screen = self._screens.get(name)
+        screen = self._known(item)
         if screen is None:
-            return _text("(a terminal that is not there any more)")
-        return {"type": "terminal", "terminalId": name} if self.native else _text(screen.text)
+            return None
+        if self.native:
+            return {"type": "terminal", "terminalId": screen.id}
+        return _text(screen.text) if screen.text or not screen.owner else None
 
     def refer(self, call: str, update: Json) -> list[Screen]:
         """The terminals that a tool call shows for the first time from now on."""
         found = []
         for item in loose.mappings(update, "content"):
-            screen = self._screens.get(loose.text(item, "terminalId"))
+            screen = self._known(item)
             if screen is not None and item.get("type") == "terminal" and not screen.call:
                 screen.call = call
                 found.append(screen)
@@ -99,7 +155,7 @@ class Screens:
         """What a terminal said before anybody showed it."""
         if not self.native:
             return []
-        told = [_output(screen, screen.text)] if screen.text else []
+        told = [self._output(screen, screen.said)] if screen.said else []
         return told + ([_exit(screen)] if screen.ended is not None else [])
 
     def stale(self) -> list[str]:
@@ -148,12 +204,17 @@ class Screens:
 
     def _wrote(self, screen: Screen, text: str) -> list[Json]:
         if self.native:
-            return [_output(screen, text)]
+            pieces = range(0, len(text), LONGEST)
+            return [self._output(screen, text[at : at + LONGEST]) for at in pieces]
         screen.stale = True
         return []
 
+    def _output(self, screen: Screen, text: str) -> Json:
+        return _update(screen, _meta={self._key: {"terminal_id": screen.id, "data": text}})
+
     def _ended(self, screen: Screen) -> list[Json]:
-        screen.stale = not self.native
+        if not screen.owner or screen.text:
+            screen.stale = not self.native
         told = [_exit(screen)] if self.native else []
         if screen.alone and not self.native:
             told.append(_update(screen, status=screen.status()))
@@ -162,10 +223,6 @@ class Screens:
 
 def _update(screen: Screen, **fields: object) -> Json:
     return {"sessionUpdate": "tool_call_update", "toolCallId": screen.call, **fields}
-
-
-def _output(screen: Screen, text: str) -> Json:
-    return _update(screen, _meta={"terminal_output": {"terminal_id": screen.id, "data": text}})
 
 
 def _exit(screen: Screen) -> Json:

@@ -11,7 +11,7 @@ from rookery.acp.bridge import shapes
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
-from rookery.core import held_settings, loose
+from rookery.core import call_output, held_settings, loose, parts
 from rookery.core.calls import ENDED, LEFT, key_of
 from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
@@ -25,7 +25,7 @@ class Sharing:
 
     def __init__(self, client: Json, offered: Offered, load: Load) -> None:
         self.header: Json = dict(EMPTY)
-        self.screens = Screens(native=loose.flag(loose.mapping(client, "_meta"), "terminal_output"))
+        self.screens = Screens(client)
         self._offered = offered
         self._load = load
         self._notices = offers(client, "session", "notices")
@@ -34,7 +34,8 @@ class Sharing:
         """Of each block of a tool call: the id that the editor knows it by."""
         self._used: set[str] = set()
         self._calls: dict[str, Json] = {}
-        """By that id: the fields told so far, of calls that show a terminal or may come to."""
+        """By that id: the fields told so far, of calls that show a terminal or may come to, and the
+        changes that an ask showed."""
 
     def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         """The updates of an event. `echo`: tell its prompt, too."""
@@ -135,14 +136,23 @@ class Sharing:
         call = loose.mapping(ask, "toolCall")
         tool = self.header["_tools"].get(key_of(call))
         fields = shapes.call(call, self.header["cwd"], self.screens.show)
-        return {"toolCallId": self._ids.get(tool[0], key_of(call)) if tool else "ask", **fields}
+        id = self._ids.get(tool[0], key_of(call)) if tool else "ask"
+        known = self._calls.get(id, {})
+        told: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
+        return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
 
     def _ask(self, before: Json, update: Json) -> list[Json]:
         """A call is announced before it is asked about (acp-P7)."""
         call = loose.mapping(update, "toolCall")
-        if update.get("state") != "asked" or not call or not self._is_fresh(before, call):
+        if update.get("state") != "asked" or not call:
             return []
-        return self._call(before, {"status": "pending", **call})
+        fresh = self._is_fresh(before, call)
+        told = self._call(before, {"status": "pending", **call}) if fresh else []
+        changes = [part for part in loose.mappings(call, "content") if _is_diff(part)]
+        tool = self.header["_tools"].get(key_of(call))
+        if changes and tool:
+            self._calls.setdefault(self._ids.get(tool[0], ""), {})["_changes"] = changes
+        return told
 
     def _is_fresh(self, before: Json, call: Json) -> bool:
         key = key_of(call)
@@ -159,6 +169,8 @@ class Sharing:
             self._ids[block] = key if key and key not in self._used else f"{key}#{block}"
             self._used.add(self._ids[block])
         id = self._ids[block]
+        heard = self.screens.hear(id, update, self.header["cwd"])
+        update = self._whole(id, update)
         news = self.screens.refer(id, update)
         fields = shapes.call(update, self.header["cwd"], self.screens.show)
         known = self._calls.get(id, {})
@@ -167,12 +179,30 @@ class Sharing:
             fields = self._calls[id] | fields
             fields["_meta"] = {**loose.mapping(fields, "_meta"), **self.screens.info(news[0])}
             fresh = True
-        fields.pop("_raw", None)
+        for kept in ("_raw", "_changes"):
+            fields.pop(kept, None)
         if fresh:
             fields = {"title": key or "Tool", **fields}
         kind = "tool_call" if fresh else "tool_call_update"
         told: Json = {"sessionUpdate": kind, "toolCallId": id, **fields}
-        return [told, *(update for screen in news for update in self.screens.so_far(screen))]
+        if update.get("status") in ENDED:
+            heard += self.stale()  # what it said comes before its end
+        return [*heard, told, *(each for screen in news for each in self.screens.so_far(screen))]
+
+    def _whole(self, id: str, update: Json) -> Json:
+        """An update with all that its call shows: an agent's own terminals, the result of an MCP
+        tool, the changes that only its ask had; without what the terminals are told by."""
+        known, given = self._calls.get(id, {}), update.get("content")
+        content = call_output.result(update) or (given if isinstance(given, list) else None)
+        shown = self.screens.shown_by(id, content or known.get("_raw", []))
+        if content is not None or shown != known.get("_raw", []):
+            changes = [] if any(map(_is_diff, shown)) else known.get("_changes", [])
+            update = {**update, "content": [*changes, *shown]}
+        meta = loose.mapping(update, "_meta")
+        if meta.keys() & set(call_output.KEYS):
+            rest = {key: meta[key] for key in meta if key not in call_output.KEYS}
+            update = {**update, "_meta": rest or None}
+        return update
 
     def _ended_screens(self, update: Json) -> list[Json]:
         return self.stale() if update.get("state") == "ended" else []
@@ -207,8 +237,14 @@ class Sharing:
 
 def _remembered(update: Json, fields: Json) -> Json:
     """What a terminal that comes later needs: the words of its call, and the call's content."""
-    kept = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
+    kept: Json = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
+    if fields.get("rawInput") and not parts.exceeds(fields["rawInput"], parts.ROOM):
+        kept["rawInput"] = fields["rawInput"]
     return kept | ({"_raw": update["content"]} if isinstance(update.get("content"), list) else {})
+
+
+def _is_diff(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "diff"
 
 
 def _titled(header: Json) -> Json:

@@ -1,5 +1,8 @@
 """A tool call as a card: a line with its state, verb and object, then what a person would check."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from rookery.cli.look import lines
 from rookery.cli.look.paint import Paint, duration
 from rookery.cli.look.safe import clean_line
@@ -39,20 +42,30 @@ def _extras(block: Block, terminals: list[Block], *, durations: bool) -> list[st
     said = [duration(block["seconds"]) if told else ""]
     code = captions.exit_code(block, terminals)
     said.append(f"exit {code}" if code is not None else "")
-    if captions.is_quiet(block) and (length := captions.length_of(block)):
+    if captions.is_quiet(block) and (length := captions.length_of(block, terminals)):
         said.append(count(length, "line"))
     if status not in ("done", "pending", "running", "failed"):
         said.append(clean_line(status))
     return [*said, "failed"] if status == "failed" else said
 
 
-def details(block: Block, terminals: list[Block], paint: Paint, *, full: bool) -> list[str]:
-    """What the card opens to: diffs, output, and the arguments where nothing else tells."""
+def details(
+    block: Block,
+    terminals: list[Block],
+    paint: Paint,
+    *,
+    full: bool,
+    told: Sequence[dict[str, Any]] = (),
+) -> list[str]:
+    """What the card opens to: diffs, output, and the arguments where nothing else tells. `told`:
+    parts that stand above."""
     if block.get("kind") in captions.QUIET and block["status"] != "failed" and not full:
         return []
     several = len(captions.diffs(block)) > 1
     found: list[str] = []
-    for part in block["parts"]:
+    for part in captions.parts_of(block):
+        if part in told:
+            continue
         if part["type"] == "diff" and several:
             found.append(clean_line(part["path"]))
         if part["type"] == "terminal" or (part["type"] == "markdown" and _is_command(block)):
@@ -61,7 +74,7 @@ def details(block: Block, terminals: list[Block], paint: Paint, *, full: bool) -
             found += lines.of_part(part, paint, full=full)
     for terminal in terminals:
         found += lines.of_output(terminal["text"], paint, full=full)
-    if not found:
+    if not found and not any(part in told for part in captions.parts_of(block)):
         found = [paint.faint(words) for words in _arguments(block)]
     return found
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rookery.cli.look.paint import Paint
 from rookery.cli.look.safe import clean, clean_line, clean_output
-from rookery.core import loose
+from rookery.core import form_words, loose
 from rookery.core.events import dumps
 from rookery.core.plain import count
 
@@ -14,6 +14,7 @@ LONGEST_LINE = 400
 DIFF_LINES = 60
 OUTPUT_LINES = 16
 TEXT_LINES = 40
+CHOICES = 50
 
 BOXES = {"completed": "[x]", "in_progress": "[>]"}
 TOKENS = {"completed": "done", "in_progress": "running"}
@@ -141,4 +142,5 @@ def of_form(part: Part) -> list[str]:
         words = loose.text(field, "title") or loose.text(field, "description")
         kind = loose.text(field, "type", "text") + (", required" if name in needed else "")
         lines.append(clean_line(f"{name} ({kind})" + (f": {words}" if words else "")))
+        lines += [f"  {clean_line(choice.words)}" for choice in form_words.choices(field)[:CHOICES]]
     return lines

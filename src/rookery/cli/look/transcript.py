@@ -215,9 +215,9 @@ class Transcript:
         self._written.update(each["id"] for each in terminals)
         cwd, timed = document.header["cwd"], self._durations
         found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
-        told_before = self._asked.get(block["id"]) == block["parts"] and block["parts"]
-        if not told_before and not self._brief:
-            opened = card.details(block, told, self.paint, full=self._full)
+        if not self._brief:
+            asked = self._asked.get(block["id"], [])
+            opened = card.details(block, told, self.paint, full=self._full, told=asked)
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])

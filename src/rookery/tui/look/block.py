@@ -1,6 +1,6 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
-from rookery.core import ask_look, loose
+from rookery.core import ask_look, captions, loose
 from rookery.core.document import Block
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
@@ -63,7 +63,7 @@ def text_of(block: Block, terminals: list[Block]) -> str:
     if block.get("does") and block["status"] == "asked":
         return ask_look.as_text(block)
     found = [block["text"]] if block["text"] else []
-    for each in block["parts"]:
+    for each in captions.parts_of(block):
         match each:
             case {"type": "markdown" | "terminal", "text": str(text)}:
                 found.append(text)

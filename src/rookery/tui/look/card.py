@@ -68,7 +68,7 @@ def _extras(block: Block, terminals: list[Block], view: View) -> list[Run]:
     code = captions.exit_code(block, terminals)
     if code is not None:
         said.append((f"exit {code}", look.soft if code == 0 else look.failed))
-    if is_quiet(block) and (length := captions.length_of(block)):
+    if is_quiet(block) and (length := captions.length_of(block, terminals)):
         said.append((count(length, "line"), look.soft))
     if status == "failed" and code in (None, 0):
         said.append(("failed", look.failed))
@@ -91,7 +91,7 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     """Diffs, output, and the arguments where nothing else tells."""
     found: list[Line] = []
     several = len(captions.diffs(block)) > 1
-    for each in block["parts"]:
+    for each in captions.parts_of(block):
         if loose.text(each, "type") == "diff" and several:
             path = captions.short_path(diff.title(each), view.cwd, clean_line)
             found.append([(path, view.look.heading)])
@@ -129,7 +129,7 @@ def _arguments(block: Block, view: View) -> list[Line]:
 
 def has_details(block: Block, terminals: list[Block]) -> bool:
     return bool(
-        block["parts"]
+        captions.parts_of(block)
         or any(each["text"] for each in terminals)
         or "input" in block
         or "output" in block

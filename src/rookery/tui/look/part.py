@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rookery.core import loose
+from rookery.core import form_words, loose
 from rookery.tui.look import ansi, diff, markdown
 from rookery.tui.look.code import highlighted
 from rookery.tui.look.legible import legible
@@ -19,6 +19,9 @@ OPENED = 400
 
 LONGEST_TEXT = 64_000
 """Characters of one part's prose that are rendered."""
+
+CHOICES = 20
+"""Of a form's field that are listed; the form itself has them all."""
 
 
 def rendered(part: Part, view: View) -> list[Line]:
@@ -145,6 +148,10 @@ def form(part: Part, view: View) -> list[Line]:
         if about:
             runs.append((f"  {about}", look.soft))
         found += wrap(runs, view.prose)
+        for choice in form_words.choices(field)[:CHOICES]:
+            words = clean_line(choice.name)
+            told: Line = [(words, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
+            found += prefixed(wrap(told, max(1, view.prose - 4)), [("  · ", look.faint)])
     return found
 
 

@@ -3,7 +3,7 @@ stretches, quiet calls folded."""
 
 from collections.abc import Iterable
 
-from rookery.core import loose
+from rookery.core import captions, loose
 from rookery.core.document import Block
 from rookery.tui.look.card import is_quiet
 from rookery.tui.transcript.item import Item
@@ -186,7 +186,7 @@ def _settled(row: list[Block]) -> Iterable[list[Block]]:
 
 def _says(block: Block) -> bool:
     """Whether a call shows something that is worth its own line."""
-    return any(loose.text(part, "type") in ("diff", "image") for part in block["parts"])
+    return any(loose.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
 
 
 def _space(items: list[Item]) -> None:

@@ -1,0 +1,28 @@
+"""How an agent's own terminals look: blocks below their calls, as the worker's are."""
+
+from rookery.core import loose
+from rookery.core.call_output import ENDED, running_of, told
+from rookery.core.document import Op, append, change, make_block, put
+from rookery.core.events import Json
+
+
+def ops(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
+    """What an update changes in the terminals' blocks."""
+    news = told(call)
+    found: list[Op] = []
+    if news and (terminal := now.get(news.name)) and terminal[0]:
+        block, _, parent = terminal
+        if (before.get(news.name) or [None])[0] == block:
+            found += append(block, news.text)
+        else:
+            found += put(
+                make_block(block, "terminal", status="running", parent=parent, text=news.text)
+            )
+        if news.over:
+            status = "done" if news.code == 0 else "failed"
+            found += change(block, status=status, exit=news.code, signal=news.signal)
+    if (status := loose.text(call, "status")) in ENDED:
+        mine = [name for name in running_of(before, owner) if not news or name != news.name]
+        words = {"completed": "done", "failed": "failed"}[status]
+        found += [op for name in mine for op in change(before[name][0], status=words)]
+    return found

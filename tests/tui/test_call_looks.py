@@ -1,0 +1,47 @@
+"""Issue 11, lines 3 and 4, in the terminal interface: what other vendors' calls bring, and the
+choices of a question."""
+
+from rookery.core.document import Document
+from rookery.tui.look import block as looks
+from rookery.tui.look.palette import look_of
+from rookery.tui.look.view import View
+from tests.core.making import Json, asked, idle, news, only, play, prompt, running, update
+from tests.core.test_call_output import CODEX, DIFF, WROTE
+from tests.core.test_form_words import COLOURS
+
+LOOK = look_of("rookery-dark")
+
+
+def shown(document: Document, role: str, *, opened: bool = False) -> str:
+    block = only(document, role)
+    terminals = [each for each in document.children(block["id"]) if each["role"] == "terminal"]
+    lines = looks.rendered(block, terminals, View(80, LOOK, "codex", "/w", opened))
+    return "\n".join("".join(text for text, _ in line) for line in lines)
+
+
+def test_I11_3_a_card_shows_output_from_meta_while_it_runs_and_its_exit_code() -> None:
+    at_work = play(prompt(), running(), *CODEX[:2])
+    assert "one" in shown(at_work, "tool")
+    over = play(prompt(), running(), *CODEX, idle())
+    assert "exit 0" in shown(over, "tool")
+    assert "two" in shown(over, "tool", opened=True)
+
+
+def test_I11_3_a_card_keeps_the_change_that_only_its_ask_had() -> None:
+    edit: Json = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
+    ends = news("g", status="completed", content=WROTE)
+    document = play(prompt(), running(), asked(toolCall=edit, options=[]), ends, idle())
+    assert "edit a.txt +1 −1" in shown(document, "tool")
+    assert "new" in shown(document, "tool", opened=True)
+
+
+def test_I11_4_a_question_lists_its_choices_and_then_what_was_chosen() -> None:
+    schema = {"type": "object", "properties": {"c": COLOURS}}
+    question = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
+    steps = [prompt(), running(), {**question, "schema": schema}]
+    card = shown(play(*steps), "ask")
+    assert "Red" in card
+    assert "Blue  like the sky" in card
+    outcome = {"action": "accept", "content": {"c": "b"}}
+    closed = update("_ask", id="q", state="closed", outcome=outcome, name="accept")
+    assert "Blue" in shown(play(*steps, closed), "ask")
