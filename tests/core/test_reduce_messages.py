@@ -57,6 +57,16 @@ def test_a_thought_between_two_answers_parts_them() -> None:
     assert look(document) == [("answer", "a"), ("thought", "hm"), ("answer", "b")]
 
 
+def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:
+    back = {"_meta": {"rookery": {"takenBack": True}}}
+    half = message("half an ans", messageId="1")
+    document = play(half, message("", messageId="1", **back), message("whole", messageId="2"))
+    assert look(document) == [("answer", "whole")]
+    document = play(half, message("", messageId="2", **back), message("b", messageId="1"))
+    assert look(document) == [("answer", "half an ans"), ("answer", "b")], "it was another's"
+    assert look(play(message("", messageId="1", **back))) == []
+
+
 def test_another_message_id_is_another_message() -> None:
     document = play(
         message("a", messageId="1"), message("b", messageId="2"), message("c", messageId="2")

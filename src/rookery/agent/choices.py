@@ -2,7 +2,7 @@
 setting with two faces), the model, its effort, and whether it streams. What is chosen is a wish
 until the conversation has taken it over between two steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 type Json = dict[str, Any]
@@ -24,6 +24,7 @@ EFFORTS = (
     ("high", "High", "Thorough."),
     ("xhigh", "Extra high", "As long as it takes."),
 )
+EFFORT_IDS = tuple(effort for effort, _, _ in EFFORTS)
 
 
 class Wanted(NamedTuple):
@@ -41,17 +42,25 @@ class UnknownChoice(ValueError):
 
 
 class Choices:
-    """`models`: the saved profiles, each with its model's name."""
+    """`models`: the saved profiles, each with its model's name. `efforts`: those that a model
+    takes."""
 
     def __init__(
-        self, wanted: Wanted, models: Sequence[tuple[str, str]], *, booleans: bool
+        self,
+        wanted: Wanted,
+        models: Sequence[tuple[str, str]],
+        *,
+        booleans: bool,
+        efforts: Callable[[str], Sequence[str]] = lambda _: EFFORT_IDS,
     ) -> None:
         self.wanted = wanted
         self._models = list(models)
         self._booleans = booleans
+        self._efforts = efforts
         names = [name for name, _ in self._models]
         if self._models and wanted.model not in names:
             self.wanted = wanted._replace(model=names[0])
+        self._forget_effort()
 
     def state(self) -> Json:
         """What the answers to session/new, load, resume and fork say."""
@@ -66,10 +75,20 @@ class Choices:
         if self._models:
             models = [(name, name, model) for name, model in self._models]
             options.append(_select("model", "Model", "model", self.wanted.model, models))
-        effort = self.wanted.effort
-        options.append(_select("effort", "Effort", "thought_level", effort, EFFORTS))
+        effort, offered = self.wanted.effort, self._offered_efforts()
+        listed = [each for each in EFFORTS if each[0] in offered]
+        options.append(_select("effort", "Effort", "thought_level", effort, listed))
         options.append(self._streaming())
         return options
+
+    def _offered_efforts(self) -> Sequence[str]:
+        model = dict(self._models).get(self.wanted.model, "")
+        return self._efforts(model) if model else EFFORT_IDS
+
+    def _forget_effort(self) -> None:
+        """One that the model does not take."""
+        if self.wanted.effort not in self._offered_efforts():
+            self.wanted = self.wanted._replace(effort=EFFORT_IDS[0])
 
     def _streaming(self) -> Json:
         if self._booleans:
@@ -101,6 +120,7 @@ class Choices:
             known = ", ".join(self.model_names())
             raise UnknownChoice(f"there is no model {name!r}: there are {known}")
         self.wanted = self.wanted._replace(model=name)
+        self._forget_effort()
         return [self.options_update()]
 
     def set_option(self, id: str, value: Any) -> list[Json]:
@@ -111,7 +131,7 @@ class Choices:
             case "model":
                 return self.set_model(str(value))
             case "effort":
-                if value not in [effort for effort, _, _ in EFFORTS]:
+                if value not in self._offered_efforts():
                     raise UnknownChoice(f"option 'effort' has no value {value!r}")
                 self.wanted = self.wanted._replace(effort=value)
             case "streaming":
@@ -134,7 +154,7 @@ def wanted_of(saved: Mapping[str, Any], default: Wanted) -> Wanted:
     return Wanted(
         mode if mode in MODE_IDS else default.mode,
         model if isinstance(model, str) and model else default.model,
-        effort if effort in [known for known, _, _ in EFFORTS] else default.effort,
+        effort if effort in EFFORT_IDS else default.effort,
         streaming if isinstance(streaming, bool) else default.streaming,
     )
 

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from rookery.agent.provider.surrogates import whole
 from rookery.wire.params import invalid
 
 type Json = dict[str, Any]
@@ -12,7 +13,10 @@ def parts_of(prompt: Any) -> list[tuple[str, str]]:
     """Raises RpcError for what is not taken; nothing is dropped in silence."""
     if not isinstance(prompt, list) or not prompt:
         raise invalid("prompt is not a list of content blocks")
-    return [_part(block) for block in prompt]
+    parts = [_part(block) for block in prompt]
+    if not any(kind != "text" or words.strip() for kind, words in parts):
+        raise invalid("the prompt is empty: write what is to be done")
+    return parts
 
 
 def words_of(parts: list[tuple[str, str]]) -> str:
@@ -36,7 +40,7 @@ def _part(block: Any) -> tuple[str, str]:
     kind = block.get("type") if isinstance(block, dict) else None
     match kind:
         case "text":
-            return "text", _text(block, "text")
+            return "text", whole(_text(block, "text"))
         case "image":
             return "image", _image(_text(block, "data"), _text(block, "mimeType"))
         case "resource_link":
@@ -72,7 +76,7 @@ def _resource(resource: Any) -> tuple[str, str]:
         raise invalid("a resource needs its uri")
     place, text, blob = path_of(resource["uri"]), resource.get("text"), resource.get("blob")
     if isinstance(text, str):
-        return "text", f'<resource uri="{place}">\n{text}\n</resource>'
+        return "text", whole(f'<resource uri="{place}">\n{text}\n</resource>')
     kind = resource.get("mimeType")
     if not isinstance(blob, str):
         raise invalid("a resource needs text or blob")

@@ -46,6 +46,9 @@ from rookery.agent import (
 )
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
+from rookery.agent.provider import llm as provider
+from rookery.agent.provider import lost_events, windows
+from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.settings import prices
 from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.settings.secrets import SHORTEST
@@ -55,6 +58,8 @@ from rookery.providers import PLACEHOLDER
 type Json = dict[str, Any]
 
 TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolSet.name)
+FEW_TOOLS = TOOLS[:2]
+"""For a small window, most of which the declarations of the others would take."""
 USAGE = "agent"
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 """The SDK runs these where it may wait; the others it would run on the loop's thread."""
@@ -105,9 +110,12 @@ def make(wishes: Wishes) -> Conversation:
     hiding.install()
     subagents.install()
     gate.install()
+    provider.install()
+    lost_events.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
-    tools = _tools(os.path.join(wishes.directory, wishes.id))
+    small = windows.is_small(llm.effective_max_input_tokens)
+    tools = _tools(os.path.join(wishes.directory, wishes.id), FEW_TOOLS if small else TOOLS)
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: MCPServer(**server) for name, server in wishes.servers.items()},
@@ -143,7 +151,7 @@ def hide_key(conversation: Conversation, model: Model) -> None:
         conversation.state.secret_registry.track_exported_values({model.profile: key})
 
 
-def _tools(folder: str) -> Json:
+def _tools(folder: str, usual: Sequence[str]) -> Json:
     """The tools that a conversation was created with, which it keeps; the defaults for a new one.
 
     One that another program of the SDK's wrote names that program's agent: it becomes ours.
@@ -152,7 +160,7 @@ def _tools(folder: str) -> Json:
     state = paths.read_json(path)
     agent = state.get("agent") if state else None
     if state is None or not isinstance(agent, dict):
-        return {"tools": [Tool(name=name) for name in TOOLS]}
+        return {"tools": [Tool(name=name) for name in usual]}
     if agent.get("kind") != RookeryAgent.__name__:
         agent["kind"] = RookeryAgent.__name__
         paths.write_atomic(path, json.dumps(state).encode())
@@ -186,7 +194,9 @@ def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = 
         "stream": wanted.streaming,
         "retry_listener": on_retry,
     }
-    return images.trying(LLM(**(given | fixed)))
+    llm = RookeryLLM(**(given | fixed))
+    llm.wish_for_summaries()
+    return images.trying(llm)
 
 
 def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:

@@ -170,6 +170,7 @@ class Sessions:
     ) -> "Session":
         """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()
+        from rookery.agent.provider.efforts import efforts_of
         from rookery.agent.session import Session
 
         async with self._opening:
@@ -177,7 +178,8 @@ class Sessions:
                 return self._open[record.id]
             booleans = offers(self._client.capabilities, "session", "configOptions", "boolean")
             wanted = wanted_of(record.choices, Wanted())
-            choices = Choices(wanted, self._models.listed(), booleans=booleans)
+            listed = self._models.listed()
+            choices = Choices(wanted, listed, booleans=booleans, efforts=efforts_of)
             try:
                 take = self._store.make if made else lambda it: self._store.hold(it.id)
                 lock = await asyncio.to_thread(take, record)

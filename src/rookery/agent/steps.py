@@ -20,6 +20,13 @@ from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
+from rookery.agent.provider import windows
+from rookery.agent.provider.endings import (
+    ending_of,
+    forget_ending,
+    is_cut_short,
+    note_condensed,
+)
 
 type Tool = ToolDefinition[Any, Any]
 
@@ -82,7 +89,20 @@ class RookeryAgent(Agent):
                 # would have its answer's actions rejected, or be answered twice.
                 return
         # A change of the model has put another agent in our place.
+        forget_ending(conversation)
+        windows.check(conversation)
         await Agent.astep(conversation.agent, conversation, on_event, on_token)
+        state = conversation.state
+        note_condensed(conversation)
+        if ending_of(conversation).stops and state.execution_status == Status.RUNNING:
+            state.execution_status = Status.FINISHED
+
+    @override
+    def _send_corrective_nudge(self, on_event: Any) -> None:
+        """An answer without words is asked for again, unless it was cut short: that ends the turn,
+        and the person is told why."""
+        if not is_cut_short(self.llm):
+            super()._send_corrective_nudge(on_event)
 
     @override
     async def _arequires_user_confirmation(

@@ -19,6 +19,9 @@ from rookery.agent.content import message_of, words_of
 from rookery.agent.failures import failure_of
 from rookery.agent.making import llm_of
 from rookery.agent.models import Model
+from rookery.agent.provider import endings
+from rookery.agent.provider.answers import REFUSAL
+from rookery.agent.provider.endings import ending_of, refused_in
 
 if TYPE_CHECKING:
     from rookery.agent.session import Session
@@ -124,8 +127,11 @@ class Turn:
         except ConversationRunError as error:
             session.end_calls("The model failed.")
             await asyncio.to_thread(session.drop_request)
-            refused = await asyncio.to_thread(images.give_up, session, error)
-            raise images.explained(failure_of(error), refused) from error
+            if (words := refused_in(error)) is None:
+                refused = await asyncio.to_thread(images.give_up, session, error)
+                raise images.explained(failure_of(error), refused) from error
+            self.stop_reason = REFUSAL
+            session.say(f"\n\n{words}\n")
         finally:
             self._ending = True
             self.over.set()
@@ -177,6 +183,8 @@ class Turn:
             elif self._steering:
                 await self.take_steering()
             elif status == Status.FINISHED:
+                if ended := self._cut_short():
+                    return ended
                 if refused == STOPS_REFUSED or await self._may_stop():
                     return "end_turn"
                 refused += 1
@@ -228,6 +236,13 @@ class Turn:
             parts = self._steering.pop(0)
             await asyncio.to_thread(self.session.running.send_message, message_of(parts))
         return taken
+
+    def _cut_short(self) -> str:
+        """The stop reason of an answer that did not end by itself, which is said; "": it did."""
+        ending = ending_of(self.session.running)
+        if words := endings.words_of(ending):
+            self.session.say(words)
+        return ending.reason
 
     def _limit(self) -> str:
         """The run met a limit of ours: the last error says which."""

@@ -215,9 +215,8 @@ class Voice:
     def _take_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
         if self.turn is None or self.turn.cancelled:
             return
-        llm = self.running.agent.llm
-        wait = llm.retry_multiplier * 2 ** (attempt - 1)
-        wait = max(llm.retry_min_wait, min(wait, llm.retry_max_wait))
+        wait = float(getattr(error, "retry_in", 0.0))
+        self.tell(*self.translator.take_back())
         about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
         retry = {"attempt": attempt + 1, "of": most, "in": wait}
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)

@@ -26,7 +26,7 @@ from rookery.core import (
 )
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.ingest import is_aside
+from rookery.core.ingest import is_aside, taken_back
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
@@ -306,6 +306,8 @@ def _chunk(header: Json, event: Event) -> Json:
         return {"_open": None} if header["_open"] else {}
     name = loose.text(update, "messageId") or loose.text(update, "compactionId")
     key = [update["sessionUpdate"], name]
+    if taken_back(update):
+        return {"_open": None} if header["_open"] else {}
     if header["_open"] and header["_open"][1:] == key:
         return {}
     return {"_open": [calls.block_id(header, event), *key]}

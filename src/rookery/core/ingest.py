@@ -63,3 +63,10 @@ def is_aside(update: Json) -> bool:
 
 def is_replay(update: Json) -> bool:
     return kind_of(update) in HISTORY
+
+
+def taken_back(update: Json) -> bool:
+    """Whether an agent takes back the message that it was writing: our own does where a model's
+    answer breaks off and is asked for again."""
+    about = loose.mapping(loose.mapping(update, "_meta"), "rookery")
+    return about.get("takenBack") is True

@@ -31,7 +31,7 @@ from rookery.core.document import Document, Op, append, change, make_block, put
 from rookery.core.endings import end_block, quiet_block
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import advance
-from rookery.core.ingest import is_aside
+from rookery.core.ingest import is_aside, taken_back
 from rookery.core.judged_look import judged_block
 from rookery.core.profiles import profile_for
 from rookery.core.remedies import remedy_for
@@ -96,6 +96,10 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
             make_block(block_id(after, event), role, parts=parts.fit([parts.from_block(content)]))
         )
     text = loose.text(content, "text")
+    if taken_back(event.update):
+        opened = before["_open"] or ["", "", ""]
+        same = opened[1:] == [event.update["sessionUpdate"], loose.text(event.update, "messageId")]
+        return [["drop", opened[0]]] if same else []
     if before["_open"] == after["_open"]:
         return append(after["_open"][0], text)
     return put(make_block(after["_open"][0], role, text=text))

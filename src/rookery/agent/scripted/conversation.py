@@ -48,16 +48,16 @@ def of_chat(body: Json) -> Conversation:
     roles = {"user": "user", "tool": "result", "function": "result", "assistant": "model"}
     said = [
         Said(roles.get(str(message.get("role")), "system"), flat(message.get("content")))
-        for message in _objects(body.get("messages"))
+        for message in objects(body.get("messages"))
     ]
-    tools = [_object(tool.get("function")) for tool in _objects(body.get("tools"))]
+    tools = [_object(tool.get("function")) for tool in objects(body.get("tools"))]
     return _conversation(body, said, tools)
 
 
 def of_responses(body: Json) -> Conversation:
     """OpenAI's responses."""
     given = body.get("input", [])
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else _objects(given)
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
     said: list[Said] = []
     for item in items:
         match item:
@@ -74,7 +74,7 @@ def of_responses(body: Json) -> Conversation:
                 pass
             case _:
                 said.append(Said("system", flat(item.get("content"))))
-    return _conversation(body, said, _objects(body.get("tools")))
+    return _conversation(body, said, objects(body.get("tools")))
 
 
 def _conversation(body: Json, said: list[Said], tools: list[Json]) -> Conversation:
@@ -94,7 +94,7 @@ def flat(content: object) -> tuple[str, ...]:
     return ()
 
 
-def _objects(value: object) -> list[Json]:
+def objects(value: object) -> list[Json]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 

@@ -1,9 +1,9 @@
-"""The two APIs of OpenAI's in which an answer is written: chat completions and responses."""
+"""What an API has to say of an answer, and the two of OpenAI's: chat completions and responses."""
 
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, override
 
 from rookery.agent.scripted import conversation
@@ -52,6 +52,18 @@ class Dialect(ABC):
     @abstractmethod
     def read(self, body: Json) -> Conversation: ...
 
+    def objection(self, body: Json) -> Failure | None:  # noqa: ARG002
+        """Why a strict provider refuses a history; None: it takes it."""
+        return None
+
+    def failed(self, failure: Failure) -> Json:
+        """The body of an answer with an HTTP error."""
+        return error_body(failure)
+
+    def broken(self, failure: Failure) -> bytes:
+        """The last event of a stream that fails on its way."""
+        return sse(self.failed(failure))
+
     @abstractmethod
     def begin(self, id: str, turn: Turn, body: Json) -> bytes:
         """What a stream begins with; it says nothing yet."""
@@ -84,6 +96,8 @@ class Chat(Dialect):
             yield self._chunk(id, body, {"reasoning_content": piece})
         for piece in cut(turn.text, turn.chunks):
             yield self._chunk(id, body, {"content": piece})
+        for piece in cut(turn.refusal, turn.chunks):
+            yield self._chunk(id, body, {"refusal": piece})
         ids = call_ids(id, turn.calls)
         for index, call in enumerate(turn.calls):
             first = {"name": call.name, "arguments": ""}
@@ -107,6 +121,8 @@ class Chat(Dialect):
         message: Json = {"role": "assistant", "content": turn.text or None}
         if turn.thought:
             message["reasoning_content"] = turn.thought
+        if turn.refusal:
+            message["refusal"] = turn.refusal
         if turn.calls:
             message["tool_calls"] = [
                 {
@@ -143,12 +159,34 @@ def _finish(turn: Turn) -> str:
     return turn.finish or ("tool_calls" if turn.calls else "stop")
 
 
+CUT_SHORT = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+def seal(id: str) -> str:
+    """What stands for the thoughts that are not told: it has to come back as it was given."""
+    return f"sealed-{id}"
+
+
 class Responses(Dialect):
     """Responses: what the newer models of OpenAI's are asked in."""
 
     @override
     def read(self, body: Json) -> Conversation:
         return conversation.of_responses(body)
+
+    @override
+    def objection(self, body: Json) -> Failure | None:
+        for item in conversation.objects(body.get("input")):
+            sealed = item.get("encrypted_content")
+            if item.get("type") == "reasoning" and sealed != seal(str(item.get("id"))):
+                message = f"The encrypted content for item {item.get('id')} could not be verified."
+                return Failure(400, message, "invalid_request_error", "invalid_encrypted_content")
+        return None
+
+    @override
+    def broken(self, failure: Failure) -> bytes:
+        error = self.failed(failure)["error"]
+        return self._event("error", code=error["code"], message=error["message"], param=None)
 
     @override
     def begin(self, id: str, turn: Turn, body: Json) -> bytes:
@@ -182,6 +220,14 @@ class Responses(Dialect):
             )
 
     def _text(self, place: Json, turn: Turn) -> Iterator[bytes]:
+        if turn.refusal:
+            place = {**place, "content_index": 0}
+            empty = {"type": "refusal", "refusal": ""}
+            begun = self._event("response.content_part.added", **place, part=empty)
+            for piece in cut(turn.refusal, turn.chunks):
+                yield begun + self._event("response.refusal.delta", **place, delta=piece)
+                begun = b""
+            return
         part = {"type": "output_text", "text": "", "annotations": []}
         place = {**place, "content_index": 0}
         begun = self._event("response.content_part.added", **place, part=part)
@@ -197,19 +243,29 @@ class Responses(Dialect):
 
     @override
     def end(self, id: str, turn: Turn, body: Json) -> bytes:
-        return self._event("response.completed", response=self.whole(id, turn, body))
+        kind = "response.incomplete" if turn.finish in CUT_SHORT else "response.completed"
+        return self._event(kind, response=self.whole(id, turn, body))
 
     @override
     def whole(self, id: str, turn: Turn, body: Json) -> Json:
-        return self._response(id, turn, body, "completed", self._items(id, turn))
+        items = self._items(id, turn)
+        if why := CUT_SHORT.get(turn.finish):
+            cut_short = self._response(id, turn, body, "incomplete", items)
+            return cut_short | {"incomplete_details": {"reason": why}}
+        return self._response(id, turn, body, "completed", items)
 
     def _items(self, id: str, turn: Turn) -> list[Json]:
         items: list[Json] = []
         if turn.thought:
             summary = [{"type": "summary_text", "text": turn.thought}]
-            items.append({"type": "reasoning", "id": f"rs_{id}", "summary": summary})
-        if turn.text:
-            content = [{"type": "output_text", "text": turn.text, "annotations": []}]
+            about = {"type": "reasoning", "id": f"rs_{id}", "summary": summary}
+            items.append({**about, "encrypted_content": seal(f"rs_{id}")})
+        if turn.text or turn.refusal:
+            content: list[Json] = [
+                {"type": "output_text", "text": turn.text, "annotations": []}
+                if turn.text
+                else {"type": "refusal", "refusal": turn.refusal}
+            ]
             about = {"type": "message", "id": f"msg_{id}", "role": "assistant"}
             items.append({**about, "status": "completed", "content": content})
         ids = call_ids(id, turn.calls)
@@ -244,15 +300,8 @@ class Responses(Dialect):
             "tool_choice": "auto",
             "tools": [],
             "top_p": 1.0,
-            "usage": usage if status == "completed" else None,
+            "usage": usage if status != "in_progress" else None,
         }
 
     def _event(self, kind: str, **fields: Any) -> bytes:
         return sse({"type": kind, **fields}, kind)
-
-
-DIALECTS: Mapping[str, Dialect] = {
-    "/v1/chat/completions": Chat(),
-    "/v1/responses": Responses(),
-}
-"""By the path of a request."""

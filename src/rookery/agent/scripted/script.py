@@ -33,6 +33,8 @@ class Failure(NamedTuple):
     type: str
     code: str | None
     headers: tuple[tuple[str, str], ...] = ()
+    body: str = ""
+    """Sent as it is, in the place of the API's own: a proxy's page."""
 
 
 class Usage(NamedTuple):
@@ -59,8 +61,14 @@ class Turn(NamedTuple):
     """The connection breaks after so many pieces."""
     hang: int | None = None
     """Nothing more comes after so many pieces."""
+    after: int | None = None
+    """The error comes after so many pieces, in the stream."""
     usage: Usage = Usage()
     finish: str = ""
+    """In OpenAI's words, which each API has its own for; another goes over the wire as it is."""
+    refusal: str = ""
+    anonymous: bool = False
+    """Without the answer's id, as behind some proxies."""
     times: int = 1
 
     @property
@@ -134,9 +142,9 @@ def script_of(value: object) -> Script:
 SCRIPT_KEYS = ("about", "turns", "match", "otherwise", "aside", "models", "key", "by")
 TURN_KEYS = (
     *("text", "thought", "call", "calls", "error", "chunks", "every", "delay"),
-    *("drop", "hang", "usage", "finish", "times"),
+    *("drop", "hang", "after", "usage", "finish", "times", "refusal", "anonymous"),
 )
-ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset")
+ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset", "body")
 
 
 def _matches(value: object) -> tuple[Match, ...]:
@@ -184,8 +192,11 @@ def turn_of(value: object, place: str) -> Turn:
         delay=_number(given, "delay", place),
         drop=_after(given.get("drop"), f"{place}.drop"),
         hang=_after(given.get("hang"), f"{place}.hang"),
+        after=_after(given.get("after"), f"{place}.after"),
         usage=_usage(given.get("usage", {}), f"{place}.usage"),
         finish=_text(given, "finish", place),
+        refusal=_text(given, "refusal", place),
+        anonymous=given.get("anonymous") is True,
         times=max(1, int(_number(given, "times", place, 1.0))),
     )
 
@@ -277,6 +288,7 @@ def _failure(value: Json, place: str) -> Failure:
         type=_text(given, "type", place) or failure.type,
         code=given.get("code", failure.code),
         headers=tuple(sent),
+        body=_text(given, "body", place),
     )
 
 

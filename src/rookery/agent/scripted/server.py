@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from rookery.agent.scripted.choice import Chooser
-from rookery.agent.scripted.dialects import DIALECTS, Dialect, error_body
+from rookery.agent.scripted.dialects import Dialect, error_body
+from rookery.agent.scripted.routes import dialect_at
 from rookery.agent.scripted.script import NAMED, Failure, Script, Turn, script_of
 
 type Json = dict[str, Any]
@@ -25,6 +26,9 @@ PATIENCE = 60.0
 
 KEPT = 1000
 """Requests that are remembered."""
+
+KEYS = ("authorization", "x-api-key", "x-goog-api-key")
+"""Where each API has its key, among the headers."""
 
 LARGEST = 64 * 1024 * 1024  # bytes of a request
 
@@ -124,7 +128,7 @@ class ScriptedModel:
         if not await exchange.read():
             return
         path = exchange.path.partition("?")[0]
-        dialect = DIALECTS.get(path)
+        dialect = dialect_at(path)
         if dialect is not None and exchange.method == "POST":
             await self._answer(exchange, dialect, path)
         elif (exchange.method, path) == ("GET", "/v1/models"):
@@ -150,8 +154,8 @@ class ScriptedModel:
             message = "The body is not a JSON object."
             await exchange.fail(Failure(400, message, "invalid_request_error", None))
             return
-        refused = self.chooser.refusal(str(body.get("model", "")), exchange.key)
         read = dialect.read(body)
+        refused = self.chooser.refusal(read.model, exchange.key) or dialect.objection(body)
         turn = Turn(failure=refused) if refused else self.chooser.next(read)
         asked = Asked(path, exchange.key, body, turn)
         with self._news:
@@ -189,7 +193,8 @@ class _Exchange:
             name.strip().lower(): value.strip()
             for name, _, value in (line.partition(":") for line in head[1:])
         }
-        self.key = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        given = (headers.get(name, "") for name in KEYS)
+        self.key = next(filter(None, given), "").removeprefix("Bearer ").strip()
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST:
             return False
@@ -199,14 +204,17 @@ class _Exchange:
         return True
 
     async def send(self, status: int, body: object, headers: tuple[str, ...] = ()) -> None:
-        data = json.dumps(body).encode()
+        page = isinstance(body, str)
+        data = (str(body) if page else json.dumps(body)).encode()
         length = f"Content-Length: {len(data)}"
-        self.writer.write(_head(status, "application/json", length, *headers) + data)
+        kind = "text/html" if page else "application/json"
+        self.writer.write(_head(status, kind, length, *headers) + data)
         await self.writer.drain()
 
-    async def fail(self, failure: Failure) -> None:
+    async def fail(self, failure: Failure, dialect: Dialect | None = None) -> None:
         headers = tuple(f"{name}: {value}" for name, value in failure.headers)
-        await self.send(failure.status, error_body(failure), headers)
+        told = dialect.failed(failure) if dialect else error_body(failure)
+        await self.send(failure.status, failure.body or told, headers)
 
     async def play(self, asked: Asked, dialect: Dialect, *, stream: bool) -> str:
         """Answer as the script says; how it ended."""
@@ -215,8 +223,8 @@ class _Exchange:
         try:
             if await self._left(gone, turn.delay):
                 return "hung up"
-            if turn.failure is not None:
-                await self.fail(turn.failure)
+            if turn.failure is not None and (turn.after is None or not stream):
+                await self.fail(turn.failure, dialect)
                 return "failed"
             if not stream:
                 return await self._play_whole(asked, dialect, id, gone)
@@ -252,9 +260,10 @@ class _Exchange:
             return "dropped"
         # Chunked: only so is an end that came too early told from the real one.
         self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
-        self.writer.write(_chunk(dialect.begin(id, turn, body)))
+        if begun := dialect.begin(id, turn, body):
+            self.writer.write(_chunk(begun))
         for number, piece in enumerate(dialect.pieces(id, turn, body)):
-            if number in (turn.drop, turn.hang):
+            if number in (turn.drop, turn.hang, turn.after):
                 break
             if asked.sent is None:
                 asked.sent = time.monotonic_ns()
@@ -268,6 +277,10 @@ class _Exchange:
         if turn.hang is not None:
             await gone
             return "hung up"
+        if turn.failure is not None:
+            self.writer.write(_chunk(dialect.broken(turn.failure)) + _chunk(b""))
+            await self.writer.drain()
+            return "failed"
         self.writer.write(_chunk(dialect.end(id, turn, body)) + _chunk(b""))
         await self.writer.drain()
         return "answered"

@@ -26,6 +26,8 @@ class Stream:
         self.text = ""
         self.thought = ""
         self.calls: dict[int, StreamedCall] = {}
+        self.is_whole = False
+        """Its event has come: nothing of it can be void any more."""
         self._text_mask = KNOWN.in_pieces()
         self._thought_mask = KNOWN.in_pieces()
 

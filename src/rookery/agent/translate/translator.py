@@ -140,7 +140,7 @@ class Translator:
         """Answers that are not streamed come without a sign that the one before is over."""
         if self._told not in ("", response) and self._stream.response in ("", self._told):
             self._stream = Stream()
-        self._told = response
+        self._told, self._stream.is_whole = response, True
 
     def _reasoning(self, source: Any, response: str) -> list[Json]:
         text = source.reasoning_content or ""
@@ -277,6 +277,13 @@ class Translator:
         unmade = [self._ids.of_call(self._scope, self._stream.response, one) for one in begun]
         self._stream = Stream(response)
         return self._calls.drop_unmade(unmade)
+
+    def take_back(self) -> list[Json]:
+        """The answer broke off and is asked for again: what was told of it is void."""
+        if self._stream.is_whole:  # it is another model that is asked again
+            return []
+        void = asides.taken_back(self._stream.response) if self._stream.text else []
+        return self._begin("") + void
 
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream

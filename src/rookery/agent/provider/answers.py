@@ -1,0 +1,184 @@
+"""An answer of the model on its way to the SDK, chunk by chunk or whole: what the client library
+gets wrong is mended before anything is shown, kept or sent back.
+
+Made for litellm 1.105 (and what openhands-sdk 1.58 allows below it):
+
+- A signed thinking block comes with all of its text once more, in the chunk with the signature. The
+  library's chunk builder would keep it twice, and the provider refuses what it did not sign.
+- Chunks of one answer have different ids where the provider gave none (Gemini behind a proxy).
+- The words of a refusal are no part of the message (streamed ones: see `lost_events.py`).
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from openhands.sdk import TextContent
+
+from rookery.agent.provider import surrogates, think_tags
+from rookery.agent.provider.think_tags import ThinkTags
+
+MAX_TOKENS = "max_tokens"
+REFUSAL = "refusal"
+REASONS = {"length": MAX_TOKENS, "content_filter": REFUSAL}
+
+
+class Ending(NamedTuple):
+    """How an answer ended, where that was not by itself."""
+
+    reason: str = ""
+    """ACP's stop reason, or nothing."""
+    silent: bool = False
+    """There was nothing to read in it."""
+    stops: bool = False
+    """The turn is over with it: nothing can be done with what there is."""
+
+
+class Stream:
+    """The chunks of one attempt."""
+
+    def __init__(self) -> None:
+        self._id = ""
+        self._thought = surrogates.Pieces()
+        self._text = surrogates.Pieces()
+        self._tags = ThinkTags()
+        self._unsigned = False
+        """Thinking has come since the last signature."""
+        self._arguments: dict[int, surrogates.Pieces] = {}
+
+    def mend(self, chunk: Any) -> None:
+        """In place: the library builds the answer from the same chunks."""
+        self._id = self._id or _text(chunk, "id")
+        if self._id:
+            chunk.id = self._id
+        for choice in getattr(chunk, "choices", None) or []:
+            delta = getattr(choice, "delta", None)
+            if delta is None:
+                continue
+            self._mend_thinking(delta)
+            self._mend_calls(delta)
+            self._mend_words(delta, last=bool(getattr(choice, "finish_reason", None)))
+
+    def _mend_calls(self, delta: Any) -> None:
+        for call in getattr(delta, "tool_calls", None) or []:
+            function: Any = getattr(call, "function", None)
+            if words := _text(function, "arguments"):
+                pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
+                function.arguments = pieces.feed(words)
+
+    def _mend_thinking(self, delta: Any) -> None:
+        for block in getattr(delta, "thinking_blocks", None) or []:
+            if not isinstance(block, dict):
+                continue
+            if block.get("signature"):
+                if self._unsigned:
+                    block["thinking"] = ""
+                self._unsigned = False
+            elif block.get("thinking"):
+                self._unsigned = True
+            if block.get("thinking"):
+                block["thinking"] = surrogates.whole(block["thinking"])
+
+    def _mend_words(self, delta: Any, *, last: bool) -> None:
+        said = _text(delta, "content")
+        thought, words = self._tags.feed(self._text.feed(said)) if said else ("", "")
+        if last:
+            more, rest = self._tags.rest()
+            thought, words = thought + more, words + rest
+        if words != _text(delta, "content"):
+            delta.content = words
+        reasoning = _text(delta, "reasoning_content")
+        meant = self._thought.feed(reasoning) + thought
+        if meant != reasoning:
+            delta.reasoning_content = meant
+
+
+def mend_message(message: Any) -> bool:
+    """The same for a whole message of the library's. Says whether it is a refusal."""
+    said, refusal = _text(message, "content"), _refusal(message)
+    thought, words = think_tags.split(surrogates.whole(said))
+    words = "\n\n".join(filter(None, (words, surrogates.whole(refusal))))
+    if words != said:
+        message.content = words
+    reasoning = _text(message, "reasoning_content")
+    meant = "\n\n".join(filter(None, (surrogates.whole(reasoning), thought)))
+    if meant != reasoning:
+        message.reasoning_content = meant
+    for block in getattr(message, "thinking_blocks", None) or []:
+        if isinstance(block, dict) and block.get("thinking"):
+            block["thinking"] = surrogates.whole(block["thinking"])
+    for call in getattr(message, "tool_calls", None) or []:
+        function: Any = getattr(call, "function", None)
+        if arguments := _text(function, "arguments"):
+            function.arguments = surrogates.whole_json(arguments)
+    return bool(refusal)
+
+
+def _refusal(message: Any) -> str:
+    fields = getattr(message, "provider_specific_fields", None)
+    other = fields.get("refusal") if isinstance(fields, dict) else ""
+    return _text(message, "refusal") or (other if isinstance(other, str) else "")
+
+
+def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
+    """Of a chat completion; `message` is the SDK's."""
+    reason = REFUSAL if refused else REASONS.get(finish, "")
+    if not reason:
+        return Ending()
+    calls = getattr(message, "tool_calls", None) or []
+    words = any(_text(part, "text").strip() for part in message.content)
+    broken = any(not _is_json(call.arguments) for call in calls)
+    return Ending(reason, silent=not words and not calls, stops=not calls or broken)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(thing: Any, name: str) -> str:
+    value = getattr(thing, name, None)
+    return value if isinstance(value, str) else ""
+
+
+CUT_SHORT = {"max_output_tokens": "length", "content_filter": "content_filter"}
+"""Why an answer of the responses API is incomplete, in the words of chat completions."""
+
+
+def mend_output(output: Any) -> list[str]:
+    """The items of an answer of the responses API, in place. Returns the words of refusals."""
+    refused: list[str] = []
+    for item in output or []:
+        if _of(item, "type") == "function_call" and (arguments := _of(item, "arguments")):
+            _put(item, "arguments", surrogates.whole_json(arguments))
+        for part in [*_list(item, "content"), *_list(item, "summary")]:
+            if words := _of(part, "refusal"):
+                refused.append(surrogates.whole(words))
+            elif (words := _of(part, "text")) and words != surrogates.whole(words):
+                _put(part, "text", surrogates.whole(words))
+    return refused
+
+
+def add_refusals(message: Any, refused: list[str]) -> None:
+    """The SDK's message has no place for them but its text."""
+    if refused:
+        message.content = [*message.content, TextContent(text="\n\n".join(refused))]
+
+
+def _list(thing: Any, name: str) -> list[Any]:
+    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+    return value if isinstance(value, list) else []
+
+
+def _of(thing: Any, name: str) -> str:
+    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+    return value if isinstance(value, str) else ""
+
+
+def _put(thing: Any, name: str, value: str) -> None:
+    if isinstance(thing, dict):
+        thing[name] = value
+    else:
+        setattr(thing, name, value)

@@ -1,0 +1,230 @@
+"""The SDK's model, as a session of ours has it: its answers are mended, how they ended is known,
+and it is asked again only where that can help.
+
+Made for openhands-sdk 1.58; `answers.py` says what upstream changes would make which part of it
+needless.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, override
+
+from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
+from openhands.sdk import LLM
+from openhands.sdk.agent import AgentBase
+from openhands.sdk.llm import LLMResponse
+from openhands.sdk.llm.exceptions import (
+    LLMBadRequestError,
+    LLMContentPolicyViolationError,
+    LLMContextWindowExceedError,
+)
+from pydantic import PrivateAttr
+from tenacity import (
+    RetryCallState,
+    retry,
+    retry_if_exception,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+)
+
+from rookery.agent.provider import answers, retries, surrogates, windows
+from rookery.agent.provider.answers import Ending
+
+
+class Refused(Exception):
+    """The provider's filter refused the request; the message is its own."""
+
+
+class RookeryLLM(LLM):
+    _ending: Ending = PrivateAttr(default=Ending())
+    _pressure: windows.Pressure = PrivateAttr(default_factory=windows.Pressure)
+    _attempt: str = PrivateAttr(default="")
+    """The id of an answer's pieces, before its own is known."""
+    _summary: tuple[str, int] = PrivateAttr(default=("", 0))
+    _own_summaries: bool = PrivateAttr(default=False)
+    """Summaries of thoughts are our wish, not the person's: one that is refused is taken back."""
+
+    @property
+    def ending(self) -> Ending:
+        """How the last answer ended."""
+        return self._ending
+
+    def forget_ending(self) -> None:
+        self._ending = Ending()
+
+    def note_condensed(self) -> None:
+        """Raises TooSmall where the conversation is condensed without end."""
+        self._pressure.condense(self.effective_max_input_tokens)
+
+    def wish_for_summaries(self) -> None:
+        if self.reasoning_summary is None and self.uses_responses_api():
+            self.reasoning_summary = "auto"
+            self._own_summaries = True
+
+    @override
+    def _validate_context_window_size(self) -> None:
+        """Whether it is too small is seen by what is sent: the SDK has one number for all."""
+
+    @override
+    async def agenerate(
+        self, messages: Any, tools: Any = None, *more: Any, **named: Any
+    ) -> LLMResponse:
+        try:
+            found = await self._generate(messages, tools, *more, **named)
+        except LLMContentPolicyViolationError as error:
+            # The SDK would ask the model to say it otherwise, again and again.
+            raise Refused(str(error)) from error
+        except LLMContextWindowExceedError as error:
+            self._pressure.meet(error, messages, tools or ())
+            raise
+        self._pressure.relieve()
+        return found
+
+    async def _generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+        self._ending = Ending()
+        try:
+            return await super().agenerate(*arguments, **named)
+        except LLMBadRequestError as error:
+            if not self._gives_up_summaries(error):
+                raise
+        return await super().agenerate(*arguments, **named)
+
+    @override
+    def generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+        """For summaries of a conversation, titles and sub-agents."""
+        try:
+            return super().generate(*arguments, **named)
+        except LLMBadRequestError as error:
+            if not self._gives_up_summaries(error):
+                raise
+        return super().generate(*arguments, **named)
+
+    def _gives_up_summaries(self, error: LLMBadRequestError) -> bool:
+        """Only verified organisations may have them."""
+        if not self._own_summaries or "summar" not in str(error).lower():
+            return False
+        self._own_summaries, self.reasoning_summary = False, None
+        return True
+
+    # --- chat completions ------------------------------------------------------------------------
+
+    @override
+    def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        stream = answers.Stream()
+
+        def mended(chunk: Any) -> None:
+            stream.mend(chunk)
+            on_token(chunk)
+
+        return super()._transport_call(on_token=mended if on_token else None, **named)
+
+    @override
+    async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        stream = answers.Stream()
+
+        def mended(chunk: Any) -> Any:
+            stream.mend(chunk)
+            return on_token(chunk)
+
+        return await super()._atransport_call(on_token=mended if on_token else None, **named)
+
+    @override
+    def _build_completion_result(self, resp: Any) -> LLMResponse:
+        choice = resp["choices"][0]
+        refused = answers.mend_message(choice["message"])
+        found = super()._build_completion_result(resp)
+        finish = str(choice.get("finish_reason") or "")
+        self._ending = answers.ending_of(finish, found.message, refused=refused)
+        return found
+
+    # --- responses -------------------------------------------------------------------------------
+
+    @override
+    def _process_stream_event(self, event: Any, *, emit_deltas: bool = True) -> Any:
+        """One answer is one stream, thoughts first: the SDK names each piece by the item that it is
+        of, and tells thoughts as text."""
+        item, chunk = super()._process_stream_event(event, emit_deltas=emit_deltas)
+        if chunk is not None:
+            delta = chunk.choices[0].delta
+            if isinstance(event, ReasoningSummaryTextDeltaEvent):
+                place = (str(event.item_id), int(getattr(event, "summary_index", 0) or 0))
+                parts = self._summary[0] == place[0] and self._summary != place
+                self._summary = place
+                words = ("\n\n" if parts else "") + (delta.content or "")
+                delta.reasoning_content = surrogates.whole(words)
+                delta.content = None
+            elif delta.content:
+                delta.content = surrogates.whole(delta.content)
+            chunk.id = self._attempt
+        return item, chunk
+
+    @override
+    def _build_responses_call_kwargs(self, *arguments: Any, **named: Any) -> dict[str, Any]:
+        self._attempt = f"responses-{os.urandom(8).hex()}"
+        return super()._build_responses_call_kwargs(*arguments, **named)
+
+    @override
+    def _build_responses_result(self, resp: Any) -> LLMResponse:
+        refused = answers.mend_output(resp.output)
+        found = super()._build_responses_result(resp)
+        answers.add_refusals(found.message, refused)
+        details = getattr(resp, "incomplete_details", None)
+        finish = answers.CUT_SHORT.get(str(getattr(details, "reason", "") or ""), "")
+        self._ending = answers.ending_of(finish, found.message, refused=bool(refused))
+        return found
+
+    # --- again -----------------------------------------------------------------------------------
+
+    @override
+    def retry_decorator(
+        self,
+        num_retries: int = 5,
+        retry_exceptions: Any = (),
+        retry_min_wait: int = 8,
+        retry_max_wait: int = 64,
+        retry_multiplier: float = 2.0,
+        retry_listener: Any = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        usual = wait_exponential(
+            multiplier=retry_multiplier, min=retry_min_wait, max=retry_max_wait
+        )
+        known = (
+            retry_if_exception_type(retry_exceptions)
+            if isinstance(retry_exceptions, tuple)
+            else retry_exceptions
+        )
+        longest = float(max(retry_min_wait, retry_max_wait))
+
+        def wait(state: RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome is not None else None
+            wanted = retries.delay_of(error) if error is not None else None
+            found = float(usual(state)) if wanted is None else wanted
+            if error is not None:
+                error.retry_in = found  # type: ignore[attr-defined]  # for who tells of it
+            return found
+
+        return retry(
+            before_sleep=self._build_before_sleep(num_retries, retry_listener),
+            stop=stop_after_attempt(num_retries),
+            reraise=True,
+            retry=(known | retry_if_exception(retries.is_broken_off))
+            & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
+            wait=wait,
+        )
+
+
+def install() -> None:
+    """The SDK counts the tokens of models of its own class alone: of ours, too. Once is enough."""
+    known = AgentBase.get_all_llms
+    if hasattr(known, "__wrapped__"):
+        return
+
+    def every_llm(agent: AgentBase) -> Iterator[LLM]:
+        condenser = getattr(agent, "condenser", None)
+        found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
+        yield from (llm for llm in found.values() if isinstance(llm, RookeryLLM))
+        yield from known(agent)
+
+    every_llm.__wrapped__ = known  # type: ignore[attr-defined]
+    AgentBase.get_all_llms = every_llm  # type: ignore[method-assign, assignment]

@@ -1,0 +1,125 @@
+"""Whether a provider is asked again after an error, and when: as it says, or not at all where the
+same would come back."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+FINAL = frozenset({400, 401, 402, 403, 404, 405, 413, 422})
+"""Statuses that the same request gets each time."""
+EXHAUSTED = (
+    *("insufficient_quota", "usage_limit_reached", "exceeded your current quota"),
+    *("credit balance is too low", "credit balance too low", "insufficient credits"),
+    *("insufficient balance", "payment required", "billing_error", "billing hard limit"),
+    *("requires more credits", "budget_exceeded", "budget has been exceeded"),
+)
+"""What is said where an account has nothing left."""
+BROKEN_OFF = (
+    *("peer closed", "incomplete chunked", "not enough data to satisfy", "server disconnected"),
+    *("payload is not completed", "connection reset", "connection closed", "closed connection"),
+)
+"""What is said where a connection breaks within an answer, whichever class that has."""
+_SAID = re.compile(
+    r"""(?:retry|try\ again)\ in\ (?P<words>(?:\d+(?:\.\d+)?\s*(?:ms|h|m|s)\w*\s*)+)
+      | "?retryDelay"?\s*:\s*"(?P<field>[\d.]+s)" """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it came from."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        original = getattr(current, "original_exception", None)
+        current = original if isinstance(original, BaseException) else current.__cause__
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status nearest to the provider; 0: none is known."""
+    found = 0
+    for cause in chain(error):
+        status = getattr(cause, "status_code", None)
+        if isinstance(status, int):
+            found = status
+    return found
+
+
+def says(error: BaseException, words: tuple[str, ...]) -> bool:
+    text = " ".join(str(cause).lower() for cause in chain(error))
+    return any(word in text for word in words)
+
+
+def headers_of(error: BaseException) -> dict[str, str]:
+    response = getattr(error, "response", None)
+    found = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None)
+    items = found.items() if found is not None and hasattr(found, "items") else []
+    return {str(key).lower().removeprefix("llm_provider-"): str(value) for key, value in items}
+
+
+def delay_of(error: BaseException) -> float | None:
+    """Seconds after which the provider wants to be asked again: a header of its, or its words."""
+    for cause in chain(error):
+        headers = headers_of(cause)
+        if (wait := seconds(headers.get("retry-after-ms"))) is not None:
+            return wait / 1000
+        if (wait := _header(headers.get("retry-after"))) is not None:
+            return wait
+    for cause in chain(error):
+        if found := _SAID.search(str(cause)):
+            return duration(found["words"] or found["field"])
+    return None
+
+
+def _header(value: str | None) -> float | None:
+    """Seconds, or a date of HTTP's."""
+    plain = seconds(value)
+    if plain is not None or not value:
+        return plain
+    try:
+        when = parsedate_to_datetime(value).astimezone(UTC)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, round((when - datetime.now(UTC)).total_seconds(), 1))
+
+
+def is_exhausted(error: BaseException) -> bool:
+    """Whether there is nothing left, rather than too much at once: Gemini has the same words for
+    both, and tells when it goes on for the latter."""
+    if status_of(error) == 402:
+        return True
+    return says(error, EXHAUSTED) and delay_of(error) is None
+
+
+def is_broken_off(error: BaseException) -> bool:
+    return says(error, BROKEN_OFF)
+
+
+def is_worth_it(error: BaseException, longest: float) -> bool:
+    """Whether to ask again by ourselves. Where it would be long until then, the person is told
+    when instead."""
+    if (status_of(error) in FINAL and not is_broken_off(error)) or is_exhausted(error):
+        return False
+    wanted = delay_of(error)
+    return wanted is None or wanted <= longest
+
+
+def seconds(value: str | None) -> float | None:
+    try:
+        return max(0.0, float(value)) if value else None
+    except ValueError:
+        return None
+
+
+def duration(value: str) -> float | None:
+    """ "6m0s", "20ms", or plain seconds."""
+    plain = seconds(value)
+    if plain is not None:
+        return plain if plain < 1e8 else None
+    found = _SPAN.findall(value)
+    return sum(float(number) * _UNITS[unit] for number, unit in found) if found else None

@@ -1,0 +1,59 @@
+"""`<think>…</think>`, with which local models begin an answer where the server before them leaves
+their thoughts in it."""
+
+OPEN, CLOSE = "<think>", "</think>"
+
+
+class ThinkTags:
+    """Cuts a text that comes in pieces into thought and answer. Only what stands at the very
+    beginning counts: further in, the model speaks of the tag."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "start"
+
+    def feed(self, piece: str) -> tuple[str, str]:
+        """The thought and the answer in this piece. What may be the beginning of a tag is held
+        back."""
+        text = self._held + piece
+        self._held = ""
+        thought = ""
+        if self._state == "start":
+            bare = text.lstrip()
+            if bare.startswith(OPEN):
+                self._state, text = "thinking", bare[len(OPEN) :].lstrip("\n")
+            elif OPEN.startswith(bare):
+                self._held = text
+                return "", ""
+            else:
+                self._state = "answer"
+        if self._state == "thinking":
+            thought, found, rest = text.partition(CLOSE)
+            if not found:
+                kept = _begun(thought)
+                self._held = thought[len(thought) - kept :]
+                return thought[: len(thought) - kept], ""
+            self._state, text, thought = "gap", rest, thought.rstrip("\n")
+        if self._state == "gap":
+            text = text.lstrip()
+            if text:
+                self._state = "answer"
+        return thought, text
+
+    def rest(self) -> tuple[str, str]:
+        """What was held back, at the end."""
+        held, self._held = self._held, ""
+        return (held, "") if self._state == "thinking" else ("", held)
+
+
+def split(text: str) -> tuple[str, str]:
+    """A whole answer's thought and words."""
+    tags = ThinkTags()
+    thought, words = tags.feed(text)
+    more, last = tags.rest()
+    return thought + more, words + last
+
+
+def _begun(text: str) -> int:
+    """How many characters at its end may be the beginning of the tag."""
+    return next((n for n in range(len(CLOSE) - 1, 0, -1) if text.endswith(CLOSE[:n])), 0)

@@ -1,0 +1,98 @@
+"""Models whose window is too small: found before they are asked, where it is known, else by their
+own errors, so that nobody condenses what cannot become shorter."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from openhands.sdk.event import LLMConvertibleEvent
+
+SMALL = 32_000
+"""Tokens of a window for which the tools are fewer."""
+PER_TOKEN = 4
+"""Characters, about."""
+SURELY = 0.8
+"""Of what is counted so roughly: more than that over the window is too much for certain."""
+TRIES = 3
+"""Times that a conversation may be too long in a row."""
+
+_SIZE = re.compile(
+    r"(?:maximum|max|limit|context (?:length|window|size))\D{0,40}?(\d[\d,]{2,})|> (\d[\d,]{2,})",
+    re.IGNORECASE,
+)
+
+
+class TooSmall(Exception):
+    """What has to be sent does not fit into the model's window, and cannot be made shorter."""
+
+    def __init__(self, needed: int, size: int) -> None:
+        self.needed = needed
+        self.size = size
+        has = f"this model has {size:,}" if size else "this model has fewer"
+        super().__init__(f"This needs about {needed:,} tokens, {has}.")
+
+
+def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
+    """Tokens, about."""
+    texts = (getattr(part, "text", "") for message in messages for part in message.content)
+    declared = (json.dumps(tool.to_openai_tool()) for tool in tools)
+    return sum(map(len, (*texts, *declared))) // PER_TOKEN
+
+
+def least_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
+    """The same for what cannot be left out: the first message, the last of the person's, the
+    tools."""
+    asked = [message for message in messages if message.role == "user"][-1:]
+    return needed_for([*messages[:1], *asked], tools)
+
+
+def size_in(error: BaseException) -> int:
+    """The window's size as the provider tells it; 0: it does not."""
+    found = _SIZE.search(str(error))
+    return int((found[1] or found[2]).replace(",", "")) if found else 0
+
+
+def is_small(size: int | None) -> bool:
+    return size is not None and size < SMALL
+
+
+def check(conversation: Any) -> None:
+    """Before a step: the SDK would condense again and again what is too long from the beginning.
+    Raises TooSmall."""
+    agent = conversation.agent
+    size = agent.llm.effective_max_input_tokens
+    if size is not None and is_small(size):
+        messages = LLMConvertibleEvent.events_to_messages(list(conversation.state.view.events))
+        needed = least_for(messages, list(agent.tools_map.values()))
+        if needed * SURELY > size:
+            raise TooSmall(needed, size)
+
+
+class Pressure:
+    """How often in a row a conversation was too long, and how long it was."""
+
+    def __init__(self) -> None:
+        self._needed: list[int] = []
+        self._condensed = 0
+
+    def relieve(self) -> None:
+        self._needed.clear()
+        self._condensed = 0
+
+    def condense(self, size: int | None) -> None:
+        """It was condensed before it was sent. Raises TooSmall where that happens in a row."""
+        self._condensed += 1
+        if self._condensed > TRIES:
+            self.relieve()
+            raise TooSmall((size or 0) + 1, size or 0)
+
+    def meet(self, error: BaseException, messages: Sequence[Any], tools: Sequence[Any]) -> None:
+        """It was too long once more. Raises TooSmall where to condense does not help."""
+        size, needed = size_in(error), needed_for(messages, tools)
+        stuck = bool(self._needed) and needed > 0.9 * self._needed[-1]
+        self._needed.append(needed)
+        fixed = size and least_for(messages, tools) * SURELY > size
+        if stuck or fixed or len(self._needed) > TRIES:
+            self.relieve()
+            raise TooSmall(needed, size) from error

@@ -1,0 +1,68 @@
+"""A provider's own words in an error: out of the client library's prefixes, JSON, bytes and pages
+in which they come."""
+
+import ast
+import json
+import re
+from typing import Any
+
+_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|[\w ]*(?:Error|Exception))\b\s*[:-]\s*)+")
+_ADDED = re.compile(
+    r"\s*(?:Handle with `litellm|Received Model Group=|Model: \S+,? API Base:|LiteLLM Retried:).*$",
+    re.S,
+)
+_BYTES = re.compile(r"""b(['"]).*\1""", re.S)
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.S | re.I)
+_PAGE = re.compile(r"<!doctype html|<html|<head|<body", re.I)
+
+
+def spoken(text: str) -> str:
+    """One line; nothing where there is nothing to read."""
+    text = _unwrapped(text.strip())
+    found = _message_in(text)
+    if found is None and (raw := _BYTES.search(text)):
+        text = _decoded(raw[0])
+        found = _message_in(text)
+    if found is not None:
+        text = found
+    if page := _PAGE.search(text):
+        title = _TITLE.search(text)
+        before = text[: page.start()]
+        text = _unwrapped(before) or (title[1] if title else "")
+    line = " ".join(_unwrapped(text).split())
+    return "" if line in ("{}", "[]", "None", "b''") else line
+
+
+def _unwrapped(text: str) -> str:
+    return _ADDED.sub("", _PREFIX.sub("", text)).strip(" -:")
+
+
+def _decoded(literal: str) -> str:
+    try:
+        value = ast.literal_eval(literal)
+    except (ValueError, SyntaxError):
+        return ""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _message_in(text: str) -> str | None:
+    """The message of the first JSON object that has one."""
+    for start in (found.start() for found in re.finditer(r"[{\[]", text)):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if message := _said(value):
+            return spoken(message) if "{" in message else message
+    return None
+
+
+def _said(value: Any) -> str:
+    match value:
+        case [first, *_]:
+            return _said(first)
+        case {"error": str(message)} | {"message": str(message)} | {"detail": str(message)}:
+            return str(message)
+        case {"error": dict() as inner}:
+            return _said(inner)
+    return ""

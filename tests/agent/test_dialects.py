@@ -1,0 +1,190 @@
+"""Four provider dialects, each through the SDK's real path, and what the person sees (issue 11,
+line 10): streams, thoughts, tools, signatures, and what the client library gets wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel, serving
+from tests.acp.driving import Agent, Json
+from tests.agent.conftest import SCRIPT
+from tests.agent.driving import run, shown
+from tests.agent.speaking import DIALECTS, PATHS, Talk, saved
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+THOUGHT, ANSWER = "agent_thought_chunk", "agent_message_chunk"
+TALKS: dict[str, Talk] = {}
+"""One session of each dialect, for all that leaves nothing behind."""
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[ScriptedModel]:
+    """Its own: others read what theirs was asked."""
+    with serving(SCRIPT) as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dialects(agent_home: Path, provider: ScriptedModel) -> Iterator[None]:
+    with saved(agent_home, provider):
+        yield
+    TALKS.clear()
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
+async def talk(
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> Talk:
+    if request.param not in TALKS:
+        TALKS[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
+    return TALKS[request.param]
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
+async def fresh(
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> Talk:
+    return await Talk.begin(agent, provider, request.param, tmp_path)
+
+
+async def of(dialect: str, agent: Agent, provider: ScriptedModel, cwd: Path) -> Talk:
+    return await Talk.begin(agent, provider, dialect, cwd)
+
+
+async def test_I11_10_text_streams_once(talk: Talk) -> None:
+    seen = await talk.turn("One two three")
+    assert seen.words == "One two three"
+    assert seen.stop == "end_turn"
+    pieces = [update for update in seen.updates if update["sessionUpdate"] == ANSWER]
+    assert len(pieces) > 1
+    assert len({piece["messageId"] for piece in pieces}) == 1
+    assert seen.asked[0].path in PATHS.values()
+
+
+async def test_I11_10_thoughts_come_before_the_text_and_once(talk: Talk) -> None:
+    seen = await talk.turn({"thought": "Hm hm hm", "text": "Yes it is"})
+    assert (seen.thoughts, seen.words) == ("Hm hm hm", "Yes it is")
+    assert seen.kinds == [THOUGHT, ANSWER]
+
+
+async def test_I11_10_whole_answers_are_the_same(talk: Talk) -> None:
+    await talk.choose("streaming", "off")
+    try:
+        seen = await talk.turn({"thought": "Hm hm", "text": "Yes it is"}, run("echo 1"))
+    finally:
+        await talk.choose("streaming", "on")
+    assert (seen.thoughts, seen.words, seen.stop) == ("Hm hm", "Yes it is", "end_turn")
+    assert seen.kinds == [THOUGHT, ANSWER]
+
+
+async def test_I11_10_a_call_is_shown_once_and_its_result_goes_back(talk: Talk) -> None:
+    seen = await talk.turn(run("echo 4711"), {"text": "So: $result"})
+    assert [call["status"] for call in seen.calls] == ["completed"]
+    assert "4711" in shown(seen.calls[0])
+    assert seen.words.startswith("So: ")
+    assert "4711" in seen.words
+
+
+async def test_I11_10_two_calls_of_one_answer(talk: Talk) -> None:
+    both = {"calls": [run("echo first")["call"], run("echo other")["call"]]}
+    seen = await talk.turn({"text": "Both. ", **both}, "Done")
+    assert [call["status"] for call in seen.calls] == ["completed", "completed"]
+    assert [call["rawInput"]["command"] for call in seen.calls] == ["echo first", "echo other"]
+    assert seen.words == "Both. Done"
+
+
+async def test_I11_10_signed_thoughts_go_back_as_they_came(fresh: Talk) -> None:
+    """The provider refuses a thought that it did not sign, and so does the scripted one."""
+    first: Json = {"thought": "I look around first", "text": "Looking. ", **run("echo 1")}
+    second: Json = {"thought": "And once more", **run("echo 2")}
+    seen = await fresh.turn(first, second, {"thought": "That is all", "text": "Done"})
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert seen.words == "Looking. Done"
+    assert seen.thoughts == "I look around firstAnd once moreThat is all"
+    assert len(seen.asked) == 3
+    seen = await fresh.turn({"thought": "Hm", "text": "On"})
+    assert (seen.error, seen.words, len(seen.asked)) == ("", "On", 1)
+    sent = str(seen.asked[0].body)
+    assert sent.count("I look around first") <= 2  # the script itself has it, in the prompt
+    assert sent.count("Looking.") == 2
+
+
+async def test_I11_10_the_usage_is_told(talk: Talk) -> None:
+    seen = await talk.turn({"text": "Hm", "usage": {"input": 5000, "output": 77}})
+    told = [update for update in seen.updates if update["sessionUpdate"] == "usage_update"]
+    assert told[-1]["used"] == 5077
+    assert told[-1]["size"] > 0
+    assert told[-1]["cost"]["amount"] > 0
+
+
+async def test_I11_10_a_lone_surrogate_of_the_models(fresh: Talk) -> None:
+    """Half of a character: shown as the sign for what cannot be shown, and the session goes on."""
+    seen = await fresh.turn({"thought": "h\ud83dm", "text": "a\ud83d b \ud83d\ude00", "chunks": 1})
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert "a\ufffd b \U0001f600" in seen.words
+    seen = await fresh.turn(run("echo x\ud83dx"), "Went on")
+    assert (seen.error, seen.words) == ("", "Went on")
+    assert seen.calls[0]["status"] == "completed"
+
+
+async def test_I11_10_a_lone_surrogate_of_the_persons(talk: Talk) -> None:
+    seen = await talk.say("what is \ud83d?")
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert seen.words == "You said: what is \ufffd?"
+
+
+# --- what only one of them has -------------------------------------------------------------------
+
+
+async def test_I11_10_gpt_5_is_asked_for_summaries(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    talk = await of("responses", agent, provider, tmp_path)
+    seen = await talk.turn({"thought": "Summary", "text": "Yes"})
+    assert seen.asked[0].body["reasoning"]["summary"] == "auto"
+    refused: Json = {
+        "status": 400,
+        "message": "Your organization must be verified to generate reasoning summaries.",
+    }
+    seen = await talk.turn({"error": refused}, "Without")
+    assert (seen.error, seen.words) == ("", "Without")
+    assert "summary" not in seen.asked[-1].body["reasoning"]
+
+
+@pytest.mark.parametrize("chunks", [0, 1, 40])
+async def test_I11_10_think_tags_of_local_models_are_thoughts(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path, chunks: int
+) -> None:
+    if "chat" not in TALKS:
+        TALKS["chat"] = await of("chat", agent, provider, tmp_path)
+    talk = TALKS["chat"]
+    text = "<think>\nLet me see.\n</think>\n\nIt is 4, not </think>."
+    seen = await talk.turn({"text": text, "chunks": chunks})
+    assert seen.words == "It is 4, not </think>."
+    assert seen.thoughts.strip() == "Let me see."
+    assert seen.kinds == [THOUGHT, ANSWER]
+
+
+async def test_I11_10_think_tags_in_a_whole_answer(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    talk = await of("chat", agent, provider, tmp_path)
+    await talk.choose("streaming", "off")
+    seen = await talk.turn({"text": "<think>Hm</think>Four"}, "You said <think>")
+    assert (seen.thoughts, seen.words) == ("Hm", "Four")
+    seen = await talk.turn("It writes <think> first")
+    assert (seen.thoughts, seen.words) == ("", "It writes <think> first")
+
+
+async def test_I11_10_gemini_without_response_ids(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    """As behind a proxy: each call is shown once."""
+    talk = await of("gemini", agent, provider, tmp_path)
+    step = {"text": "I look. Now.", **run("echo 1"), "anonymous": True}
+    seen = await talk.turn(step, {"text": "All done", "anonymous": True})
+    assert seen.words == "I look. Now.All done"
+    assert [call["status"] for call in seen.calls] == ["completed"]
