@@ -74,6 +74,8 @@ class Call(NamedTuple):
         if self.tool.startswith("browser"):
             what = self.tool.removeprefix("browser").strip("_").replace("_", " ")
             return f"browser: {what} {_text(given, 'url')}".rstrip()
+        if self.tool.startswith("mcp__"):
+            return ": ".join(self.tool.removeprefix("mcp__").split("__", 1))
         return self.tool
 
     def near(self, path: str) -> str:
