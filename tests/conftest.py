@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rookery import paths
 from rookery.client import fleet, warmth
@@ -15,6 +16,10 @@ from rookery.processes import tree
 from tests.worker.aviary import Aviary
 
 SECONDS = 15.0  # within which an ended process must be gone
+
+# How long an example takes says more about the machine than about us.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

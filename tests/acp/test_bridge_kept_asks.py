@@ -95,6 +95,7 @@ async def test_I9_9_an_editor_that_opens_the_session_again_is_asked(
     assert second.requests().count("session/request_permission") == 1
 
 
+@pytest.mark.long
 async def test_I9_10_a_turn_that_waits_is_over_for_its_editor(bridge: Door, home: Path) -> None:
     """P8: by a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
     agent = await bridge.open()

@@ -163,6 +163,7 @@ async def test_acp_T11_long_lines(door: Door, size: int) -> None:
     assert "result" in await agent.turn(session, "next")
 
 
+@pytest.mark.long
 async def test_acp_T12_no_line_is_too_long_for_clients(door: Door) -> None:
     """40 MB of a tool's output are cut, 40 MB of text are split; a replay too."""
     noise = "😀" * (7 * MIB // 2)  # of 12 bytes each

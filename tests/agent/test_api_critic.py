@@ -202,7 +202,7 @@ async def test_the_api_critic_from_its_request_to_the_answer(
     "how",
     [
         "reached",
-        "unreachable",
+        pytest.param("unreachable", marks=pytest.mark.long),
         pytest.param("half a template", marks=pytest.mark.long),
         pytest.param("unwanted", marks=pytest.mark.long),
     ],

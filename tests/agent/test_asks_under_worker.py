@@ -46,6 +46,7 @@ def is_at_rest(event: Event) -> bool:
     return is_idle(event) and event.update["reason"] == "end_turn"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [

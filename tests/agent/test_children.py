@@ -85,7 +85,13 @@ async def kill_warm(warm: Warm) -> None:
     assert await gone(killed)
 
 
-@pytest.mark.parametrize("alive", [True, False], ids=["warm", "warm process killed"])
+@pytest.mark.parametrize(
+    "alive",
+    [
+        pytest.param(True, id="warm"),
+        pytest.param(False, id="warm process killed", marks=pytest.mark.long),
+    ],
+)
 async def test_I10_3_a_killed_fork_takes_its_children_with_it(
     warm: Warm, tmp_path: Path, alive: bool
 ) -> None:
@@ -98,6 +104,7 @@ async def test_I10_3_a_killed_fork_takes_its_children_with_it(
     assert tree.still_alive([found.bird.worker])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alive", [True, False], ids=["warm", "warm process killed"])
 @pytest.mark.parametrize("way", ["stop", "kill", "rm"])
 async def test_I10_3_a_stopped_fork_ends_with_its_session(
@@ -119,6 +126,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_session(
     assert await gone(*found.all, worker, warden)
 
 
+@pytest.mark.long
 async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
     warm: Warm, tmp_path: Path
 ) -> None:
@@ -131,6 +139,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
     assert await gone(*found.all, worker, warden)
 
 
+@pytest.mark.long
 async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> None:
     """After kill -9, or a power cut: the next start of a worker brings another."""
     before = warm.pid
@@ -158,6 +167,7 @@ async def test_I10_4_cancel_ends_what_the_command_started(agent: Agent, tmp_path
     assert await gone(*found)
 
 
+@pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 async def test_I10_6_a_command_of_another_user_is_left_out_and_told(
     agent_home: Path, tmp_path: Path

@@ -182,6 +182,7 @@ async def test_I9_2_a_cancel_while_it_is_judged(judged: Agent, tmp_path: Path) -
     assert not (tmp_path / "done").exists()
 
 
+@pytest.mark.long
 async def test_I9_2_a_client_that_is_gone_allows_nothing(agent_home: Path, tmp_path: Path) -> None:
     """The connection ends while an action is judged: it does not run."""
     agent = await Agent.start(ARGV, environment=surroundings(agent_home))

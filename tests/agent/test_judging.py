@@ -25,6 +25,7 @@ VERDICT = {
 }
 
 
+@pytest.mark.long
 async def test_a_judge_among_the_models(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_
     assert [m["role"] for m in model.asked[-1].body["messages"]].count("user") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["hang up", pytest.param("KILL", marks=pytest.mark.long)])
 async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
@@ -186,6 +187,7 @@ async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
     assert "cancel" not in told(model, since)
 
 
+@pytest.mark.long
 async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -260,6 +260,7 @@ async def test_resume_by_the_command_line(
     assert "--resume" in refused["error"]["message"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flag", ["--last", pytest.param("--resume", marks=pytest.mark.long)])
 async def test_G3_the_first_thread_goes_on(
     agent: Agent, start: Start, agent_home: Path, tmp_path: Path, flag: str

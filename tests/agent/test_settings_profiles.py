@@ -119,7 +119,7 @@ def documents_of_settings(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents_of_settings())
 def test_nothing_is_lost_on_the_way_through(tmp_path: Path, found: dict[str, Any]) -> None:
     write(tmp_path, found)

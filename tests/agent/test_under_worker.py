@@ -62,6 +62,7 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     )
 
 
+@pytest.mark.long
 def test_I9_12_rules_come_first_in_any_case(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
@@ -140,6 +141,7 @@ def told_until(running: subprocess.Popen[str], words: str) -> str:
     return seen
 
 
+@pytest.mark.long
 def test_I9_4_P12_always_allow_names_the_path(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
@@ -219,6 +221,7 @@ def test_overrides_are_never_saved_and_missed_after_a_death(
     assert "awake" in str(model.asked[-1].body["messages"])
 
 
+@pytest.mark.long
 async def test_I10_12_shells_and_editors_leave_no_folders_behind(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:

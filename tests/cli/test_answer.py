@@ -59,6 +59,7 @@ def test_I9_11_errors_and_rejections_are_on_stderr(home: Path) -> None:
     assert "Rejected" in refused.err
 
 
+@pytest.mark.long
 def test_I9_11_verbose_is_the_transcript_and_json_the_events(home: Path) -> None:
     said = rookery("run", "--verbose", play(*BUSY))
     for words in (*ASIDES, *WORDS.split("\n\n"), "    noise"):

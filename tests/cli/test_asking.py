@@ -120,6 +120,7 @@ def test_on_a_terminal_a_word_is_typed(home: Path, typed: str, code: int) -> Non
             assert rookery("answer", "House", "reject").code == 0
 
 
+@pytest.mark.long
 def test_a_reason_and_a_deferral(home: Path) -> None:
     """P8"""
     with asking(CALM) as running:
@@ -136,6 +137,7 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
         tail.read_until("because")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["stop", "kill", "--defer"])
 def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
     home: Path, how: str
@@ -159,6 +161,7 @@ def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
     assert rookery("asks").err == "Nothing is being asked.\n"
 
 
+@pytest.mark.long
 def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home: Path) -> None:
     """P9: numbered like every other option."""
     step = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
@@ -176,6 +179,7 @@ def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home
         tail.read_until("went")
 
 
+@pytest.mark.long
 def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
     """P9"""
     with asking(CALM):
@@ -187,6 +191,7 @@ def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
     assert (done.code, "next" in done.out) == (0, True)
 
 
+@pytest.mark.long
 def test_a_form_is_filled_in(home: Path) -> None:
     """P7"""
     properties = {

@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import pytest
+
 from tests.cli.driving import Running, play, rookery
 from tests.spoofs import EVIL, HIDING, SPOOFS
 
@@ -63,6 +65,7 @@ def said_by(*command: str) -> str:
     return out[out.index("◆") :]
 
 
+@pytest.mark.long
 def test_I9_6_no_title_hides_what_runs(home: Path) -> None:
     """One session asks all of them, one by one."""
     with asking(*(spoof.step for spoof in SPOOFS)) as running:

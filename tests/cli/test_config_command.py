@@ -77,6 +77,7 @@ def test_show_tells_a_mistake_with_its_line(home: Path) -> None:
     assert "line 2" in done.err
 
 
+@pytest.mark.long
 def test_I9_14_a_key_that_is_not_known_warns_once_in_each_command_and_starts(home: Path) -> None:
     (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
     for words in (("config", "show"), ("agents",), ("policy", "list"), ("run", "hello")):
@@ -112,6 +113,7 @@ def test_each_setting_is_found_and_has_a_range(setting: settings.Setting) -> Non
     assert settings.range_of(setting)
 
 
+@pytest.mark.long
 def test_explain(home: Path) -> None:
     told = rookery("config", "explain", "silent_after").out
     for words in ("given up", "0 (off) or 120 to 86,400 seconds", "default   120", "at once"):
@@ -235,6 +237,7 @@ def test_U12_keys_are_shown_and_a_slip_is_told_with_its_line(home: Path) -> None
 RULE = '[[policy.rules]]\ndo = "allow"\nexact = "make\\nrm -r x"\n'
 
 
+@pytest.mark.long
 def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
     assert "Nothing waits" in rookery("config", "confirm").err
     made({"text": "hello"})
@@ -252,6 +255,7 @@ def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
     assert json.loads(rookery("config", "confirm", "--json").out) == {"held": ""}
 
 
+@pytest.mark.long
 def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +271,7 @@ def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
     assert "Nothing waits" in rookery("config", "confirm").err
 
 
+@pytest.mark.long
 def test_I9_1_a_server_that_waits_is_not_run_by_a_test_either(home: Path) -> None:
     made({"text": "hello"})
     evil = {"command": "touch", "args": [str(home / "ran")]}

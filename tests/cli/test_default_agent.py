@@ -151,6 +151,7 @@ def test_its_extra_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.check_installed(Agent("rookery", ["sh"]), {"PATH": "/bin:/usr/bin"}, "/")
 
 
+@pytest.mark.long
 def test_agents_and_doctor_know_it(home: Path) -> None:
     row = next(each for each in rookery("agents", "--json").events if each["name"] == "rookery")
     assert (row["installed"], row["needs"], row["version"] is not None) == (

@@ -88,6 +88,7 @@ def test_I10_10_on_a_full_disk_a_prompt_waits_and_the_exit_code_says_so(small: P
     assert "5 waits for" in rookery("--help").out
 
 
+@pytest.mark.long
 @ROOT
 def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> None:
     """Whether its worker finds room to start or not: either is said as what it is."""
@@ -114,6 +115,7 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     assert sessions(small) == [session]
 
 
+@pytest.mark.long
 def test_I10_10_a_session_is_there_whole_or_not_at_all(home: Path) -> None:
     """Where a disk fails at any byte of its making."""
     made(HELLO)
@@ -169,8 +171,14 @@ def damage(home: Path, session: str, how: str) -> None:
             log.unlink()
 
 
-@pytest.mark.parametrize("with_head", [True, False])
-@pytest.mark.parametrize("how", ["garbage", "pages", "empty", "gone"])
+@pytest.mark.parametrize("with_head", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "garbage",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("pages", "empty", "gone")),
+    ],
+)
 def test_I10_10_a_damaged_log_is_found_told_and_removed(
     home: Path, how: str, with_head: bool
 ) -> None:
@@ -216,6 +224,7 @@ def test_I10_10_a_worker_of_a_damaged_log_is_killed(home: Path) -> None:
     assert not tree.alive(worker["pid"], worker["start"])
 
 
+@pytest.mark.long
 def test_I10_10_a_lost_wal_is_said(home: Path) -> None:
     """By every look, by doctor, and once in the log itself."""
     session = made(HELLO)
@@ -240,7 +249,10 @@ def test_I10_10_a_lost_wal_is_said(home: Path) -> None:
 
 
 @ROOT
-@pytest.mark.parametrize("ended", ["stopped", "killed", "copied"])
+@pytest.mark.parametrize(
+    "ended",
+    ["killed", *(pytest.param(each, marks=pytest.mark.long) for each in ("stopped", "copied"))],
+)
 def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> None:
     """Also where the WAL holds the end of the log, and nothing beside it."""
     session = made({"text": "the last word"}, title="One")
@@ -248,8 +260,10 @@ def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> 
         asleep(home, session)
     else:
         worker = json.loads((folder(home, session) / paths.WORKER).read_text())
-        tree.kill([tree.Process(worker["pid"], worker["start"])])
-        assert not tree.wait_gone([tree.Process(worker["pid"], worker["start"])], 30.0)
+        own = tree.Process(worker["pid"], worker["start"])
+        warden = tree.Process(worker["warden"], worker["wardenStart"])
+        tree.kill([own])
+        assert not tree.wait_gone([own, warden], 30.0), "it tidies up after its worker"
     if ended == "copied":
         (folder(home, session) / "log.db-shm").unlink()
     before = sorted(path.name for path in home.rglob("*"))

@@ -41,6 +41,7 @@ def until_unread(session: str) -> None:
         assert listed()[session]["state"] in ("idle", "running")
 
 
+@pytest.mark.long
 def test_H4_unread_until_somebody_looks(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
@@ -53,6 +54,7 @@ def test_H4_unread_until_somebody_looks(home: Path) -> None:
     assert not listed()[followed]["unread"], "who follows a turn has seen its end"
 
 
+@pytest.mark.long
 def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
@@ -69,6 +71,7 @@ def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
 # ---------------------------------------------------------------- hung
 
 
+@pytest.mark.long
 def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
     session, fine = made(HELLO, title="stuck"), made(HELLO)
     os.kill(worker(home, session), signal.SIGSTOP)
@@ -87,6 +90,7 @@ def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
 # ---------------------------------------------------------------- archive and prune
 
 
+@pytest.mark.long
 def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
     session = made(HELLO)
     done = rookery("archive", session)
@@ -103,6 +107,7 @@ def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
     assert not listed()[session]["archived"]
 
 
+@pytest.mark.long
 def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     with Running("prompt", "--wait", session, play({"text": "begun"}, WAITS)) as turn:
@@ -119,6 +124,7 @@ def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
     assert stopped["reason"] == "archived"
 
 
+@pytest.mark.long
 def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
     session = made(HELLO)
     done = rookery("snooze", session, "--for", "2h")
@@ -135,6 +141,7 @@ def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
     assert listed()[session]["awake"]
 
 
+@pytest.mark.long
 def test_W4_a_snooze_passes_by_itself(home: Path) -> None:
     session = made(HELLO)
     assert rookery("snooze", session, "--for", "0.5s").code == 0
@@ -153,6 +160,7 @@ def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
     assert session in listed()
 
 
+@pytest.mark.long
 def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     missing = rookery("resume", session)
@@ -170,6 +178,7 @@ def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
     assert prompts[0] == prompts[1]
 
 
+@pytest.mark.long
 def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     old, awake = made(HELLO, title="old one"), made(HELLO)
     rookery("archive", old)
@@ -189,6 +198,7 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     assert list(listed("--all")) == [awake]
 
 
+@pytest.mark.long
 def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
     session = made(HELLO)
     rookery("archive", session)
@@ -209,6 +219,7 @@ def test_H1_prune_must_be_told_which(home: Path, arguments: list[str]) -> None:
     assert "30d" in done.err or "100M" in done.err
 
 
+@pytest.mark.long
 def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
     session = made(HELLO)
     log = home / "sessions" / session / paths.WORKER_LOG
@@ -224,6 +235,7 @@ def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
 # ---------------------------------------------------------------- uninstall
 
 
+@pytest.mark.long
 def test_H6_uninstall_says_and_removes_only_when_told(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +265,7 @@ def test_H6_uninstall_says_and_removes_only_when_told(
     assert (user / ".bashrc").read_text().startswith("# mine")
 
 
+@pytest.mark.long
 def test_H6_a_hung_worker_and_a_running_turn_do_not_hold_it_up(home: Path) -> None:
     stuck = made(HELLO)
     busy = detached({"text": "begun"}, WAITS)

@@ -52,7 +52,13 @@ def stopped(session: str, home: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "words", [["prompt", HELLO], ["cancel"], ["stop"], ["prompt", "--wait", HELLO]]
+    "words",
+    [
+        ["prompt", HELLO],
+        pytest.param(["cancel"], marks=pytest.mark.long),
+        pytest.param(["stop"], marks=pytest.mark.long),
+        pytest.param(["prompt", "--wait", HELLO], marks=pytest.mark.long),
+    ],
 )
 def test_I10_6_a_hung_worker_is_said_to_hang(home: Path, words: list[str]) -> None:
     """H5: after the first resend, with the command that helps; what was sent is done later."""
@@ -66,6 +72,7 @@ def test_I10_6_a_hung_worker_is_said_to_hang(home: Path, words: list[str]) -> No
         assert it.end().code == 0
 
 
+@pytest.mark.long
 def test_I10_6_kill_ends_a_hung_worker_and_who_waits_for_it_goes_on(home: Path) -> None:
     """H5: the prompt that waited wakes the session."""
     session = awake()
@@ -77,6 +84,7 @@ def test_I10_6_kill_ends_a_hung_worker_and_who_waits_for_it_goes_on(home: Path) 
     assert "Good morning." in done.out
 
 
+@pytest.mark.long
 @linux
 def test_I10_6_kill_ends_a_hung_warden_too(home: Path) -> None:
     session = awake()
@@ -120,6 +128,7 @@ def foreign(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Foreign]:
     tree.kill(made.left)
 
 
+@pytest.mark.long
 def test_I10_6_cancel_leaves_out_what_runs_as_another_user_and_says_so(foreign: Foreign) -> None:
     """T5: the worker goes on, and answers."""
     session = foreign.session
@@ -134,6 +143,7 @@ def test_I10_6_cancel_leaves_out_what_runs_as_another_user_and_says_so(foreign: 
     assert "Good morning." in rookery("prompt", "--wait", session, HELLO).out
 
 
+@pytest.mark.long
 def test_I10_6_stop_leaves_out_what_runs_as_another_user_and_says_so(
     foreign: Foreign, home: Path
 ) -> None:

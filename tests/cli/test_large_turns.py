@@ -58,6 +58,7 @@ def test_I10_13_show_json_has_the_end_and_events_are_all_there(home: Path, sessi
         assert [event["seq"] for event in events] == [event.seq for event in log.page(1)]
 
 
+@pytest.mark.long
 def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
     """Also in the middle of a message that began far above."""
     session = rookery("new").out.strip()
@@ -75,6 +76,7 @@ def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
         assert "1 " in tail.read_until("Over.")
 
 
+@pytest.mark.long
 def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> None:
     """There are marks inside the turn, and no header row of it; the next worker goes on from
     them."""
@@ -134,6 +136,7 @@ def test_I10_13_the_terminal_interface_opens_at_the_end_and_grows_upward(
         screen.wait_for("The very first words.")
 
 
+@pytest.mark.long
 def test_I10_13_a_log_of_an_earlier_build_opens_and_is_marked_by_its_worker(
     home: Path, session: str
 ) -> None:

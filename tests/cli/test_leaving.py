@@ -119,6 +119,7 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
     assert showing.wait(60) in (0, 141)
 
 
+@pytest.mark.long
 def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> None:
     """Row T5: the first asks, the second ends."""
     session = rookery("new").out.strip()

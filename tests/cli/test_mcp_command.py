@@ -33,6 +33,7 @@ def added(name: str, *arguments: str) -> None:
     assert f"rookery mcp test {name}" in done.err
 
 
+@pytest.mark.long
 def test_H3_add_list_get_switch_remove(home: Path) -> None:
     assert "No MCP servers yet" in rookery("mcp", "list").err
     added("files", "--env", "TOKEN=hush", "--", "srv", "-y", "--api-key=hush", "~/notes")
@@ -104,6 +105,7 @@ def test_H3_test_visits_every_transport(home: Path) -> None:
         assert each["tools"] == ["peck", "caw"]
 
 
+@pytest.mark.long
 def test_H3_test_says_what_is_wrong(home: Path) -> None:
     with listening("http", "--key", "k1") as web:
         key = ["--header", "Authorization=Bearer k1"]

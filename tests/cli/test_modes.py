@@ -21,6 +21,7 @@ def told(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.long
 def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
     assert "Confirm every action: you are asked whenever" in told(rookery("new").err)
     assert rookery("config", "set", "session.confirm", "all").code == 0
@@ -100,6 +101,7 @@ def claude(home: Path, tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.long
 def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> None:
     rest = "your rules are not applied to what it does not ask"
     done = rookery("run", "--agent", "claude", "--llm-approve", "--title", "C", play({"text": "x"}))

@@ -113,6 +113,7 @@ def test_P5_a_call_is_tried_without_being_made(home: Path) -> None:
     assert "cannot be undone" in risky.err
 
 
+@pytest.mark.long
 def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> None:
     steps = play(run("git status"), run("git push"), run("make"))
     with Running("run", "--approve", "ask", "--title", "Past", steps) as running:
@@ -184,6 +185,7 @@ def test_P5_always_allow_from_an_ask(home: Path) -> None:
 # --- P6 ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     session = rookery("new", "--title", "Calm").out.strip()
     chosen = rookery("set", session, "confirm", "risky")
@@ -230,6 +232,7 @@ def test_U13_headless_approves_all_but_what_cannot_be_undone(home: Path, flag: l
     assert "not rm -rf x." in risky.out
 
 
+@pytest.mark.long
 def test_U13_high_risk_only(home: Path) -> None:
     calm = rookery("run", "--llm-approve", play(run("make")))
     assert (calm.code, "ran make." in calm.out) == (0, True)
@@ -256,6 +259,7 @@ def test_U13_the_policy_may_allow_what_cannot_be_undone(home: Path) -> None:
     assert "Rejected" not in done.err
 
 
+@pytest.mark.long
 def test_U13_a_rule_that_asks_does_not_hang(home: Path) -> None:
     """Nobody is there whom it could ask: the answer is no, and it says so."""
     add("ask", "--command", "make*", "--name", "look")

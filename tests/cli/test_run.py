@@ -99,6 +99,7 @@ def test_a_question_that_nobody_can_answer_does_not_hang(home: Path) -> None:
     assert "Declined: nobody is asked in this session" in done.err
 
 
+@pytest.mark.long
 def test_the_task_comes_from_stdin(home: Path) -> None:
     assert rookery("run", text=play({"text": "piped"})).out == "piped\n"
     assert rookery("run", "-", text=play({"text": "dash"})).out == "dash\n"

@@ -103,6 +103,7 @@ def test_tail_since_an_event_tells_only_what_came_after(home: Path) -> None:
         assert "One" not in tail.read_until("run true")
 
 
+@pytest.mark.long
 def test_a_session_is_named_by_id_prefix_or_title(home: Path) -> None:
     session = made({"text": "Hi"}, title="Release notes")
     for name in (session, session[:4], "Release notes", "release"):
@@ -129,6 +130,7 @@ def test_stop_restart_kill_and_the_next_prompt(home: Path) -> None:
     assert rookery("prompt", session, "--wait", play({"text": "Again"})).out.endswith("Again\n")
 
 
+@pytest.mark.long
 def test_rm_asks_in_a_terminal_and_needs_yes_elsewhere(home: Path) -> None:
     session = made({"text": "Hi"})
     assert rookery("rm", session).code == 2

@@ -117,6 +117,7 @@ def test_an_address_without_the_api(home: Path) -> None:
     assert "no such API" in done.err
 
 
+@pytest.mark.long
 def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> None:
     """litellm, in a process of its own."""
     with serving([]) as it:

@@ -35,6 +35,7 @@ def words(done: Result) -> list[str]:
 # --- the queue ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_queue_is_listed_and_changed(home: Path) -> None:
     with busy() as house:
         assert rookery("queue", house).err == "Nothing is queued.\n"
@@ -56,6 +57,7 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
             assert f"rookery queue 3f2a {verb}" in rookery("queue", house, verb, "--help").out
 
 
+@pytest.mark.long
 def test_a_held_queue_is_sent_by_hand(home: Path) -> None:
     """T3"""
     steps = play({"text": "working"}, {"ask": "?", "rejected": [{"error": "No"}]})
@@ -89,6 +91,7 @@ def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
     assert "heard to the left" in shown
 
 
+@pytest.mark.long
 def test_where_the_agent_takes_none_it_is_queued(home: Path) -> None:
     """T4"""
     with busy() as house:
@@ -121,6 +124,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.long
 def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
     """M1"""
     agent = player(tmp_path, {"agent": {"configOptions": OPTIONS}})
@@ -149,6 +153,7 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
 # --- attachments -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_files_go_with_a_prompt(home: Path, tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(PNG)
     (tmp_path / "notes.txt").write_text("a note")

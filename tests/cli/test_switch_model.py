@@ -48,6 +48,7 @@ def header(session: str) -> dict[str, Any]:
     return dict(json.loads(rookery("show", session, "--json").out)["header"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("offers", [LEGACY, OPTION], ids=["models", "option"])
 @pytest.mark.parametrize("sleeps", [False, True], ids=["awake", "asleep"])
 def test_I9_13_a_model_that_is_not_there(home: Path, offers: dict[str, Any], sleeps: bool) -> None:
@@ -65,6 +66,7 @@ def test_I9_13_a_model_that_is_not_there(home: Path, offers: dict[str, Any], sle
     assert json.loads(rookery("ps", "--json").out)["awake"] is not sleeps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["big", "Big One"])
 def test_I9_13_a_model_that_is_there(home: Path, name: str) -> None:
     jay = agent(home, **OPTION)
@@ -75,6 +77,7 @@ def test_I9_13_a_model_that_is_there(home: Path, name: str) -> None:
     assert "no model" not in rookery("show", session).out
 
 
+@pytest.mark.long
 def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -> None:
     jay = agent(home)
     session = made({"text": "hi"})
@@ -86,6 +89,7 @@ def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -
     assert (barred.code, "It does not start" in barred.err) == (1, True)
 
 
+@pytest.mark.long
 def test_I9_13_of_our_own_agent_the_saved_models_are_known_before(home: Path) -> None:
     saved = {"default": "work", "profiles": {"work": {"model": "openai/x", "api_key": "k"}}}
     session = made({"text": "hi"})

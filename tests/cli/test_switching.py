@@ -93,6 +93,7 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
     assert "failed" not in rookery("ps").out
 
 
+@pytest.mark.long
 def test_S2_recap_before_an_event_and_of_nothing() -> None:
     session = rookery("new").out.strip()
     assert "Nothing was said" in rookery("recap", session).err
@@ -103,6 +104,7 @@ def test_S2_recap_before_an_event_and_of_nothing() -> None:
     assert rookery("recap", "nobody").code == 2
 
 
+@pytest.mark.long
 def test_S4_clear_folds_and_show_says_so() -> None:
     session = made({"text": "The owl is grey."})
     done = rookery("clear", session)
@@ -119,6 +121,7 @@ def test_S4_clear_folds_and_show_says_so() -> None:
     assert ("anew" in shown.out, "1 earlier turn folded away" in shown.err) == (True, True)
 
 
+@pytest.mark.long
 def test_S3_rm_tells_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOKERY_DEBUG", "1")
     session = made({"text": "hi"})

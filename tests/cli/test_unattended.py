@@ -149,6 +149,7 @@ def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
     assert words in rookery("set", bird.id, "confirm").err
 
 
+@pytest.mark.long
 def test_I9_8_it_holds_for_the_next_prompt_and_after_the_worker_died(home: Path) -> None:
     first = rookery("run", "--approve", "reject", play(run("make")))
     assert (first.code, "<not make>" in first.out) == (3, True)
@@ -161,6 +162,7 @@ def test_I9_8_it_holds_for_the_next_prompt_and_after_the_worker_died(home: Path)
     assert "(run --approve reject)" in again.err
 
 
+@pytest.mark.long
 def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path) -> None:
     steps = play({"text": "begun"}, gate("one"), run("make"))
     with Running("run", "--yolo", "--cwd", str(tmp_path), steps) as client:
@@ -176,6 +178,7 @@ def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path
     assert closings(bird)[-1].by.startswith("cli:")
 
 
+@pytest.mark.long
 def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("prompt", session, "--wait", "--approve", "all", play(run("make")))
@@ -205,6 +208,7 @@ def test_I9_8_a_prompt_that_nobody_waits_for_is_answered_too(home: Path) -> None
     assert [event.by for event in closings(bird)] == ["unattended:reject"]
 
 
+@pytest.mark.long
 def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) -> None:
     """Without a flag it approves all, and says so; but not where somebody said otherwise."""
     session = rookery("new").out.strip()
@@ -233,6 +237,7 @@ def test_I9_8_no_flag_is_passed_over_in_silence(home: Path, words: list[str]) ->
     assert (done.code, "goes with --approve all" in done.err) == (2, True)
 
 
+@pytest.mark.long
 def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("set", session, "unattended", "reject")

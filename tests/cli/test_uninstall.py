@@ -37,12 +37,14 @@ def resolved(file: Path, given: ast.expr) -> str:
     return found if isinstance(found, str) else ""
 
 
+@pytest.mark.long
 def test_H6_it_knows_every_name_in_the_source() -> None:
     found = [(name, place) for name, place in names_in_the_home() if name]
     assert {name for name, _ in found} >= {"sessions", "config.toml", "choices.json", "slots"}
     assert [place for name, place in found if name not in OURS.keys() | READ] == []
 
 
+@pytest.mark.long
 def test_H6_it_knows_all_that_use_leaves_behind(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

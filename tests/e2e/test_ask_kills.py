@@ -313,6 +313,7 @@ async def kill_while_asked(aviary: Aviary, kills: int, seed: int) -> None:
     )
 
 
+@pytest.mark.long
 async def test_I9_each_ask_that_stood_before_a_kill_stands_after_it(aviary: Aviary) -> None:
     """P8, P9, W8, A8"""
     await kill_while_asked(aviary, 20, SEED)

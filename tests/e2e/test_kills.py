@@ -14,6 +14,7 @@ from tests.worker.aviary import Aviary
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
+@pytest.mark.long
 async def test_a_dozen_kills_lose_nothing(aviary: Aviary) -> None:
     """W4, W8, T1, laws 1-5"""
     await undergo(aviary, 12, SEED)

@@ -36,6 +36,7 @@ async def answered(bird: Bird) -> bool:
     return len(closed(bird)) == 1
 
 
+@pytest.mark.long
 async def test_a_tmux_that_ran_before(aviary: Aviary) -> None:
     says("a tmux, screen or terminal server that was running before")
     house = House(aviary)

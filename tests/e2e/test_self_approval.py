@@ -80,6 +80,7 @@ async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, gua
     house.check(own)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize(
     "warm",
@@ -128,6 +129,7 @@ def forks(home: str) -> list[int]:
     return [row.pid for row in tree.table() if row.parent in pids]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS)
 async def test_I9_1_P10_nor_can_an_agent_that_an_editor_started(
     aviary: Aviary, model: ScriptedModel, guard: str

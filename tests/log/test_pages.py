@@ -2,6 +2,7 @@
 
 import tempfile
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +45,8 @@ drafts = st.one_of(
 batches = st.lists(st.tuples(st.lists(drafts, max_size=6), st.booleans()), max_size=12)
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.long
+@settings(max_examples=150)
 @given(batches)
 def test_any_page_is_folded_from_the_header_before_it(
     batches: list[tuple[list[Draft], bool]],

@@ -60,6 +60,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
     assert config.load(str(home)).confirm == "every"
 
 
+@pytest.mark.long
 def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: Path) -> None:
     player = [sys.executable, "-P", "-m", "rookery", "play", "demo"]
     words = ", ".join(f'"{word}"' for word in player)
@@ -81,6 +82,7 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
         assert screen.screen().count("the answer is 42") > 1
 
 
+@pytest.mark.long
 def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
@@ -101,6 +103,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.wait_for("Demo wants to edit greeting.py", "1  Allow")
 
 
+@pytest.mark.long
 def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
     (home / "config.toml").write_text("# mine\n")
     with Tmux(home, size=(80, 24)) as screen:

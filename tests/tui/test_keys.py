@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
@@ -230,6 +231,7 @@ async def test_U12_every_theme_can_be_had_with_a_key() -> None:
         assert seen == {"rookery-dark", "rookery-light", "rookery-contrast"}
 
 
+@pytest.mark.long
 async def test_U5_after_an_answer_what_is_typed_goes_to_the_composer_again() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", "1", *"no qs")

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from rookery import paths
@@ -65,6 +66,7 @@ async def grow(app: Rookery, pilot: Pilot[None]) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.long
 async def test_I10_13_a_message_grows_upward_and_the_place_holds(home: Path) -> None:
     session = made(home, *paragraphs(400))
     async with showing(home, session) as (app, pilot):

@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from rookery import paths
 from rookery.client.fleet import heads
 from tests.cli.driving import ROOKERY, made, play, rookery
@@ -49,6 +51,7 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
         screen.wait_for("next thing", "ready")
 
 
+@pytest.mark.long
 def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
@@ -65,6 +68,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         screen.wait_for("begun", "exit 0", "ready")
 
 
+@pytest.mark.long
 def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     other = made({"text": "I am the other one."}, title="other")
     with Tmux(home, size=(120, 30)) as screen:
@@ -94,6 +98,7 @@ def _directory(home: Path) -> str:
     return paths.session_dir(str(home), str(only(home)["id"]))
 
 
+@pytest.mark.long
 def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> None:
     session = made({"text": "the very first words"})
     for number in range(12):
@@ -110,6 +115,7 @@ def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> No
         screen.wait_for("the very first words")
 
 
+@pytest.mark.long
 def test_U2_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()

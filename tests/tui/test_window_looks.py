@@ -35,7 +35,14 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+SEEN = ("settings", "model", "rules", "confirm", "keys")
+"""Looked at in every run; the others in the long one."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in SEEN else pytest.mark.long) for name in WINDOWS],
+)
 async def test_U6_windows(
     snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -86,6 +86,7 @@ async def test_U6_settings_list_what_is_set_up(home: str) -> None:
         assert app.screen.rows[2].more == "2 of 3 on"
 
 
+@pytest.mark.long
 async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "end", "enter")
@@ -105,6 +106,7 @@ async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -
     assert config.load(home).policy.cancel_grace == 5
 
 
+@pytest.mark.long
 async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "end", "enter")
@@ -134,6 +136,7 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
     assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
 
 
+@pytest.mark.long
 async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
     """In the form of the critic, with what stands in config.toml; one that is gone is said so."""
     file = Path(home, "agent_settings.json")
@@ -190,6 +193,7 @@ async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) 
 # --- models ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "enter")
@@ -206,6 +210,7 @@ async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -
     assert saved["timeout"] == 300
 
 
+@pytest.mark.long
 async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "n")
@@ -221,6 +226,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
         assert wrong(app) == {"base_url": "✗ An answer is needed"}
 
 
+@pytest.mark.long
 async def test_U6_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
     before = Path(home, "agent_settings.json").read_text()
     async with showing(home) as (app, pilot):
@@ -381,6 +387,7 @@ async def test_U6_the_model_is_picked_and_shown_only_when_confirmed(home: str) -
         assert app.window.header["model"] == "big"
 
 
+@pytest.mark.long
 async def test_U6_any_option_can_be_picked(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f8")
@@ -421,6 +428,7 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
     assert config.load(home).confirm == "every"
 
 
+@pytest.mark.long
 async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) -> None:
     """P6: in a session and before the first; the choice itself changes no default."""
     for updates in (None, gallery.CHOICES):
@@ -510,6 +518,7 @@ SWITCH = {"do": "switch", "reason": "rate_limited"}
 # --- questions ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
     async with showing(home, gallery.QUESTION) as (app, pilot):
         await pilot.press("f2", "f")

@@ -25,6 +25,7 @@ def prompts(home: Path) -> list[list[dict[str, object]]]:
     return [each["prompt"] for each in found if each["sessionUpdate"] == "_prompt"]
 
 
+@pytest.mark.long
 def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
     subprocess.run(["git", "init", "-q", str(home)], check=True)
     (home / "notes-of-mine.md").write_text("x")
@@ -61,6 +62,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     assert json.loads(line)["text"].startswith("!echo")
 
 
+@pytest.mark.long
 def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path) -> None:
     (home / "shot one.png").write_bytes(PNG)
     (home / "two.png").write_bytes(PNG + b"2")
@@ -95,6 +97,7 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
         screen.wait_for("begun and more")
 
 
+@pytest.mark.long
 def test_U4_history_outlives_the_program(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
@@ -108,6 +111,7 @@ def test_U4_history_outlives_the_program(home: Path) -> None:
         screen.wait_for("│ remember me well")
 
 
+@pytest.mark.long
 def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
@@ -120,6 +124,7 @@ def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Pat
     assert head["confirm"] == "all"
 
 
+@pytest.mark.long
 def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
     task = home / "task.txt"
     task.write_text(play({"text": "begun"}, {"until": "cancel"}))
@@ -158,6 +163,7 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
         screen.wait_for("Leave?")
 
 
+@pytest.mark.long
 def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
     ask = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "thank you"}]}
     with Tmux(home) as screen:
@@ -172,6 +178,7 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
         screen.wait_for("thank you", "ready")
 
 
+@pytest.mark.long
 def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
@@ -183,6 +190,7 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
     assert 'do = "allow"' in (home / "config.toml").read_text()
 
 
+@pytest.mark.long
 def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: Path) -> None:
     """P6: the second session asks again; what an earlier build kept is shown in the first."""
     (home / "choices.json").write_text('{"confirm": "all"}')

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.wire.jsonrpc import (
@@ -329,7 +329,6 @@ messages = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(messages, st.lists(st.integers(0, 200), max_size=10), st.booleans())
 def test_any_split_gives_the_same_messages(
     lines: list[bytes], cuts: list[int], last_newline: bool

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from rookery import paths
 from rookery.core import limits
 from rookery.core.events import Draft
@@ -45,6 +47,7 @@ async def test_I10_9_a_session_that_sleeps_goes_on_once_somebody_lists_it(aviary
     await resumed(bird)
 
 
+@pytest.mark.long
 async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_lifted(
     aviary: Aviary,
 ) -> None:

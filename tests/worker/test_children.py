@@ -29,6 +29,7 @@ async def test_I10_4_cancel_ends_what_the_call_started(aviary: Aviary, way: str)
     assert tree.still_alive([bird.agent])
 
 
+@pytest.mark.long
 async def test_I10_4_an_explicit_background_call_outlives_a_cancel(aviary: Aviary) -> None:
     """Row T5: the call said that it runs in the background; what runs beside it ends."""
     bird = aviary.hatch({"agent": {"steering": True}})
@@ -48,6 +49,7 @@ async def test_I10_4_an_explicit_background_call_outlives_a_cancel(aviary: Aviar
     await bird.gone(server)
 
 
+@pytest.mark.long
 async def test_I10_4_what_an_earlier_turn_left_running_outlives_a_cancel(aviary: Aviary) -> None:
     """Row T5: the cancelled turn did not start it."""
     bird = aviary.hatch()

@@ -128,6 +128,7 @@ async def test_S3_one_that_does_not_answer_holds_nothing_up(aviary: Aviary) -> N
     assert await removed(aviary, bird) == "crow did not answer session/delete in time"
 
 
+@pytest.mark.long
 async def test_S3_one_that_does_not_start_any_more_holds_nothing_up(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])

@@ -65,6 +65,7 @@ def confirmed_by_hand() -> Result:
     return rookery("config", "confirm", "--yes")
 
 
+@pytest.mark.long
 async def test_I9_1_a_rule_that_the_agent_wrote_answers_once_a_person_confirmed_it(
     aviary: Aviary,
 ) -> None:
@@ -206,6 +207,7 @@ async def asleep(bird: Bird) -> None:
     await bird.gone(bird.worker)
 
 
+@pytest.mark.long
 async def test_I9_1_what_the_last_agent_wrote_waits_for_the_next_worker_too(
     aviary: Aviary,
 ) -> None:

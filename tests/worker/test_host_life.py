@@ -153,6 +153,7 @@ async def test_stop_after_restart_starts_nothing(aviary: Aviary) -> None:
     assert bird.header()["process"]["state"] in ("exited", "stopped")
 
 
+@pytest.mark.long
 async def test_worker_whose_session_is_gone_ends(aviary: Aviary) -> None:
     """W5"""
     bird = aviary.hatch()

@@ -217,6 +217,7 @@ async def test_a_request_of_very_many_values_is_answered_with_an_error_a7(aviary
     assert peak(bird) < MOST
 
 
+@pytest.mark.long
 async def test_content_of_many_calls_is_not_held_a7(aviary: Aviary) -> None:
     """Each call of a turn is remembered for its permission, but not all that it read."""
     bird = hatch(aviary)

@@ -32,6 +32,7 @@ def all_of(bird: Bird) -> list[int]:
     return [warden, *(row.pid for row in tree.descendants(warden))]
 
 
+@pytest.mark.long
 async def test_I10_2_an_idle_session_is_woken_by_nothing(aviary: Aviary) -> None:
     """Worker, warden and agent together; a look every two seconds would show as three or four."""
     bird = aviary.hatch()
@@ -44,6 +45,7 @@ async def test_I10_2_an_idle_session_is_woken_by_nothing(aviary: Aviary) -> None
     assert sleeps(*pids) - before <= 1
 
 
+@pytest.mark.long
 async def test_I10_2_an_orphan_is_reaped_while_the_session_waits(aviary: Aviary) -> None:
     """The kernel tells that it ended: no look at a time of its own is needed."""
     bird = aviary.hatch()

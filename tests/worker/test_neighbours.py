@@ -5,6 +5,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from rookery.core.events import Event, kind_of
 from rookery.worker.neighbours import PLACES
 from tests.worker.aviary import Aviary, Bird
@@ -22,6 +24,7 @@ def is_told(event: Event) -> bool:
 WORK = [{"text": "at work"}, {"until": "cancel"}]
 
 
+@pytest.mark.long
 async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> None:
     link = aviary.root / "link"
     link.symlink_to(aviary.work)
@@ -46,6 +49,7 @@ async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> No
     assert told(elsewhere) == []
 
 
+@pytest.mark.long
 async def test_H2_who_is_merely_awake_is_not_worth_a_word(aviary: Aviary) -> None:
     """Turn after turn in one directory: none is told of those before. Somebody comes: both are."""
     one, two = aviary.hatch(), aviary.hatch()
@@ -65,6 +69,7 @@ def is_about(event: Event, session: str) -> bool:
     return is_told(event) and session in event.update["sessions"]
 
 
+@pytest.mark.long
 async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
     one, two, three = aviary.hatch(), aviary.hatch(), aviary.hatch()
     assert await one.reason("hello") == "end_turn"

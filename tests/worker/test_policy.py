@@ -352,6 +352,7 @@ async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> No
     assert bird.header()["confirm"] == "every"
 
 
+@pytest.mark.long
 async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
     """And a refusal is an amber notice, not a failure."""
     write_rules(aviary, more="[session]\napprove_all = true\n")

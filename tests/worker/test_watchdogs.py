@@ -78,6 +78,7 @@ def signs() -> dict[str, Json]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sign", list(signs()))
 async def test_work_that_is_not_seen_is_waited_for_t8_t9_m3(aviary: Aviary, sign: str) -> None:
     """The same silence ends the turn of an agent that is not known to work like that."""

@@ -25,6 +25,9 @@ from rookery.log.lock import Lock
 LOOK = 1.0
 """Seconds between two looks for a place: nothing tells when one comes free."""
 
+REST = 20
+"""Times as long as a look takes, between two: in a large home they cost."""
+
 LONGEST = 60.0
 """Seconds between two looks at the world's clock: it goes on while this machine sleeps."""
 
@@ -75,12 +78,12 @@ class Clock:
         pending = [due for due in (*sorted(waiting), *sorted(found)) if self._is_worth_a_try(due)]
         if not pending:
             return None
+        took = time.monotonic() - began
         for due in pending:
             if due.at <= now and due.session not in awake and not self._woken(due.session):
                 break  # no place for it, and none for those that came later
         soonest = min(max(0.0, due.at - time.time() * 1000) / 1000 for due in pending)
-        took = time.monotonic() - began
-        return min(LONGEST, max(LOOK, soonest, 20 * took))
+        return min(LONGEST, max(LOOK, soonest, REST * took))
 
     def _is_worth_a_try(self, due: Due) -> bool:
         return self._failed.get(due.session, 0) < TRIES
