@@ -21,6 +21,8 @@ SECONDS = 300.0
 """For a call, where the server's entry says nothing else."""
 LAST_WORD = 1.0
 """Seconds to tell a server that nobody waits: it may not read any more."""
+GONE = (RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
+"""What it raises where nobody is there to be told."""
 TAKEN_BACK = "The call was cancelled."
 
 _sent: ContextVar[list[int] | None] = ContextVar("sent", default=None)
@@ -52,7 +54,7 @@ class Call(MCPToolExecutor):
             observation: MCPToolObservation = await plain(action)
             return observation
         except asyncio.CancelledError:  # by a person, or since its time is over
-            with anyio.move_on_after(LAST_WORD, shield=True), suppress(Exception):
+            with anyio.move_on_after(LAST_WORD, shield=True), suppress(*GONE):
                 for request in sent:
                     await self.client.cancel(request, "nobody waits for it any more")
             raise

@@ -176,6 +176,19 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+def ready(call: Call) -> bool:
+    """Enough of the arguments is known for a title that will not change."""
+    needed = NEEDED.get(call.tool)
+    return needed is None or all(key in call.arguments for key in needed)
+
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(TERMINALS, ("command",)),
+    **dict.fromkeys(EDITORS, ("command", "path")),
+    **dict.fromkeys(SEARCHES, ("pattern",)),
+}
+
+
 def of_event(event: Any, cwd: str) -> Call:
     """Of an ActionEvent: what the model sent, as it streamed; else what the SDK made of it."""
     sent = parse(event.tool_call.arguments)

@@ -317,7 +317,7 @@ class Translator:
             return (thought if call.name == "think" else message)(words, call.id)
         sent = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
         known = real(sent, self._names)
-        if not whole or not ready(known):
+        if not whole or not calls.ready(known):
             return []
         name = self._ids.of_call(self._scope, self._stream.response, call.id)
         return self._calls.announce(name, known, {}, made=False)
@@ -368,19 +368,6 @@ class Translator:
         if isinstance(call, str) and self._calls.is_open(self._ids.latest(self._scope, call)):
             updates += self.ended(call, "completed")
         return updates
-
-
-def ready(call: Call) -> bool:
-    """Enough of the arguments is known for a title that will not change."""
-    needed = NEEDED.get(call.tool)
-    return needed is None or all(key in call.arguments for key in needed)
-
-
-NEEDED: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(calls.TERMINALS, ("command",)),
-    **dict.fromkeys(calls.EDITORS, ("command", "path")),
-    **dict.fromkeys(calls.SEARCHES, ("pattern",)),
-}
 
 
 def chunk(kind: str, block: Json, message_id: str) -> Json:
