@@ -37,6 +37,9 @@ KINDS = {
 }
 """What programs of the field call a transport, and its name in ACP."""
 
+LONGEST_TIMEOUT = 3600
+"""Seconds."""
+
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 IN = 'cd -- "$1" && shift && exec "$@"'
@@ -189,6 +192,15 @@ def address(entry: Json) -> str:
     return str(entry.get("url") or entry.get("httpUrl") or "")
 
 
+def timeout_of(entry: Any) -> float | None:
+    """Seconds that the server has to connect and for each call; None: as usual. What cannot be
+    meant as seconds is milliseconds, as some programs write it."""
+    given = entry.get("timeout") if isinstance(entry, dict) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or given <= 0:
+        return None
+    return given / 1000 if given > LONGEST_TIMEOUT else float(given)
+
+
 def _kind(entry: Json) -> str:
     """Raises ValueError."""
     said = entry.get("type", entry.get("transport"))
@@ -210,6 +222,8 @@ def _kind(entry: Json) -> str:
 
 def _shape(entry: Json, kind: str) -> None:
     """Raises ValueError."""
+    if "timeout" in entry and timeout_of(entry) is None:
+        raise ValueError("timeout must be a number of seconds above 0")
     if kind == "stdio":
         if not isinstance(entry["command"], str) or not entry["command"].strip():
             raise ValueError("command must be the program's name or path, in quotes")

@@ -131,6 +131,23 @@ async def test_condense(agent: Agent, model: ScriptedModel, tmp_path: Path) -> N
     assert "thing 4" not in str(model.asked[-1].body["messages"])
 
 
+async def test_I11_14_the_summary_is_written_by_the_model_that_was_chosen(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """`/model` takes the condenser along: the provider that was left hears nothing more."""
+    session = await agent.new(str(tmp_path))
+    for number in range(8):
+        await agent.turn(session, f"thing {number}")
+    await said(agent, session, "/model second")
+    await agent.turn(session, "with the other one")
+    since = len(model.asked)
+    assert "Shortened" in await said(agent, session, "/condense")
+    asked = list(model.asked)[since:]
+    assert [each.body["model"] for each in asked] == ["other"]
+    assert not any(each.body.get("stream") for each in asked)
+    assert "Tokens in" in await said(agent, session, "/cost")
+
+
 async def test_while_a_turn_runs(agent: Agent, tmp_path: Path) -> None:
     """What changes nothing is answered at once; the rest has to wait. The turn goes on."""
     session = await agent.new(str(tmp_path))

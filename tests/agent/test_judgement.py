@@ -275,7 +275,7 @@ async def test_I9_2_a_tool_of_an_mcp_server_is_judged(judged: Agent, tmp_path: P
     await judged.call("session/set_mode", sessionId=session, modeId="always-approve")
     call = {"name": "sing", "arguments": {"word": "lu"}}
     await judged.turn(session, [{"call": call}, {"text": "ok"}])
-    assert [each["toolCall"]["name"] for each in asked] == ["sing"]
+    assert [each["toolCall"]["name"] for each in asked] == ["mcp__songs__sing"]
     [called] = calls(judged.news(session))
     assert called["status"] == "failed"
     assert "la lu" not in str(called)

@@ -17,8 +17,10 @@ from tests.agent.driving import (
     ALLOW,
     REJECT,
     answer_all,
+    calls,
     permission,
     run,
+    shown,
     status,
     stop_reason,
     words,
@@ -125,6 +127,37 @@ async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     assert stop_reason(await second.turn(session, "what now?")) == "end_turn"
     assert "Rookery was stopped while this ran" in str(results(model)[0])
     assert "cancel" not in told(model, since)
+
+
+async def test_I11_14_a_command_that_a_kill_interrupted_is_known_after_a_load(
+    start: Start, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Where nothing is asked, the SDK wrote nothing down of where it stood: the replay shows the
+    call as interrupted, the model hears of it, and what was taken back before stays so."""
+    first = await start()
+    session = await first.new(str(tmp_path))
+    await first.call("session/set_mode", sessionId=session, modeId="always-approve")
+    await first.turn(session, "taken back")
+    await first.turn(session, "/rewind")
+    first.prompt(session, [run("touch begun; sleep 600"), {"text": "ok"}])
+    await status(first, "in_progress")
+    await end(first, session, "KILL")
+    second = await start()
+    await second.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    past = second.news(session)
+    [call] = calls(past)
+    assert (call["status"], call["rawInput"]["command"]) == ("failed", "touch begun; sleep 600")
+    assert "interrupted" in shown(call)
+    assert "taken back" not in words(past, "user_message_chunk")
+    since = len(model.asked)
+    assert stop_reason(await second.turn(session, "what now?")) == "end_turn"
+    assert "touch begun" in told(model, since)
+    assert "Rookery was stopped while this ran" in str(results(model)[0])
+    assert "taken back" not in told(model, since)
+    await second.turn(session, "/rewind 2")
+    await second.call("session/close", sessionId=session)
+    await second.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    assert words(second.news(session), "user_message_chunk") == "", "a rewind stays one"
 
 
 @pytest.mark.long

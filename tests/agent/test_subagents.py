@@ -1,13 +1,24 @@
 """Agents below: what they do is told as it happens, below the call that started them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from tests.acp.driving import Agent, Json
-from tests.agent.driving import calls, run, shown, stop_reason, words
+from tests.acp.driving import Agent, Json, statuses
+from tests.agent.driving import (
+    ALLOW,
+    REJECT,
+    calls,
+    permission,
+    run,
+    shown,
+    stop_reason,
+    words,
+)
+from tests.agent.test_cancel import goes_on
 from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -138,3 +149,84 @@ async def test_G4_agents_below_are_told_again_as_they_were(
         block | {"parent": None if block["parent"] is None else block["parent"] + len(told)}
         for block in news
     ]
+
+
+async def test_I11_15_a_hook_guards_sub_agents_too(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """What a `pre_tool_use` hook forbids, no sub-agent does either; its model is told why."""
+    (tmp_path / ".rookery").mkdir()
+    guard = "grep -q forbidden && { echo not on my watch >&2; exit 2; }; exit 0"
+    table = {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": guard}]}]}
+    (tmp_path / ".rookery" / "hooks.json").write_text(json.dumps(table))
+    session = await approving(agent, tmp_path)
+    steps = [run("touch forbidden"), run("touch fine"), {"text": "one of two"}]
+    assert stop_reason(await agent.turn(session, [task(steps), {"text": "ok"}])) == "end_turn"
+    assert not (tmp_path / "forbidden").exists()
+    assert (tmp_path / "fine").exists()
+    _, refused, done = calls(agent.news(session))
+    assert (refused["status"], done["status"]) == ("failed", "completed")
+    assert "A hook rejected this: not on my watch" in shown(refused)
+    assert "not on my watch" in json.dumps(
+        [each.body["messages"] for each in list(model.asked)[-4:]]
+    )
+
+
+async def test_I11_15_a_sub_agents_call_waits_as_pending_and_hears_why_not(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """No `in_progress` before the grant; a rejection's reason reaches the sub-agent's model."""
+    session = await agent.new(str(tmp_path))
+    steps = [run("touch no"), run("touch yes"), {"text": "done"}]
+    running = agent.prompt(session, [task(steps), {"text": "ok"}])
+    start = await permission(agent)
+    agent.send(id=start["id"], result=ALLOW)
+    why = {"_meta": {"rookery": {"reason": "use the other one"}}}
+    first = await permission(agent)
+    agent.send(id=first["id"], result={"outcome": REJECT["outcome"] | why})
+    second = await permission(agent)
+    ids = [asked["params"]["toolCall"]["toolCallId"] for asked in (first, second)]
+    before = agent.news(session)
+    agent.send(id=second["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    updates = before + agent.news(session)
+    assert [statuses(updates, id) for id in ids] == [
+        ["pending", "failed"],
+        ["pending", "in_progress", "completed"],
+    ]
+    assert "in_progress" not in statuses(before, ids[1])
+    told = json.dumps([each.body["messages"] for each in list(model.asked)[-4:]])
+    assert "Their reason: use the other one" in told
+    assert sorted(os.listdir(tmp_path)) == ["yes"]
+
+
+async def test_I11_15_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Its model says three words and no more: they are shown, a cancel is answered, and the next
+    prompt is not held up by a model that never answers."""
+    session = await approving(agent, tmp_path)
+    silent = {"text": "Here are some words of mine", "hang": 3}
+    id = agent.prompt(session, [task([silent]), {"text": "never"}])
+    await agent.until(lambda line: "Here are some" in str(line.get("params", {}).get("update")))
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(id)) == "cancelled"
+    [above] = calls(agent.news(session))
+    assert above["status"] == "failed"
+    await goes_on(agent, model, session)
+
+
+async def test_I11_15_streamed_words_of_a_sub_agent_are_shown_once(
+    agent: Agent, tmp_path: Path
+) -> None:
+    session = await approving(agent, tmp_path)
+    steps = [
+        {"thought": "Hm, hm.", "text": "Looking around now.", **run("echo 1")},
+        {"text": "It."},
+    ]
+    assert stop_reason(await agent.turn(session, [task(steps), {"text": "ok"}])) == "end_turn"
+    updates = agent.news(session)
+    above = calls(updates)[0]["toolCallId"]
+    told = [shown(each) for each in updates if each.get("toolCallId") == above]
+    assert "Hm, hm.\n\nLooking around now." in told
+    assert all(each.count("Looking") <= 1 for each in told)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
-from openhands.sdk.mcp.tool import MCPToolDefinition
 from openhands.sdk.skills import Skill
 
 from rookery.agent import store
 from rookery.agent.choices import MODES, UnknownChoice
 from rookery.agent.making import skills_of
+from rookery.agent.mcp.names import whole
 from rookery.agent.steps import Conversation
 from rookery.core import confirming
 from rookery.core.profiles import profile_of
@@ -166,11 +166,18 @@ def _servers(session: "Session") -> str:
     names = list(conversation.agent.mcp_config)
     if not names:
         return "No MCP server was given. Add one with: rookery mcp add"
+    return "\n".join(["MCP servers:", *(f"- {name}: {_server(session, name)}" for name in names)])
+
+
+def _server(session: "Session", name: str) -> str:
+    """Its tools, as the model calls them, or why there are none."""
+    conversation = session.running
+    if conversation.connections is not None and (why := conversation.connections.state(name)):
+        return why
+    meant = session.tool_names.meaning
     tools = getattr(conversation.agent, "_tools", None) or {}
-    known = [tool.name for tool in tools.values() if isinstance(tool, MCPToolDefinition)]
-    lines = [f"- {name}" for name in names]
-    listed = ", ".join(f"`{name}`" for name in known) or "none yet"
-    return "\n".join(["MCP servers:", *lines, "", f"Their tools: {listed}."])
+    own = [each for each in tools if meant.get(each, "").startswith(whole(name, ""))]
+    return ", ".join(f"`{each}`" for each in own) or "no tools"
 
 
 def _skills(session: "Session") -> str:

@@ -16,7 +16,9 @@ from openhands.sdk.event import ActionEvent, Event
 from rookery.agent import hiding
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
 from rookery.agent.steps import RookeryAgent
-from rookery.agent.translate.children import ChildWatcher
+from rookery.agent.translate.children import ChildWatcher, Refusal
+
+NOBODY = Refusal(UNJUDGED)
 
 _execute = hiding.carry_out_discreetly  # what is behind the door tells no secrets
 
@@ -25,9 +27,9 @@ def _execute_judged(self: Agent, conversation: Any, action_event: ActionEvent) -
     if isinstance(self, RookeryAgent) or is_spoken(action_event):
         return _execute(self, conversation, action_event)
     watcher = conversation._visualizer
-    judged = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else UNJUDGED
-    if judged:
-        return [rejection(action_event, judged)]
+    refusal = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else NOBODY
+    if refusal is not None:
+        return [rejection(action_event, refusal.reason, by_hook=refusal.by_hook)]
     return _execute(self, conversation, action_event)
 
 

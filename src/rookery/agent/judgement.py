@@ -53,13 +53,14 @@ def is_spoken(action: ActionEvent) -> bool:
     return isinstance(action.action, FinishAction | ThinkAction)
 
 
-def rejection(action: ActionEvent, reason: str) -> UserRejectObservation:
+def rejection(action: ActionEvent, reason: str, *, by_hook: bool = False) -> UserRejectObservation:
     """What the model is told instead of a result."""
     return UserRejectObservation(
         action_id=action.id,
         tool_name=action.tool_name,
         tool_call_id=action.tool_call_id,
         rejection_reason=reason,
+        rejection_source="hook" if by_hook else "user",
     )
 
 

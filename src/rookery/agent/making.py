@@ -35,6 +35,7 @@ from rookery.agent import (
     costs,
     editor_history,
     gate,
+    head,
     hiding,
     identity,
     images,
@@ -46,13 +47,15 @@ from rookery.agent import (
 )
 from rookery.agent.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.judging import PROXY
+from rookery.agent.mcp.connections import Connections
+from rookery.agent.mcp.names import Names
 from rookery.agent.provider import llm as provider
 from rookery.agent.provider import lost_events, windows
 from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.settings import prices
 from rookery.agent.settings.profiles import Condenser, Model
 from rookery.agent.settings.secrets import SHORTEST
-from rookery.agent.steps import Conversation, RookeryAgent
+from rookery.agent.steps import Conversation, RookeryAgent, Seams, quiet_copy
 from rookery.providers import PLACEHOLDER
 
 type Json = dict[str, Any]
@@ -61,6 +64,8 @@ TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolS
 FEW_TOOLS = TOOLS[:2]
 """For a small window, most of which the declarations of the others would take."""
 USAGE = "agent"
+TIMEOUT = "timeout"
+"""Of an MCP server: seconds to connect, and for a call."""
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 """The SDK runs these where it may wait; the others it would run on the loop's thread."""
 
@@ -96,6 +101,9 @@ class Wishes(NamedTuple):
     on_retry: OnRetry
     watcher: ConversationVisualizerBase
     """Hears the agents that this one starts."""
+    names: Names
+    """Of servers' tools."""
+    seams: Seams
 
 
 def make(wishes: Wishes) -> Conversation:
@@ -118,7 +126,7 @@ def make(wishes: Wishes) -> Conversation:
     tools = _tools(os.path.join(wishes.directory, wishes.id), FEW_TOOLS if small else TOOLS)
     agent = RookeryAgent(
         llm=llm,
-        mcp_config={name: MCPServer(**server) for name, server in wishes.servers.items()},
+        mcp_config={name: _server(server) for name, server in wishes.servers.items()},
         agent_context=context_of(wishes),
         condenser=condenser_of(wishes, llm),
         system_prompt_kwargs={"cli_mode": True},
@@ -137,11 +145,23 @@ def make(wishes: Wishes) -> Conversation:
         delete_on_close=False,
         profile_store_dir=os.path.join(wishes.directory, wishes.id, "profiles"),
     )
+    timeouts = {
+        name: float(each[TIMEOUT]) for name, each in wishes.servers.items() if TIMEOUT in each
+    }
+    conversation.connections = Connections(conversation, wishes.names, timeouts)
+    conversation.seams = wishes.seams
+    head.catch_up(conversation.state)
+    conversation.condenser_follows = wishes.summarizer is None
     conversation.set_security_analyzer(LLMSecurityAnalyzer())
     conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
     _attach_hooks(conversation, wishes.hooks)
     hide_key(conversation, wishes.model)
     return conversation
+
+
+def _server(server: Mapping[str, Any]) -> MCPServer:
+    """The time that it has is ours to keep: the SDK has one for all."""
+    return MCPServer(**{key: value for key, value in server.items() if key != TIMEOUT})
 
 
 def hide_key(conversation: Conversation, model: Model) -> None:
@@ -206,7 +226,7 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
         quiet = wishes.wanted._replace(streaming=False, effort="default")
         own = llm_of(wishes.summarizer, quiet, wishes.on_retry, "condenser")
     else:
-        own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
+        own = quiet_copy(llm)
     size, first = wishes.condenser.max_size, wishes.condenser.keep_first
     return LLMSummarizingCondenser(llm=own, max_size=size, keep_first=first)
 

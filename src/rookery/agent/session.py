@@ -19,9 +19,12 @@ from rookery.agent import delegations, judgement, sdk, store, subagents, termina
 from rookery.agent.choices import Choices, UnknownChoice, Wanted
 from rookery.agent.client import Client
 from rookery.agent.making import Wishes, hide_key, llm_of, make, policy_of
+from rookery.agent.mcp import names
+from rookery.agent.mcp.connections import words
 from rookery.agent.models import Missing, Model, Models
 from rookery.agent.settings import hooks
 from rookery.agent.steps import Judged, Seams, pending
+from rookery.agent.translate.children import Refusal
 from rookery.agent.voice import Voice
 from rookery.core.judgement import Judgement
 
@@ -87,10 +90,11 @@ class Session(Voice, Seams):
             on_token=self._on_token,
             on_retry=self._on_retry,
             watcher=self._watcher,
+            names=self.tool_names,
+            seams=self,
         )
         self._applied = self.choices.wanted
         self.conversation = await asyncio.to_thread(make, wishes)
-        self.conversation.seams = self
         self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 
@@ -198,8 +202,18 @@ class Session(Voice, Seams):
 
     @override
     def mcp_failed(self, name: str, error: Exception) -> None:
-        words = " ".join(str(error).split())[:300]
-        self.on_loop(self.notice, f"The MCP server {name} is left out.\n{words}\n")
+        told = f"The MCP server {name} is left out until it answers.\n{words(error)}\n"
+        self.on_loop(self.notice, told)
+
+    @override
+    def mcp_late(self, name: str) -> None:
+        told = f"The MCP server {name} has not answered yet.\nIts tools are added when it does.\n"
+        self.on_loop(self.notice, told)
+
+    @override
+    def mcp_came(self, name: str, tools: int) -> None:
+        count = "1 tool is" if tools == 1 else f"{tools} tools are"
+        self.on_loop(self.notice, f"The MCP server {name} is connected.\nIts {count} added.\n")
 
     # --- choices ---------------------------------------------------------------------------------
 
@@ -266,6 +280,7 @@ class Session(Voice, Seams):
         with self._unwatched():
             self.running.fork(conversation_id=uuid.UUID(id)).close()
         delegations.copy(self.folder, self._home.folder(id))
+        names.copy(self.folder, self._home.folder(id))
         title = f"{self.record.title} (fork)" if self.record.title else ""
         made = self.record._replace(
             id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
@@ -330,15 +345,21 @@ class Session(Voice, Seams):
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))
         self.running.interrupt()
         self._watcher.stop_children()
-        self.settle(self._loop.run_in_executor(None, subagents.interrupt, self.running))
+        subagents.interrupt(self.running)
 
     @override
-    def _permit_child(self, conversation: str, action: ActionEvent) -> str:
+    def _permit_child(self, conversation: str, action: ActionEvent) -> Refusal | None:
         turn = self.turn
         if turn is None:
-            return judgement.UNJUDGED
+            return Refusal(judgement.UNJUDGED)
+        if words := subagents.blocked(self.running.tool_hooks, action):
+            return Refusal(words, by_hook=True)
         asked = turn.ask_for_child(conversation, action)
-        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        if reason:
+            return Refusal(reason)
+        self.on_loop(self._tell_start, conversation, action)
+        return None
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:

@@ -199,8 +199,12 @@ class Sessions:
 
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
         """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
-        found = mcp.for_agent(mcp.load(self._models.home), os.environ)
+        listed = mcp.load(self._models.home)
+        found = mcp.for_agent(listed, os.environ)
         servers = servers_of({"mcpServers": found.servers}, required=True) | given
+        for each in listed:  # ACP has no word for it
+            if each.name in servers and (seconds := mcp.timeout_of(each.entry)):
+                servers[each.name] = {**servers[each.name], "timeout": seconds}
         KNOWN.learn(secrets_in(servers))
         return servers
 

@@ -8,18 +8,19 @@ ours happens at the seams below, at which the run itself waits for us.
 
 import asyncio
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import openhands.sdk.agent
-from openhands.sdk import Agent, LocalConversation
+from openhands.sdk import LLM, Agent, LocalConversation
+from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 
+from rookery.agent import head
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
+from rookery.agent.mcp.connections import Connections
 from rookery.agent.provider import windows
 from rookery.agent.provider.endings import (
     ending_of,
@@ -31,7 +32,6 @@ from rookery.agent.provider.endings import (
 type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
-MCP_SECONDS = 30.0
 RECENT = 200
 """Events among which a call without a result is found: nothing comes behind it but its batch's."""
 
@@ -67,6 +67,12 @@ class Seams:
     def mcp_failed(self, name: str, error: Exception) -> None:
         """A server of the session's is left out. Called in a thread."""
 
+    def mcp_late(self, name: str) -> None:
+        """A server is not waited for any longer. Called in a thread."""
+
+    def mcp_came(self, name: str, tools: int) -> None:
+        """A server that was not waited for is there. Called in a thread."""
+
 
 class RookeryAgent(Agent):
     """The SDK's agent with our seams. Its class is part of what is kept of a conversation."""
@@ -91,7 +97,8 @@ class RookeryAgent(Agent):
         # A change of the model has put another agent in our place.
         forget_ending(conversation)
         windows.check(conversation)
-        await Agent.astep(conversation.agent, conversation, on_event, on_token)
+        step: Any = Agent.astep  # its decorator says that it never returns
+        await step(conversation.agent, conversation, on_event, on_token)
         state = conversation.state
         note_condensed(conversation)
         if ending_of(conversation).stops and state.execution_status == Status.RUNNING:
@@ -179,6 +186,10 @@ class Conversation(LocalConversation):
     tool_hooks: HookEventProcessor | None = None
     """The hooks that run around tools and at the end: in threads of ours, since the SDK would run
     them on the loop's."""
+    connections: Connections | None = None
+    """To its MCP servers."""
+    condenser_follows = True
+    """The model that shortens the conversation is the conversation's own."""
 
     if TYPE_CHECKING:  # a decorator of the SDK's hides these types
 
@@ -187,26 +198,49 @@ class Conversation(LocalConversation):
         def generate_title(self, llm: Any = None, max_length: int = 50) -> str: ...  # type: ignore[override]
 
     @override
-    def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **callbacks: Any) -> list[Tool]:
-        """Each server by itself: a broken one costs its own tools, and is told of."""
-        if not mcp_config:
+    def navigate_to(self, event_id: str | None) -> None:
+        with self._state:
+            super().navigate_to(event_id)
+            head.note_move(self._state)
+
+    @override
+    def _condenser_for_switched_llm(self, current_llm: LLM, new_llm: LLM) -> CondenserBase | None:
+        """The SDK takes it along only where it streams as the model does, and ours never does:
+        summaries would go on to the provider that was left."""
+        condenser = self.agent.condenser
+        if not self.condenser_follows or not isinstance(condenser, LLMSummarizingCondenser):
+            return condenser
+        own = quiet_copy(new_llm)
+        if own.usage_id in self.llm_registry.list_usage_ids():
+            before = self.llm_registry.get(own.usage_id)
+            self.llm_registry.remove(own.usage_id)
+            self.llm_registry.add(own)
+            own.restore_metrics(before.metrics)  # what it cost so far is counted on
+        return condenser.model_copy(update={"llm": own})
+
+    @property
+    def listener(self) -> Seams | None:
+        return self.seams
+
+    @override
+    def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **_: Any) -> list[Tool]:
+        """Each server by itself: one that is broken or slow costs its own tools, and is told of."""
+        if not mcp_config or self.connections is None:
             return []
-        connect = self._mcp_tool_provider
-        tools: list[Tool] = []
+        return list(self.connections.connect(mcp_config))
 
-        def one(name: str) -> Sequence[Tool]:
-            client = connect.create_tools({name: mcp_config[name]}, MCP_SECONDS, **callbacks)
-            return list(client.tools)
+    @override
+    def close(self) -> None:
+        if self.connections is not None:
+            self.connections.close()
+        super().close()
 
-        with ThreadPoolExecutor(max_workers=len(mcp_config)) as pool:
-            waiting = {name: pool.submit(one, name) for name in mcp_config}
-            for name, found in waiting.items():
-                try:
-                    tools += found.result()
-                except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
-                    if self.seams is not None:
-                        self.seams.mcp_failed(name, error)
-        return tools
+
+def quiet_copy(llm: LLM) -> LLM:
+    """The same model, to shorten the conversation with: nobody watches its words come."""
+    own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
+    own.reset_metrics()
+    return own
 
 
 def seams_of(conversation: object) -> Seams | None:

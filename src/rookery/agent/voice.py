@@ -13,10 +13,12 @@ from rookery.agent import delegations
 from rookery.agent.client import Client
 from rookery.agent.failures import short
 from rookery.agent.judgement import UNJUDGED
+from rookery.agent.mcp.names import Names
 from rookery.agent.steps import Conversation, waiting_in
 from rookery.agent.store import Record
 from rookery.agent.translate import Translator
-from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.calls import SPOKEN, SUB_AGENTS
+from rookery.agent.translate.children import Refusal, Watcher
 from rookery.agent.translate.pace import Pace
 from rookery.wire.params import offers
 
@@ -53,6 +55,7 @@ class Child(NamedTuple):
     call: str
     translator: Translator
     pace: Pace
+    words: Pace
 
 
 class Voice:
@@ -64,12 +67,17 @@ class Voice:
         self.folder = folder
         """Where the conversation is kept."""
         self.conversation: Conversation | None = None
+        self.tool_names = Names(folder, reserved={*SPOKEN, *SUB_AGENTS})
         self.translator = self._new_translator()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._pace = Pace(self._loop, self._take_output, lambda: client.is_behind)
         self._watcher = Watcher(
-            self._on_child_event, self._on_child_output, self._on_child_begin, self._permit_child
+            self._on_child_event,
+            self._on_child_output,
+            self._on_child_begin,
+            self._permit_child,
+            self._on_child_token,
         )
         self._children: dict[str, Child] = {}
         self._usage: Json | None = None
@@ -87,6 +95,7 @@ class Voice:
             terminals=offers(offered, "_meta", "terminal_output"),
             notices=offers(offered, "session", "notices"),
             compaction=offers(offered, "session", "compaction"),
+            names=self.tool_names.meaning,
         )
 
     # --- what the client is told -----------------------------------------------------------------
@@ -158,9 +167,13 @@ class Voice:
     def _on_child_begin(self, action: str, folder: str, events: int, task: str) -> None:
         delegations.note(self.folder, action, folder, events, task)
 
-    def _permit_child(self, conversation: str, action: ActionEvent) -> str:  # noqa: ARG002
-        """In the thread of a sub-agent's tool, which waits: why it may not run; "": it may."""
-        return UNJUDGED
+    def _permit_child(
+        self,
+        conversation: str,  # noqa: ARG002
+        action: ActionEvent,  # noqa: ARG002
+    ) -> Refusal | None:
+        """In the thread of a sub-agent's tool, which waits: why it may not run; None: it may."""
+        return Refusal(UNJUDGED)
 
     def _on_child_event(self, call: str, conversation: str, event: "Event") -> None:
         """In the tool's thread, which waits for a client that is behind: an agent below takes many
@@ -172,6 +185,12 @@ class Voice:
     def _take_child_event(self, call: str, conversation: str, event: "Event") -> None:
         if self.turn is None or self.turn.cancelled:
             return
+        child = self._child(call, conversation)
+        if (own := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
+            child.pace.ended(own)
+        self.tell(*child.translator.live(event))
+
+    def _child(self, call: str, conversation: str) -> Child:
         child = self._children.get(conversation)
         if child is None or child.call != call:  # one that goes on stands below another call
             translator = self.translator.child(call, conversation)
@@ -180,10 +199,28 @@ class Voice:
                 lambda id, text: self._tell_output(translator, id, text),
                 lambda: self.client.is_behind,
             )
-            child = self._children[conversation] = Child(call, translator, pace)
-        if (own := getattr(event, "tool_call_id", None)) and not isinstance(event, ActionEvent):
-            child.pace.ended(own)
-        self.tell(*child.translator.live(event))
+            words = Pace(
+                self._loop, lambda *_: self._tell_words(translator), lambda: self.client.is_behind
+            )
+            child = self._children[conversation] = Child(call, translator, pace, words)
+        return child
+
+    def _on_child_token(self, call: str, conversation: str, chunk: Any) -> None:
+        self.on_loop(self._take_child_token, call, conversation, chunk)
+
+    def _take_child_token(self, call: str, conversation: str, chunk: Any) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            child = self._child(call, conversation)
+            self.tell(*child.translator.delta(chunk))
+            child.words.feed(call, " ")  # all that it said is told each time: not at each token
+
+    def _tell_words(self, translator: Translator) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*translator.words())
+
+    def _tell_start(self, conversation: str, action: ActionEvent) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator_of(conversation).started(action))
 
     def _on_child_output(self, conversation: str, call: str, text: str) -> None:
         child = self._children.get(conversation)

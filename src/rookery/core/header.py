@@ -32,7 +32,6 @@ from rookery.core.queue import listed
 
 VERSION = 7
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
-
 PLAN_KEPT = 1000
 
 EMPTY: Json = {

@@ -71,7 +71,6 @@ __all__ = [
 ]
 
 PROTOCOL = 1
-
 LATE_REPLAY = 0.25
 """Seconds until a load that replayed nothing is taken for one without a replay (row A4)."""
 REPLAY_GAP = 0.1
@@ -102,8 +101,7 @@ def step(
 
 def _tells(effects: list[Effect], agent: Agent) -> bool:
     assert agent.clearing is not None
-    outcomes = [effect.draft.cause for effect in effects if isinstance(effect, Append)]
-    return agent.clearing.cause in outcomes
+    return agent.clearing.cause in [each.draft.cause for each in effects if type(each) is Append]
 
 
 def _step(

@@ -52,7 +52,6 @@ __all__ = [
 ]
 
 HIGH_WATER = 256 * 1024
-
 CANCEL_REQUEST = "$/cancel_request"
 
 type Id = int | str | None
@@ -77,16 +76,14 @@ class Incoming:
         """Called when the other side takes the request back; an answer is still due."""
         self._peer = peer
 
-    def reply(self, result: Any) -> None:
+    def reply(self, result: Any, *, at_once: bool = False) -> None:
         """Answer with a result. TooLarge leaves the request open, so that it can be failed."""
         self._answer({"jsonrpc": "2.0", "id": self.id, "result": result})
+        if at_once:  # not at the end of this round: the other side stands still for it
+            self._peer.flush()
 
     def fail(self, code: int, message: str, data: Any = None) -> None:
         self._answer({"jsonrpc": "2.0", "id": self.id, "error": error_to_json(code, message, data)})
-
-    def hurry(self) -> None:
-        """Send the answer now, not at the end of this round: the other side stands still for it."""
-        self._peer.flush()
 
     def unknown(self) -> None:
         self.fail(METHOD_NOT_FOUND, f"Method not found: {self.method[:200]}")
@@ -200,8 +197,7 @@ class Peer:
             raise ConnectionClosed
 
     def flush(self) -> None:
-        """Write at once what the other side takes now: before dying, to measure, or where somebody
-        stands still for it."""
+        """Write what the other side takes now: before dying, to measure, where somebody waits."""
         if self._writer is not None:
             self._writer.flush()
 

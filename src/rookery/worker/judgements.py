@@ -27,5 +27,5 @@ def take(incoming: Incoming, judge: Judge, engine: Engine, known: TurnCalls) -> 
     if ruled and not engine.perform_due():  # what a rule said is in the log before it holds
         incoming.fail(INTERNAL_ERROR, "the log cannot be written: nothing is allowed")
         return
-    incoming.reply({"judgements": [each.as_json() for each in found]})
-    incoming.hurry()  # before what was said with it is written down
+    # At once: before what was said with it is written down.
+    incoming.reply({"judgements": [each.as_json() for each in found]}, at_once=True)

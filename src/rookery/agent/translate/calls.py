@@ -74,6 +74,8 @@ class Call(NamedTuple):
         if self.tool.startswith("browser"):
             what = self.tool.removeprefix("browser").strip("_").replace("_", " ")
             return f"browser: {what} {_text(given, 'url')}".rstrip()
+        if self.tool.startswith("mcp__"):
+            return ": ".join(self.tool.removeprefix("mcp__").split("__", 1))
         return self.tool
 
     def near(self, path: str) -> str:
@@ -171,6 +173,19 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
     "list_directory": (("dir_path", "list"),),
     "apply_patch": (("patch", "apply"),),
     "invoke_skill": (("name", "use the skill"),),
+}
+
+
+def ready(call: Call) -> bool:
+    """Enough of the arguments is known for a title that will not change."""
+    needed = NEEDED.get(call.tool)
+    return needed is None or all(key in call.arguments for key in needed)
+
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(TERMINALS, ("command",)),
+    **dict.fromkeys(EDITORS, ("command", "path")),
+    **dict.fromkeys(SEARCHES, ("pattern",)),
 }
 
 

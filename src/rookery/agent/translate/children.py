@@ -5,10 +5,10 @@ Importing this imports the SDK.
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.base import Event
 
 from rookery.agent.translate.calls import SUB_AGENTS
@@ -17,14 +17,28 @@ type Sink = Callable[[str, str, Event], None]
 """(the id of the call that started the sub-agent, the sub-agent's conversation, its event)"""
 type Began = Callable[[str, str, int, str], None]
 """(the event of the call that started it, its folder, how many events it had before, its task)"""
-type Permit = Callable[[str, ActionEvent], str]
-"""(the sub-agent's conversation, what it is about to do): why it may not; "": it may"""
+
+
+class Refusal(NamedTuple):
+    """Why a sub-agent may not do what it is about to do."""
+
+    reason: str
+    by_hook: bool = False
+
+
+type Permit = Callable[[str, ActionEvent], Refusal | None]
+"""(the sub-agent's conversation, what it is about to do): why it may not; None: it may"""
+type Token = Callable[[str, str, Any], None]
+"""(the call that started the sub-agent, its conversation, a chunk of its model's stream)"""
 type Printed = Callable[[str, str, str], None]
 """(the sub-agent's conversation, the id of its call, what its command printed)"""
 
 
+UNASKED = Refusal("Nobody was asked.")
+
+
 class SubAgentStopped(RuntimeError):
-    """The parent's turn was cancelled: the sub-agent's run ends at its next event."""
+    """The parent's turn was cancelled: a sub-agent that goes on takes no next step."""
 
 
 class Watcher(ConversationVisualizerBase):
@@ -36,13 +50,15 @@ class Watcher(ConversationVisualizerBase):
         sink: Sink,
         printed: Printed,
         began: Began = lambda *_: None,
-        permit: Permit = lambda *_: "Nobody was asked.",
+        permit: Permit = lambda *_: UNASKED,
+        token: Token | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._permit = permit
         self._sink = sink
         self._printed = printed
         self._began = began
+        self._token = token
         self._name = "parent"
         self._lock = threading.Lock()
         self._waiting: list[ActionEvent] = []
@@ -65,9 +81,16 @@ class Watcher(ConversationVisualizerBase):
             named = [one for one in free if _mentions(one, agent_id)]
             found = next(iter(named or free or self._waiting), None)
             call, action = (found.tool_call_id, found.id) if found else ("", "")
-            child = ChildWatcher(self._sink, self._printed, call, action, self._began, self._permit)
+            child = ChildWatcher(
+                self._sink, self._printed, call, action, self._began, self._permit, self._tokens()
+            )
             self._children.append(child)
             return child
+
+    def _tokens(self) -> Token | None:
+        """A sub-agent streams where its parent does."""
+        state: Any = self._state
+        return self._token if state is not None and state.agent.llm.stream else None
 
     def _has_child(self, event: ActionEvent) -> bool:
         several = event.tool_name in {"delegate", "workflow"}
@@ -88,10 +111,12 @@ class ChildWatcher(ConversationVisualizerBase):
         call: str,
         action: str = "",
         began: Began | None = None,
-        permit: Permit = lambda *_: "Nobody was asked.",
+        permit: Permit = lambda *_: UNASKED,
+        token: Token | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
+        self._token = token
         self._permit = permit
         self._action = action
         self._began = began
@@ -107,12 +132,26 @@ class ChildWatcher(ConversationVisualizerBase):
 
     def on_event(self, event: Event) -> None:
         if self._stopped.is_set():
-            raise SubAgentStopped("The turn was cancelled.")
+            if isinstance(event, ActionEvent | MessageEvent):
+                raise SubAgentStopped("The turn was cancelled.")
+            return  # how it ends is its own affair
         if self.call:
             self._sink(self.call, self.conversation, event)
 
-    def permit(self, action: ActionEvent) -> str:
-        """Why its conversation may not carry this out; "": it may."""
+    @property
+    def streams(self) -> bool:
+        return self._token is not None
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def on_token(self, chunk: Any) -> None:
+        if self.call and self._token is not None and not self._stopped.is_set():
+            self._token(self.call, self.conversation, chunk)
+
+    def permit(self, action: ActionEvent) -> Refusal | None:
+        """Why its conversation may not carry this out; None: it may."""
         return self._permit(self.conversation, action)
 
     def on_output(self, call: str, text: str) -> None:
@@ -127,7 +166,13 @@ class ChildWatcher(ConversationVisualizerBase):
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
         """A sub-agent's sub-agent is shown in the same call."""
         child = ChildWatcher(
-            self._sink, self._printed, self.call, self._action, self._began, self._permit
+            self._sink,
+            self._printed,
+            self.call,
+            self._action,
+            self._began,
+            self._permit,
+            self._token,  # which there is only where it streams itself
         )
         self._below.append(child)
         return child

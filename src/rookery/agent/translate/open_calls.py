@@ -68,9 +68,12 @@ class OpenCalls:
             meta = fields.get("_meta", {}) | self._terminal_info(name, call)
             first = {"sessionUpdate": "tool_call", **fields, "status": "pending"}
             return [first | self._meta(meta)]
+        became = {} if known.call.tool in TERMINALS else self._terminal_info(name, call)
         known.call, known.made = call, known.made or made
         changed = {key: value for key, value in fields.items() if known.told.get(key) != value}
         known.told = known.told | fields
+        if became:  # which tool it is showed only when all of it had come
+            changed["_meta"] = {**changed.get("_meta", {}), **became}
         return [self._update(name, **changed)] if changed else []
 
     def describe(self, name: str, call: Call, about: Json) -> Json:

@@ -5,10 +5,12 @@ or broken is shown raw and harms nothing.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rookery.agent.translate import asides, calls, content, results
+from rookery.agent.translate.aliases import real
 from rookery.agent.translate.calls import Call
 from rookery.agent.translate.ids import Ids
 from rookery.agent.translate.open_calls import OpenCalls
@@ -16,6 +18,7 @@ from rookery.agent.translate.streams import Stream, pieces, rest_of
 from rookery.core.events import Json
 from rookery.core.judgement import DENIED
 
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 INTERNAL = {
     "SystemPromptEvent",
     "ConversationStateUpdateEvent",
@@ -34,6 +37,7 @@ class Translator:
 
     `terminals`: the client shows terminals by `_meta` (its capability `_meta.terminal_output`).
     `notices`, `compaction`: its capabilities `session.notices` and `session.compaction`.
+    `names`: the model's names of servers' tools, and what each stands for.
     """
 
     def __init__(
@@ -43,8 +47,10 @@ class Translator:
         terminals: bool = False,
         notices: bool = False,
         compaction: bool = False,
+        names: Mapping[str, str] = NO_NAMES,
     ) -> None:
         self.cwd = cwd
+        self._names = names
         self.notices = notices
         self.compaction = compaction
         self._ids = Ids()
@@ -53,8 +59,10 @@ class Translator:
         self._stream = Stream()
         self._told = ""
         """The answer whose whole event was told last: what was said of it belongs to no other."""
-        self._journal: list[str] | None = None
-        """Of a sub-agent: its words so far, which are shown in the call that started it."""
+        self._journal: dict[str, str] | None = None
+        """Of a sub-agent: its words so far by message, shown in the call that started it."""
+        self._news = False
+        """Of those words some were not told yet."""
         self._renderers: dict[str, Callable[[Any, bool], list[Json]]] = {
             "MessageEvent": self._message,
             "ActionEvent": lambda event, _: self._action(event),
@@ -82,25 +90,33 @@ class Translator:
     def _safely(self, event: Any, *, replay: bool) -> list[Json]:
         try:
             updates = self._of_event(event, replay=replay)
-            return updates if self._journal is None else self._nested(updates)
+            if self._journal is None:
+                return updates
+            told = self._nested(updates)
+            return self.words() + told
         except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
-        """Of a sub-agent: the plan is its own affair, its calls begin at once, its words are news
-        of the call that started it."""
+        """Of a sub-agent: the plan is its own affair, its words are news of the call that started
+        it (`words`)."""
         assert self._journal is not None
         told: list[Json] = []
         for update in updates:
             kind = update["sessionUpdate"]
-            if kind == "tool_call":
-                told += [update, *self._calls.start(update["toolCallId"])]
-            elif kind == "tool_call_update":
+            if kind in ("tool_call", "tool_call_update"):
                 told.append(update)
             elif kind.startswith("agent_") and update["content"]["type"] == "text":
-                self._journal.append(update["content"]["text"])
-                told += self._calls.tell_parent("\n\n".join(self._journal))
+                message = f"{kind} {update.get('messageId', len(self._journal))}"
+                said = self._journal.get(message, "")
+                self._journal[message] = said + update["content"]["text"]
+                self._news = True
         return told
+
+    def words(self) -> list[Json]:
+        """Of a sub-agent: all that it said, where there is news of it."""
+        news, self._news = self._news, False
+        return self._calls.tell_parent("\n\n".join((self._journal or {}).values())) if news else []
 
     def _of_event(self, event: Any, *, replay: bool) -> list[Json]:
         kinds = [kind.__name__ for kind in type(event).__mro__]
@@ -112,11 +128,11 @@ class Translator:
     def child(self, call_id: str, scope: str) -> "Translator":
         """For the conversation of a sub-agent that a call (the model's id) started: its calls stand
         below that one, its words in it. `scope` is the conversation's own id."""
-        made = Translator(self.cwd)
+        made = Translator(self.cwd, names=self._names)
         made._ids, made._scope = self._ids, scope
         parent = self._ids.latest(self._scope, call_id)
         made._calls = self._calls.below(parent)
-        made._journal = []
+        made._journal = {}
         return made
 
     # --- messages -------------------------------------------------------------------------------
@@ -170,8 +186,8 @@ class Translator:
         response = event.llm_response_id
         self._next_answer(response)
         updates = self._reasoning(event, response) + self._said(event.thought, response)
-        name = event.tool_name
-        call = calls.of_event(event, self.cwd)
+        call = self._call(event)
+        name = call.tool
         if name in calls.SPOKEN and event.action is not None:
             words = str(call.arguments.get(calls.SPOKEN[name]) or "")
             rest = rest_of(words, self._stream.said_by(name, event.tool_call_id))
@@ -230,7 +246,7 @@ class Translator:
 
     def permission(self, event: Any) -> Json:
         """The `toolCall` of a request for permission."""
-        name, call = self._id(event), calls.of_event(event, self.cwd)
+        name, call = self._id(event), self._call(event)
         return self._calls.describe(name, call, _about(event)) | {"status": "pending"}
 
     def output(self, call_id: str, text: str) -> list[Json]:
@@ -249,6 +265,9 @@ class Translator:
         self._stream = Stream()
         kept = {self._ids.latest(self._scope, call) for call in keep}
         return self._calls.settle(reason, kept)
+
+    def _call(self, event: Any) -> Call:
+        return real(calls.of_event(event, self.cwd), self._names)
 
     def _id(self, event: Any) -> str:
         return self._ids.of_call(self._scope, event.llm_response_id, event.tool_call_id)
@@ -269,7 +288,7 @@ class Translator:
             updates += self._begin(response)
         for kind, piece in found:
             updates += self._piece(kind, piece)
-        return updates
+        return updates if self._journal is None else self._nested(updates)
 
     def _begin(self, response: str) -> list[Json]:
         """Another answer. A call that was begun in the one before and never made is ended."""
@@ -299,12 +318,13 @@ class Translator:
             return []
         whole = call.arguments.feed(call.raw)
         call.raw = ""
-        if spoken := calls.SPOKEN.get(call.name):
+        if (spoken := calls.SPOKEN.get(call.name)) and call.name not in self._names:
             words = call.arguments.news(spoken)
             call.said += words
             return (thought if call.name == "think" else message)(words, call.id)
-        known = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
-        if not whole or not ready(known):
+        sent = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
+        known = real(sent, self._names)
+        if not whole or not calls.ready(known):
             return []
         name = self._ids.of_call(self._scope, self._stream.response, call.id)
         return self._calls.announce(name, known, {}, made=False)
@@ -355,19 +375,6 @@ class Translator:
         if isinstance(call, str) and self._calls.is_open(self._ids.latest(self._scope, call)):
             updates += self.ended(call, "completed")
         return updates
-
-
-def ready(call: Call) -> bool:
-    """Enough of the arguments is known for a title that will not change."""
-    needed = NEEDED.get(call.tool)
-    return needed is None or all(key in call.arguments for key in needed)
-
-
-NEEDED: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(calls.TERMINALS, ("command",)),
-    **dict.fromkeys(calls.EDITORS, ("command", "path")),
-    **dict.fromkeys(calls.SEARCHES, ("pattern",)),
-}
 
 
 def chunk(kind: str, block: Json, message_id: str) -> Json:

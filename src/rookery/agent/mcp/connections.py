@@ -1,0 +1,167 @@
+"""The connections to a conversation's MCP servers.
+
+All are tried at once, and a prompt waits for them a moment. A server that is slow or down is tried
+on beside the conversation; its tools are added when it comes, as are those that it adds later.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from openhands.sdk.mcp.client import MCPClient
+from openhands.sdk.mcp.config import MCPServer
+from openhands.sdk.mcp.tool import MCPToolDefinition
+
+from rookery.agent.mcp import calls
+from rookery.agent.mcp.names import Names
+
+MOMENT = 3.0
+"""Seconds that a conversation waits for its servers before it begins."""
+SECONDS = 30.0
+"""For one try to connect, where the server's entry says nothing else."""
+PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
+"""Seconds between two tries; after the last one it is left out for good."""
+
+
+class Listener(Protocol):
+    """Told of servers, in any thread."""
+
+    def mcp_late(self, name: str) -> None: ...
+    def mcp_failed(self, name: str, error: Exception) -> None: ...
+    def mcp_came(self, name: str, tools: int) -> None: ...
+
+
+class Owner(Protocol):
+    """The conversation."""
+
+    agent: Any
+    _mcp_tool_provider: Any
+
+    @property
+    def listener(self) -> Listener | None: ...
+
+
+class Connections:
+    def __init__(self, owner: Owner, names: Names, timeouts: Mapping[str, float]) -> None:
+        self._owner = owner
+        self._names = names
+        self._timeouts = timeouts
+        self._changed = threading.Condition()
+        self._clients: dict[str, MCPClient] = {}
+        self._failures: dict[str, Exception] = {}
+        self._begun = False
+        """The conversation has begun: what comes from now on is added to it."""
+        self._closed = threading.Event()
+
+    def connect(self, servers: Mapping[str, MCPServer]) -> list[MCPToolDefinition]:
+        """The tools of those that answer within a moment. Blocks for that long."""
+        for name, server in servers.items():
+            work = partial(self._keep_trying, name, server)
+            threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
+        until = time.monotonic() + MOMENT
+        with self._changed:
+            self._changed.wait_for(lambda: self._known(servers), until - time.monotonic())
+            here = dict(self._clients)
+            self._begun = True
+            late = [name for name in servers if name not in here and name not in self._failures]
+        if listener := self._listener():
+            for name in late:
+                listener.mcp_late(name)
+        return [tool for tools in self._tools(here).values() for tool in tools]
+
+    def _known(self, servers: Mapping[str, MCPServer]) -> bool:
+        return all(name in self._clients or name in self._failures for name in servers)
+
+    def state(self, name: str) -> str:
+        """What a person is told of one: "" where it is connected."""
+        with self._changed:
+            if name in self._clients:
+                return ""
+            error = self._failures.get(name)
+        return f"not connected: {words(error)}" if error else "not connected yet"
+
+    def close(self) -> None:
+        """What still comes is closed as it does; the tools close the others."""
+        self._closed.set()
+
+    # --- one server ------------------------------------------------------------------------------
+
+    def _keep_trying(self, name: str, server: MCPServer) -> None:
+        for pause in (*PAUSES, None):
+            try:
+                client = self._owner._mcp_tool_provider.create_tools(
+                    {name: server},
+                    self._timeouts.get(name, SECONDS),
+                    on_tools_reconciled=partial(self._reconcile, name),
+                )
+            except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
+                self._fail(name, error)
+                if pause is None or self._closed.wait(pause):
+                    return
+            else:
+                self._come(name, client)
+                return
+
+    def _fail(self, name: str, error: Exception) -> None:
+        with self._changed:
+            first = name not in self._failures
+            self._failures[name] = error
+            self._changed.notify_all()
+        if first and (listener := self._listener()):
+            listener.mcp_failed(name, error)
+
+    def _come(self, name: str, client: MCPClient) -> None:
+        with self._changed:
+            self._clients[name] = client
+            self._failures.pop(name, None)
+            self._changed.notify_all()
+            late = self._begun
+        if late:
+            self._reconcile(name, client, client.tools)
+            if listener := self._listener():
+                listener.mcp_came(name, len(client.tools))
+        if self._closed.is_set():
+            client.sync_close()
+
+    # --- its tools -------------------------------------------------------------------------------
+
+    def _tools(self, clients: Mapping[str, MCPClient]) -> dict[str, list[MCPToolDefinition]]:
+        """Of servers that came together, under the names that the model has for them."""
+        found = {
+            name: {tool.name: tool for tool in client.tools} for name, client in clients.items()
+        }
+        given = self._names.give(found, self._taken())
+        return {
+            server: [
+                calls.tool(each, given[server, tool], self._timeouts.get(server, calls.SECONDS))
+                for tool, each in tools.items()
+            ]
+            for server, tools in found.items()
+        }
+
+    def _taken(self) -> set[str]:
+        known = self._owner.agent.tools_map.items()
+        return {name for name, tool in known if not isinstance(tool, MCPToolDefinition)}
+
+    def _reconcile(self, name: str, client: MCPClient, _: Sequence[MCPToolDefinition]) -> None:
+        """The server has these tools now. In its client's thread, or that of its connection."""
+        if self._closed.is_set():
+            return
+        tools = self._tools({name: client})[name]
+        while True:
+            agent = self._owner.agent
+            agent._on_mcp_tools_reconciled(client, tools)
+            if (
+                self._owner.agent is agent
+            ):  # else a change of the model has put another in its place
+                return
+
+    def _listener(self) -> Listener | None:
+        return None if self._closed.is_set() else self._owner.listener
+
+
+def words(error: BaseException) -> str:
+    """What went wrong, in a line."""
+    return " ".join(str(error).split())[:300] or type(error).__name__

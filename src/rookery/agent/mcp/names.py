@@ -1,0 +1,94 @@
+"""What the tools of MCP servers are called: by the model as their server calls them, with a prefix
+where that name is taken; by rules and in what is shown always `mcp__server__tool`.
+
+Kept beside the conversation: a name that the model knows from before means the same tool after a
+load, whichever server answers first, and a replay needs no server.
+"""
+
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Collection, Mapping
+
+from rookery import paths
+
+FILE = "mcp_tools.json"
+LONGEST = 64
+"""Characters of a tool's name that every provider takes."""
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def whole(server: str, tool: str) -> str:
+    """As rules name it."""
+    return f"mcp__{server}__{tool}"
+
+
+def read(folder: str) -> dict[str, str]:
+    """The model's names, and what each of them stands for."""
+    found = paths.read_json(os.path.join(folder, FILE)) or {}
+    return {name: tool for name, tool in found.items() if isinstance(tool, str)}
+
+
+def copy(source: str, target: str) -> None:
+    """With a fork, which has the same calls."""
+    if os.path.exists(os.path.join(source, FILE)):
+        shutil.copy2(os.path.join(source, FILE), os.path.join(target, FILE))
+
+
+class Names:
+    """Of one conversation. `reserved`: names that would be taken for something else."""
+
+    def __init__(self, folder: str, reserved: Collection[str] = ()) -> None:
+        self.meaning = read(folder)
+        """The model's name of a tool: what it stands for. Shared with whoever shows calls."""
+        self._folder = folder
+        self._reserved = frozenset(reserved)
+        self._lock = threading.Lock()
+
+    def give(
+        self, tools: Mapping[str, Collection[str]], taken: Collection[str]
+    ) -> dict[tuple[str, str], str]:
+        """The model's name for each tool of servers that come at the same time; of two that would
+        have the same, both get the prefix. `taken`: names of tools that are not from a server."""
+        with self._lock:
+            before = dict(self.meaning)
+            given = {
+                (server, tool): self._give(server, tool, tools, taken)
+                for server, names in tools.items()
+                for tool in names
+            }
+            if self.meaning != before:
+                path = os.path.join(self._folder, FILE)
+                paths.write_atomic(path, json.dumps(self.meaning).encode())
+            return given
+
+    def _give(
+        self, server: str, tool: str, tools: Mapping[str, Collection[str]], taken: Collection[str]
+    ) -> str:
+        meant = whole(server, tool)
+        known = [name for name, means in self.meaning.items() if means == meant]
+        if known and known[0] not in taken:
+            return known[0]
+        twice = sum(tool in names for names in tools.values()) > 1
+        plain = tool if _fits(tool) and not twice else _prefixed(meant)
+        for name in (
+            plain,
+            _prefixed(meant),
+            *(f"{_prefixed(meant)[:60]}_{n}" for n in range(100)),
+        ):
+            if name not in taken and name not in self._reserved and name not in self.meaning:
+                self.meaning[name] = meant
+                return name
+        raise ValueError(f"there is no name left for {meant}")
+
+
+def _fits(name: str) -> bool:
+    return 0 < len(name) <= LONGEST and not _FOREIGN.search(name)
+
+
+def _prefixed(meant: str) -> str:
+    """Within what providers take; what is left of a long name is its end, which tells most."""
+    plain = _FOREIGN.sub("_", meant)
+    return plain if len(plain) <= LONGEST else f"mcp__{plain[-(LONGEST - 5) :]}"

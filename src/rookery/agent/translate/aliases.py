@@ -1,0 +1,61 @@
+"""Tools under the names that a model has for them: a server's tool by its whole name, and a tool
+that a model calls as it was called elsewhere (`bash`, `git`, `str_replace_editor`) by its own.
+
+The SDK knows the call's real tool only when all of it has come; what is told while it streams is to
+be the same.
+"""
+
+import re
+from collections.abc import Mapping
+
+from rookery.agent.translate.calls import Call
+from rookery.core.events import Json
+
+ALIASES = {
+    "bash": "terminal",
+    "command": "terminal",
+    "execute": "terminal",
+    "execute_bash": "terminal",
+    "git": "terminal",
+    "reset": "terminal",
+    "str_replace": "file_editor",
+    "str_replace_editor": "file_editor",
+}
+PROGRAMS = {"git", "reset"}
+"""Names that are programs themselves: their argument is the rest of the command line."""
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EDITS = (("old_str", "str_replace"), ("insert_line", "insert"), ("file_text", "create"))
+
+
+def real(call: Call, names: Mapping[str, str]) -> Call:
+    """`names`: those of tools that come from servers, and what they stand for."""
+    if call.tool in names:
+        return call._replace(tool=names[call.tool])
+    word = _WORD.match(call.tool)  # some models leave a piece of markup behind the name
+    name = word[0] if word else call.tool
+    tool = ALIASES.get(name)
+    if tool is None:
+        return call
+    given = call.arguments
+    if name in PROGRAMS:
+        given = _command_line(name, given, call.whole)
+    elif tool == "file_editor" and "command" not in given:
+        given = _edit(given, call.whole)
+    return call._replace(tool=tool, arguments=given)
+
+
+def _command_line(program: str, given: Json, whole: bool) -> Json:
+    rest = given.get("command")
+    if not rest:
+        return {**given, "command": program} if whole else given
+    line = str(rest)
+    return {**given, "command": line if line.split()[:1] == [program] else f"{program} {line}"}
+
+
+def _edit(given: Json, whole: bool) -> Json:
+    """Which edit it is shows in its arguments; that it is none only when all have come."""
+    kind = next((kind for key, kind in _EDITS if key in given), None)
+    if kind is None and whole and "path" in given:
+        kind = "view"
+    return {"command": kind, **given} if kind else given
