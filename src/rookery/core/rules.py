@@ -153,10 +153,12 @@ def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bo
 
 
 def _tools(call: Json) -> tuple[str, ...]:
-    """The tool's name, "" where it has none, then its title: a title can say anything, so that
-    nothing is allowed by it."""
+    """The tool's name, "" where it has none, then its title, and what an MCP server itself calls
+    it: a title can say anything, and servers may share a name, so that nothing is allowed by
+    them."""
     name, title = loose.text(call, "name"), loose.text(call, "title")
-    names = [name, *([title] if title not in ("", name) else [])]
+    plain = name.split("__", 2)[2:] if name.startswith("mcp__") else []
+    names = [name, *(each for each in (title, *plain) if each not in ("", name))]
     return tuple(each[: danger.LONGEST_PATH] for each in names)
 
 

@@ -5,6 +5,18 @@ from typing import Any
 from rookery.agent.translate import content
 from rookery.core.events import Json
 
+INTERNAL = {
+    "SystemPromptEvent",
+    "ConversationStateUpdateEvent",
+    "SecurityAnalysisEvent",
+    "TokenEvent",
+    "LLMCompletionLogEvent",
+    "CondensationRequest",
+    "CondensationSummaryEvent",
+    "StreamingDeltaEvent",
+}
+"""Events that are nobody's business but the SDK's."""
+
 
 def said(text: str, message_id: str) -> list[Json]:
     update = {"sessionUpdate": "agent_message_chunk", "content": content.text_block(text)}

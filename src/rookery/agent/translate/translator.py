@@ -19,17 +19,6 @@ from rookery.core.events import Json
 from rookery.core.judgement import DENIED
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
-INTERNAL = {
-    "SystemPromptEvent",
-    "ConversationStateUpdateEvent",
-    "SecurityAnalysisEvent",
-    "TokenEvent",
-    "LLMCompletionLogEvent",
-    "CondensationRequest",
-    "CondensationSummaryEvent",
-    "StreamingDeltaEvent",
-}
-"""Events that are nobody's business but the SDK's."""
 
 
 class Translator:
@@ -120,7 +109,7 @@ class Translator:
 
     def _of_event(self, event: Any, *, replay: bool) -> list[Json]:
         kinds = [kind.__name__ for kind in type(event).__mro__]
-        if INTERNAL & set(kinds):
+        if asides.INTERNAL & set(kinds):
             return []
         told = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
         return told(event, replay) if told else self._raw(event)
