@@ -478,6 +478,9 @@ def test_P5_kinds_agents_and_tools() -> None:
     posing = {"name": "mcp__evil__x", "title": "mcp__github__list"}
     assert decide([tool], call_of("claude", named, ROOTS, "")).do == "allow"
     assert decide([tool], call_of("claude", posing, ROOTS, "")).do == ""
+    plain = {"name": "mcp__songs__sing"}
+    assert decide([rule("deny", tool="sing")], call_of("rookery", plain, ROOTS, "")).do == "deny"
+    assert decide([rule("allow", tool="sing")], call_of("rookery", plain, ROOTS, "")).do == ""
 
 
 def test_P4_P5_what_cannot_be_undone_is_allowed_only_in_so_many_words() -> None:
