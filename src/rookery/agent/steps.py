@@ -97,8 +97,8 @@ class RookeryAgent(Agent):
         # A change of the model has put another agent in our place.
         forget_ending(conversation)
         windows.check(conversation)
-        step: Any = Agent.astep  # its decorator says that it never returns
-        await step(conversation.agent, conversation, on_event, on_token)
+        plain: Any = Agent  # a decorator of the SDK's hides the types
+        await plain.astep(conversation.agent, conversation, on_event, on_token)
         state = conversation.state
         note_condensed(conversation)
         if ending_of(conversation).stops and state.execution_status == Status.RUNNING:

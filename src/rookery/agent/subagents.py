@@ -52,8 +52,8 @@ class Below(LocalConversation):
 
     def run(self) -> None:  # type: ignore[override]
         """On a loop of its own: the SDK's plain way cannot be ended while a model is silent."""
-        work: Any = self.arun
-        asyncio.run_coroutine_threadsafe(work(), _loop()).result()
+        own: Any = self  # a decorator of the SDK's hides the types
+        asyncio.run_coroutine_threadsafe(own.arun(), _loop()).result()
 
     def _ensure_agent_ready(self) -> None:
         """By now a cancel finds the run; one that came before is not to be missed."""

@@ -50,8 +50,8 @@ class Call(MCPToolExecutor):
         try:
             if self.client.is_connected():
                 _note_requests(self.client.session)
-            plain: Any = super().call_tool
-            observation: MCPToolObservation = await plain(action)
+            plain: Any = super()  # a decorator of the SDK's hides the types
+            observation: MCPToolObservation = await plain.call_tool(action)
             return observation
         except asyncio.CancelledError:  # by a person, or since its time is over
             with anyio.move_on_after(LAST_WORD, shield=True), suppress(*GONE):
