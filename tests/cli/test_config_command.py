@@ -58,7 +58,8 @@ def test_show_tells_value_and_whence(home: Path) -> None:
         '[agents.mine]\ncommand = ["my-agent"]\n'
     )
     lines = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
-    assert len(lines) == len(settings.SETTINGS) - 3  # no rules, no keys, nobody unconfined
+    # No rules, no keys, and of no agent its variables, its servers, or that it is unconfined.
+    assert len(lines) == len(settings.SETTINGS) - 5
     assert '"codex"' in lines["default_agent"]
     assert lines["default_agent"].endswith("config.toml, line 1")
     assert lines["worker.cancel_grace"].split()[1:] == ["3", "config.toml,", "line", "4"]

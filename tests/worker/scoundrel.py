@@ -168,7 +168,7 @@ def close() -> NoReturn:
 
 
 def misbehave(point: str) -> None:
-    state, *wanted = sys.argv[1:]
+    state, *wanted = sys.argv[2:]
     if wanted[:1] != [point]:
         return
     try:

@@ -30,9 +30,11 @@ type Step = list[Any]
 
 
 def hatch(aviary: Aviary, *given: str) -> Bird:
-    """`demo`: it is offered files and terminals, and whether it uses them is its own affair."""
+    """Its command names the player: so it is offered files and terminals, and whether it uses them
+    is its own affair."""
     state = str(aviary.root / f"scoundrel-{len(aviary.birds)}")
-    return aviary.hatch(argv=[sys.executable, SCOUNDREL, state, *given], agent="demo")
+    argv = [sys.executable, SCOUNDREL, "rookery.acp.player", state, *given]
+    return aviary.hatch(argv=argv, agent="demo")
 
 
 async def provoke(bird: Bird, *steps: Step) -> list[Event]:
