@@ -1,12 +1,14 @@
 """Folders for the moment, of processes that may be killed at any time: each has a place in the home
-and holds a lock on it. A place that nobody holds is removed by whoever comes next."""
+and holds a lock on it. A place that nobody holds is removed by whoever comes next; one without a
+lock, where nobody is about to make one: who does holds the folder around it."""
 
 import atexit
+import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from rookery import paths
-from rookery.log.errors import Busy
 from rookery.log.lock import Lock, is_held
 
 PLACE = "scratch"
@@ -40,10 +42,11 @@ def _place(home: str) -> str:
     around = os.path.join(home, PLACE)
     with suppress(FileExistsError):
         os.mkdir(around, 0o700)
-    own = tempfile.mkdtemp(prefix="", dir=around)
-    # Held for this process's life, if it does not leave before: the kernel frees it, however that
-    # ends.
-    _places.append((os.getpid(), own, Lock.acquire(os.path.join(own, paths.LOCK))))
+    with _holding(around, fcntl.LOCK_SH):
+        own = tempfile.mkdtemp(prefix="", dir=around)
+        # Held for this process's life, if it does not leave before: the kernel frees it, however
+        # that ends.
+        _places.append((os.getpid(), own, Lock.acquire(os.path.join(own, paths.LOCK))))
     atexit.register(leave)
     return own
 
@@ -62,13 +65,23 @@ def leave() -> None:
 def sweep(home: str) -> None:
     """Remove what processes that are gone have left."""
     around = os.path.join(home, PLACE)
-    with suppress(OSError):
+    with suppress(OSError), _holding(around, fcntl.LOCK_EX | fcntl.LOCK_NB):
         for name in os.listdir(around):
             place = os.path.join(around, name)
             lock = os.path.join(place, paths.LOCK)
-            if os.path.exists(lock) and not is_held(lock):
+            if not os.path.exists(lock) or not is_held(lock):
                 import shutil
 
                 shutil.rmtree(place, ignore_errors=True)
-        with suppress(OSError, Busy):
-            os.rmdir(around)  # the last one takes it along
+        os.rmdir(around)  # the last one takes it along
+
+
+@contextmanager
+def _holding(directory: str, how: int) -> Iterator[None]:
+    """Raises FileNotFoundError where it is not there, BlockingIOError where another holds it."""
+    held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, how)
+        yield
+    finally:
+        os.close(held)
