@@ -175,9 +175,17 @@ class Warm:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        below = tree.children(os.getpid())
-        left = [row for row in below if not row.dead and row.pid not in self._agents]
-        tree.kill([*(row for one in left for row in tree.descendants(one.pid)), *left])
+        """As `tree.end_below`, past the agents: a walk misses what loses its parent meanwhile, and
+        falls to us then."""
+        nothing = 0
+        for _ in range(tree.PASSES):
+            below = tree.children(os.getpid())
+            left = [row for row in below if not row.dead and row.pid not in self._agents]
+            nothing = 0 if left else nothing + 1
+            if nothing == 2:
+                return
+            tree.kill([*(row for one in left for row in tree.descendants(one.pid)), *left])
+            tree.wait_gone(left, tree.SETTLE)
 
     def _miss_doors(self, ready: set[int]) -> None:
         """A door that is gone ends its agent. Where the agent does not see to it, we do."""
