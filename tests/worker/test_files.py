@@ -1,10 +1,11 @@
 """F1, acp-C12: the agent's file calls stay inside the session's directories, whatever it tries."""
 
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -245,31 +246,49 @@ def test_what_is_no_file_is_refused_without_waiting(place: Place) -> None:
 # --- while somebody swaps ---------------------------------------------------------------------
 
 
-def swap_for_ever(place: Place, name: str, target: Path, stop: threading.Event) -> None:
-    """In turns: a real folder (or file), and a link to the one outside."""
+@contextmanager
+def swapped_for_ever(place: Place, name: str, target: Path) -> Iterator[list[int]]:
+    """In turns: a real folder (or file), and a link to the one outside; how often, so far."""
     path, spare = place.root / name, place.root / (name + ".spare")
-    link = place.root / (name + ".link")
-    link.symlink_to(target)
-    while not stop.is_set():
-        with suppress(OSError):
+    stop, swaps = threading.Event(), [0]
+
+    def swap() -> None:
+        while not stop.is_set():
             os.rename(path, spare)
-            os.rename(link, path)
-            os.rename(path, link)
-            os.rename(spare, path)
+            with suppress(FileExistsError):  # a write made what was missing
+                os.symlink(target, path)
+                swaps[0] += 1
+            while os.path.lexists(path):
+                remove(path)
+            with suppress(OSError):  # a write made it again, and fuller than this one
+                os.rename(spare, path)
+            remove(spare)
+
+    racing = threading.Thread(target=swap)
+    racing.start()
+    try:
+        yield swaps
+    finally:
+        stop.set()
+        racing.join()
+
+
+def remove(path: Path) -> None:
+    """As far as it goes: somebody may be writing below."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("name", ["deep", "file"])
 def test_a_link_that_is_swapped_in_during_the_call_leads_nowhere(place: Place, name: str) -> None:
     """The figure: no byte from outside is read or written, in 2,000 rounds and more."""
     (place.root / "deep" / "file").write_text("mine")
-    target = place.outside / name
     path = place.at("file" if name == "file" else "deep/file")
-    stop = threading.Event()
-    racing = threading.Thread(target=swap_for_ever, args=(place, name, target, stop))
-    racing.start()
     outcomes = {"read": 0, "written": 0, "refused": 0}
-    try:
-        for number in range(ROUNDS):
+    with swapped_for_ever(place, name, place.outside / name) as swaps:
+        for number in range(100 * ROUNDS):
             try:
                 assert SECRET not in place.files.read(path)
                 outcomes["read"] += 1
@@ -279,25 +298,18 @@ def test_a_link_that_is_swapped_in_during_the_call_leads_nowhere(place: Place, n
                 outcomes["refused"] += 1
             if number % 100 == 0:
                 place.untouched()
-    finally:
-        stop.set()
-        racing.join()
+            if number >= ROUNDS and swaps[0] >= ROUNDS and all(outcomes.values()):
+                break
     place.untouched()
-    assert outcomes["read"]
-    assert outcomes["refused"]
+    assert swaps[0] >= ROUNDS
+    assert all(outcomes.values()), outcomes
 
 
 def test_a_folder_that_is_swapped_while_folders_are_made_leads_nowhere(place: Place) -> None:
-    stop = threading.Event()
-    racing = threading.Thread(target=swap_for_ever, args=(place, "deep", place.outside, stop))
-    racing.start()
-    try:
+    with swapped_for_ever(place, "deep", place.outside):
         for number in range(ROUNDS // 4):
             with suppress(Refused):
                 place.files.write(place.at(f"deep/a{number}/b/c"), "x")
-    finally:
-        stop.set()
-        racing.join()
     place.untouched()
 
 

@@ -101,7 +101,7 @@ def step(
 
 def _tells(effects: list[Effect], agent: Agent) -> bool:
     assert agent.clearing is not None
-    return agent.clearing.cause in [each.draft.cause for each in effects if type(each) is Append]
+    return agent.clearing.cause in [e.draft.cause for e in effects if isinstance(e, Append)]
 
 
 def _step(

@@ -2,12 +2,11 @@
 comes back with other words than its signature was made for is refused."""
 
 import hashlib
-import json
 from collections.abc import Iterator
 from typing import Any, override
 
 from rookery.agent.scripted.conversation import Conversation, Said, flat, objects
-from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, call_ids, cut, sse
+from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, call_ids, cut, loaded, sse
 from rookery.agent.scripted.script import Failure, Turn
 
 type Json = dict[str, Any]
@@ -142,15 +141,6 @@ class Anthropic(Dialect):
 
     def _event(self, kind: str, **fields: Any) -> bytes:
         return sse({"type": kind, **fields}, kind)
-
-
-def loaded(arguments: str) -> Json:
-    """A call's arguments for an API that wants an object, and gets one."""
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _stop(turn: Turn) -> str:

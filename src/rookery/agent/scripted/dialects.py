@@ -46,6 +46,15 @@ def call_ids(id: str, calls: Sequence[Call]) -> list[str]:
     return [call.id or f"call_{id}_{number}" for number, call in enumerate(calls)]
 
 
+def loaded(arguments: str) -> Json:
+    """A call's arguments for an API that wants an object, and gets one."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 class Dialect(ABC):
     """`id` is new with every answer."""
 

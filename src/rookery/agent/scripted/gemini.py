@@ -6,9 +6,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, override
 
-from rookery.agent.scripted.anthropic import loaded
 from rookery.agent.scripted.conversation import Conversation, Said, flat, objects
-from rookery.agent.scripted.dialects import Dialect, cut, sse
+from rookery.agent.scripted.dialects import Dialect, cut, loaded, sse
 from rookery.agent.scripted.script import Failure, Turn
 
 type Json = dict[str, Any]

@@ -1,46 +1,19 @@
 """Four provider dialects, each through the SDK's real path, and what the person sees (issue 11,
 line 10): streams, thoughts, tools, signatures, and what the client library gets wrong."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from rookery.agent.scripted.server import ScriptedModel, serving
+from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.conftest import SCRIPT
+from tests.agent.dialects.speaking import DIALECTS, PATHS, Talk
 from tests.agent.driving import run, shown
-from tests.agent.speaking import DIALECTS, PATHS, Talk, saved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 THOUGHT, ANSWER = "agent_thought_chunk", "agent_message_chunk"
-TALKS: dict[str, Talk] = {}
-"""One session of each dialect, for all that leaves nothing behind."""
-
-
-@pytest.fixture(scope="module")
-def provider() -> Iterator[ScriptedModel]:
-    """Its own: others read what theirs was asked."""
-    with serving(SCRIPT) as provider:
-        yield provider
-
-
-@pytest.fixture(scope="module", autouse=True)
-def dialects(agent_home: Path, provider: ScriptedModel) -> Iterator[None]:
-    with saved(agent_home, provider):
-        yield
-    TALKS.clear()
-
-
-@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
-async def talk(
-    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
-) -> Talk:
-    if request.param not in TALKS:
-        TALKS[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
-    return TALKS[request.param]
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
@@ -154,13 +127,9 @@ async def test_I11_10_gpt_5_is_asked_for_summaries(
     assert "summary" not in seen.asked[-1].body["reasoning"]
 
 
+@pytest.mark.parametrize("talk", ["chat"], indirect=True)
 @pytest.mark.parametrize("chunks", [0, 1, 40])
-async def test_I11_10_think_tags_of_local_models_are_thoughts(
-    agent: Agent, provider: ScriptedModel, tmp_path: Path, chunks: int
-) -> None:
-    if "chat" not in TALKS:
-        TALKS["chat"] = await of("chat", agent, provider, tmp_path)
-    talk = TALKS["chat"]
+async def test_I11_10_think_tags_of_local_models_are_thoughts(talk: Talk, chunks: int) -> None:
     text = "<think>\nLet me see.\n</think>\n\nIt is 4, not </think>."
     seen = await talk.turn({"text": text, "chunks": chunks})
     assert seen.words == "It is 4, not </think>."

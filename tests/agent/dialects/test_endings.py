@@ -2,43 +2,15 @@
 11, lines 11 to 13), in each of the four dialects."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from rookery.agent.scripted.server import ScriptedModel, serving
+from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.conftest import SCRIPT
-from tests.agent.speaking import DIALECTS, Talk, models, saved
+from tests.agent.dialects.speaking import DIALECTS, Talk, models, saved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-TALKS: dict[str, Talk] = {}
-
-
-@pytest.fixture(scope="module")
-def provider() -> Iterator[ScriptedModel]:
-    """Its own: others read what theirs was asked."""
-    with serving(SCRIPT) as provider:
-        yield provider
-
-
-@pytest.fixture(scope="module", autouse=True)
-def dialects(agent_home: Path, provider: ScriptedModel) -> Iterator[None]:
-    with saved(agent_home, provider):
-        yield
-    TALKS.clear()
-
-
-@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
-async def talk(
-    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
-) -> Talk:
-    if request.param not in TALKS:
-        TALKS[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
-    return TALKS[request.param]
 
 
 # --- stop reasons ------------------------------------------------------------------------------
