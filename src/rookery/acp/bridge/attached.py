@@ -11,11 +11,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from rookery.acp.bridge import renewal, shapes
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.sharing import Sharing
+from rookery.acp.bridge.silence import Silence
 from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
@@ -56,6 +58,8 @@ class Editor(NamedTuple):
     """Its capabilities."""
     home: str
     group: asyncio.TaskGroup
+    error_data: Callable[[str, object], object] = lambda _, data: data
+    """What goes with an error beside its message."""
 
 
 class Attached:
@@ -72,7 +76,10 @@ class Attached:
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""
-        self._prompts = Prompts()
+        self._prompts = Prompts(editor.error_data)
+        notices = offers(editor.client, "session", "notices")
+        self._silence = Silence(editor.home, session, self.tell, notices=notices)
+        self._watching: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
         self._cancelled_at = float("-inf")
@@ -105,8 +112,13 @@ class Attached:
             await self._editor.peer.drain()
             await asyncio.sleep(0)  # other sessions go on meanwhile
 
+    def mind_silence(self) -> None:
+        """From now on the editor knows the session, and can be told that its worker hangs."""
+        self.client.on_silence = self._silence.say
+
     def follow(self) -> None:
         """Go on from there, live; what is asked now is asked of this editor, too."""
+        self.mind_silence()
         for ask in self.header["asks"].values():
             self._asked(ask)
         following = self._follow()
@@ -124,6 +136,7 @@ class Attached:
         peer = self._editor.peer
         try:
             async for event in self.client.follow(self.seq):
+                self._silence.heard()
                 for update in self._take(event, live=True, echo=not self._prompts.owns(event)):
                     self.tell(update)
                 self._after(event)
@@ -198,13 +211,26 @@ class Attached:
         prompt = self._prompts.add(name, request)
         try:
             async with self._order:
+                self.say_renewed(await renewal.after_login(self.client, self.header))
                 laid = staged(blocks, self.client.directory)
                 event = await self._send({"do": "prompt", "id": name, "prompt": laid})
                 prompt.admitted = True
+                self._watch()
                 await self.reached(event.seq)
         finally:
             if not prompt.admitted:
                 self._prompts.drop(name)
+
+    def say_renewed(self, words: str) -> None:
+        """Where the editor shows notices, the log's own says it."""
+        if words and not offers(self._editor.client, "session", "notices"):
+            self.tell(shapes.aside(f"renewed-{self.seq}", f"{words}."))
+
+    def _watch(self) -> None:
+        if self._watching is None or self._watching.done():
+            watching = self._silence.watch(lambda: bool(self._prompts))
+            name = f"watch {self.session}"
+            self._watching = self._editor.group.create_task(watching, name=name)
 
     def _settle(self, event: Event) -> None:
         """After a turn that did not end well the queue is held for a person's key. An editor has
@@ -364,6 +390,7 @@ class Attached:
 
     async def detach(self) -> None:
         await self.pause()
-        if self._screens_due is not None:
-            self._screens_due.cancel()
+        for due in (self._screens_due, self._watching):
+            if due is not None:
+                due.cancel()
         self.client.close()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import config, paths, registry
-from rookery.acp.bridge import endings, listing
+from rookery.acp.bridge import endings, listing, renewal
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.client import asleep, fleet, in_force
@@ -121,6 +121,7 @@ class Sessions:
         _, roots, servers = _surroundings(params, needed=False)
         async with self._opening[session]:
             attached = self._known(session) or self._attach(session, self._settings())
+            attached.mind_silence()
             try:
                 await self._surround(attached, {"roots": roots, "mcpServers": servers})
                 await attached.replay(tell=tell)
@@ -290,6 +291,8 @@ class Sessions:
         if value == header["agent"]:
             return
         agent = self._agent(self._settings(), header["cwd"], value)
+        switched = {**header, "vendor": agent.name}
+        attached.say_renewed(await renewal.hand_over(attached.client, switched))
         if header["turn"]:
             await attached.command({"do": "switch", "agent": agent.name})
             await self._start(attached)
