@@ -109,7 +109,9 @@ async def test_I11_clients_after_a_log_in_the_agent_has_the_editors_environment(
     await third.call("session/load", sessionId=session, **HERE)
     await third.turn(session, f"env {KEY}")
     assert "s3cret" in "".join(texts(third.news(session)))  # nobody asked for another one
-    await third.call("session/set_config_option", sessionId=session, configId="agent", value="other")
+    await third.call(
+        "session/set_config_option", sessionId=session, configId="agent", value="other"
+    )
     assert f"{KEY} has changed." in "".join(texts(third.news(session)))
     await third.turn(session, f"env {KEY}")
     assert "0ther" in "".join(texts(third.news(session)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.processes import tree
 from tests.acp.packages import ACPX, node_modules
 from tests.clients.programs import PATIENCE, Perch, cells_of, ended, until
 from tests.conftest import belonging_to
@@ -42,9 +43,8 @@ class Acpx:
 
     async def let_go(self) -> None:
         """Until no process of its own holds a session: nothing but their end tells."""
-        async with asyncio.timeout(PATIENCE):
-            while any(_is_bridge(row.pid) for row in belonging_to(self.perch.home)):
-                await asyncio.sleep(0.05)
+        bridges = [row for row in belonging_to(self.perch.home) if _is_bridge(row.pid)]
+        assert not await asyncio.to_thread(tree.wait_gone, bridges, PATIENCE)
 
 
 def _is_bridge(pid: int) -> bool:

@@ -13,4 +13,4 @@ def for_client(info: Json, message: str, data: object) -> object:
     if loose.text(info, "name").lower() not in DETAILS_ONLY:
         return data
     given: Json = data if isinstance(data, dict) else {}
-    return {**given, "details": message}
+    return {**given, "details": message.replace("[", r"\[")}  # it reads markup in it

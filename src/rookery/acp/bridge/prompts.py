@@ -101,9 +101,7 @@ class Prompts:
                 self._answer_removed()
 
     def _answer(self, prompt: Prompt, update: Json, agent: str) -> None:
-        endings.answer(
-            prompt.request, update, agent, self._error_data, cancelled=prompt.cancelled
-        )
+        endings.answer(prompt.request, update, agent, self._error_data, cancelled=prompt.cancelled)
 
     def _of(self, turn: int | None) -> list[Prompt]:
         found = self._open.values()
