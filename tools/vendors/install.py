@@ -1,6 +1,6 @@
 """Installs the vendors' agents that the tests drive: pinned, outside the tree, once.
 
-    python -m tests.vendors.install [NAME…]
+    python -m tools.vendors.install [NAME…]
 
 They go to $ROOKERY_VENDOR_CACHE, else to ~/.cache/rookery-vendors, a directory for each version.
 What is there already is not fetched again, so that a second run needs no network.
@@ -8,12 +8,17 @@ What is there already is not fetched again, so that a second run needs no networ
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.npm import NoNpm, npm
-from tests.vendors.roster import UnknownVendor, Vendor, chosen
+from tools.vendors.roster import UnknownVendor, chosen
+from tools.vendors.vendor import Vendor
+
+UV = str(Path(__file__).resolve().parents[2] / "scripts" / "uv")
+VENV = "venv"
 
 PATIENCE = 900.0
 """Seconds for one installation: half a gigabyte comes with each."""
@@ -33,68 +38,83 @@ def cache() -> Path:
 
 def directory(vendor: Vendor) -> Path:
     """Of its pins: another pin is another directory."""
-    return cache() / "_".join(package.rpartition("/")[2] for package in vendor.packages)
+    pins = (package.rpartition("/")[2] for package in (*vendor.npm, *vendor.pypi))
+    return cache() / "_".join(pins)
 
 
-def programs(vendor: Vendor) -> Path:
-    return directory(vendor) / "node_modules" / ".bin"
+def programs(vendor: Vendor) -> list[Path]:
+    places = [directory(vendor) / "node_modules" / ".bin"] if vendor.npm else []
+    return [*places, directory(vendor) / VENV / "bin"] if vendor.pypi else places
 
 
-def install(vendor: Vendor) -> Path:
-    """The directory of its programs, to be put in front of PATH. Raises CannotInstall."""
+def install(vendor: Vendor) -> list[Path]:
+    """The directories of its programs, to be put in front of PATH. Raises CannotInstall."""
     target = directory(vendor)
     if not (target / DONE).exists():
         target.mkdir(parents=True, exist_ok=True)
-        with open(
-            target / ".lock", "w"
-        ) as lock:  # of two that install, one waits and finds it done
+        # Of two that install, one waits and finds it done.
+        with open(target / ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (target / DONE).exists():
-                _fetch(vendor, target)
+                if vendor.npm:
+                    _from_npm(vendor, target)
+                if vendor.pypi:
+                    _from_pypi(vendor, target)
                 _check(vendor, target)
                 (target / DONE).touch()
     return programs(vendor)
 
 
-def _fetch(vendor: Vendor, target: Path) -> None:
+def _from_npm(vendor: Vendor, target: Path) -> None:
     try:
         program, environment = npm()
     except NoNpm as error:
         raise CannotInstall(f"{vendor.name}: {error}") from error
     # A manifest of its own: npm would else look for one in the directories above.
     (target / "package.json").write_text('{"private": true}\n')
-    command = [program, "install", "--no-audit", "--no-fund", "--no-package-lock", *vendor.packages]
+    command = [program, "install", "--no-audit", "--no-fund", "--no-package-lock", *vendor.npm]
+    _run(vendor, command, target, environment)
+
+
+def _from_pypi(vendor: Vendor, target: Path) -> None:
+    venv = str(target / VENV)
+    environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+    _run(vendor, [UV, "venv", "--clear", "--python", vendor.python, venv], target, environment)
+    wanted = ["install", "--quiet", *vendor.pypi]
+    try:
+        _run(vendor, [UV, "pip", *wanted, "--python", venv], target, environment)
+    except CannotInstall:
+        # uv does not read pip's own settings: there may be an index that only pip knows.
+        pip = ["python3", "-m", "pip", "--python", f"{venv}/bin/python", *wanted]
+        _run(vendor, pip, target, environment)
+
+
+def _run(vendor: Vendor, command: list[str], cwd: Path, environment: dict[str, str]) -> None:
     try:
         done = subprocess.run(
             command,
-            cwd=target,
+            cwd=cwd,
             env=environment,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
-    except subprocess.TimeoutExpired as error:
-        raise CannotInstall(f"{vendor.name}: npm took more than {PATIENCE:g} s") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotInstall(f"{vendor.name}: {error}") from error
     if done.returncode:
         raise CannotInstall(f"{vendor.name}: {' '.join(command[1:])} failed:\n{_tail(done.stderr)}")
 
 
 def _check(vendor: Vendor, target: Path) -> None:
     """Some packages bring their program by a script, which npm may have been told not to run."""
-    places = [str(programs(vendor)), os.environ.get("PATH", os.defpath)]
+    places = [*map(str, programs(vendor)), os.environ.get("PATH", os.defpath)]
     environment = {**os.environ, "PATH": os.pathsep.join(places)}
     for program in vendor.programs:
-        run = [str(programs(vendor) / program), "--version"]
-        try:
-            done = subprocess.run(
-                run, env=environment, capture_output=True, text=True, timeout=60, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise CannotInstall(f"{vendor.name}: cannot run {run[0]}: {error}") from error
-        if done.returncode:
-            said = _tail(done.stderr)
-            raise CannotInstall(f"{vendor.name}: {program} does not run in {target}:\n{said}")
+        found = shutil.which(program, path=os.pathsep.join(map(str, programs(vendor))))
+        if found is None:
+            raise CannotInstall(f"{vendor.name}: there is no {program} in {target}")
+        _run(vendor, [found, "--version"], target, environment)
 
 
 def _tail(text: str) -> str:
@@ -110,7 +130,7 @@ def main(names: list[str]) -> int:
     failed = False
     for vendor in vendors:
         try:
-            print(f"{vendor.name}: {install(vendor)}", flush=True)
+            print(f"{vendor.name}: {install(vendor)[0]}", flush=True)
         except CannotInstall as error:
             print(error, file=sys.stderr, flush=True)
             failed = True

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.vendors import successions, trials
-from tests.vendors.perch import Perch, perched
-from tests.vendors.roster import Vendor, chosen
+from tools.vendors import successions, trials
+from tools.vendors.perch import Perch, perched
+from tools.vendors.roster import chosen
+from tools.vendors.vendor import Vendor
 
 pytestmark = [
     pytest.mark.long,

@@ -1,4 +1,4 @@
-"""Drives every vendor's agent and says how it went: `python -m tests.vendors [NAME…]`.
+"""Drives every vendor's agent and says how it went: `python -m tools.vendors [NAME…]`.
 
 The table goes to stdout, and into docs/vendors.md when all vendors are driven. Exit codes: 0 all
 went well, 1 something did not (stderr says what), 2 there is no vendor of that name.
@@ -15,10 +15,11 @@ from pathlib import Path
 
 from rookery.client.session import Rejected
 from rookery.client.start import StartError
-from tests.vendors import trials
-from tests.vendors.install import CannotInstall
-from tests.vendors.perch import Perch, perched
-from tests.vendors.roster import VENDORS, UnknownVendor, Vendor, chosen
+from tools.vendors import trials
+from tools.vendors.install import CannotInstall
+from tools.vendors.perch import Perch, perched
+from tools.vendors.roster import VENDORS, UnknownVendor, chosen
+from tools.vendors.vendor import Vendor
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "vendors.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"

@@ -3,7 +3,7 @@ docs/vendors.md: what is measured there is what is tested here."""
 
 import asyncio
 import json
-import os
+import shutil
 import time
 from collections import Counter
 from contextlib import suppress
@@ -11,10 +11,11 @@ from contextlib import suppress
 from rookery.core.events import kind_of
 from rookery.processes import tree
 from rookery.processes.tree import Process
-from tests.vendors.install import install
-from tests.vendors.perch import Perch
-from tests.vendors.roster import surroundings
 from tests.worker.aviary import PATIENCE, is_agent, is_idle, text_of
+from tools.vendors.install import install
+from tools.vendors.marks import conversation_of, heard
+from tools.vendors.perch import Perch
+from tools.vendors.roster import surroundings
 
 FACT = "the-owl-is-grey"
 """Said before a death, and to be remembered after it."""
@@ -50,8 +51,9 @@ async def cancel(perch: Perch) -> float:
     command = await perch.bird.send("cancel")
     ended = await perch.bird.ended(begun)
     assert ended.update["reason"] == "cancelled"
-    async with asyncio.timeout(PATIENCE):
-        await perch.llm.main()[-1].hung_up.wait()
+    asked = perch.llm.main()[-1]
+    await asyncio.to_thread(perch.llm.wait, 1, lambda each: each is asked and each.ended)
+    assert asked.ended == "hung up"
     assert not [event for event in perch.events() if is_agent(event, "exited")]
     assert text_of(await perch.say("still here")).endswith("still here")
     check_log(perch)
@@ -108,7 +110,9 @@ async def limit(perch: Perch) -> None:
     """T11: a model that has had enough (429). Who tries again for ever can be cancelled."""
     begun = await perch.bird.prompt("[[fail 429]]")
     if perch.vendor.insists:
-        await perch.llm.wait_main(3)  # it tried again, and again
+        await asyncio.to_thread(
+            perch.llm.wait, 3, lambda each: bool(conversation_of(each).tools)
+        )  # it tried again, and again
         assert not [event for event in perch.events() if is_idle(event)]
         await perch.bird.send("cancel")
     ended = await perch.bird.ended(begun)
@@ -130,8 +134,8 @@ async def _remembers(perch: Perch) -> str:
     assert [event.update["how"] for event in ready] in (["resume"], ["load"])
     assert len(perch.llm.main()) > known
     asked = perch.llm.main()[-1]
-    assert asked.heard(f"[[say {FACT}]]", "user"), "the prompt was forgotten"
-    assert asked.heard(FACT, "model"), "the answer was forgotten"
+    assert heard(asked, f"[[say {FACT}]]", "user"), "the prompt was forgotten"
+    assert heard(asked, FACT, "model"), "the answer was forgotten"
     check_log(perch)
     # A replay that was logged would say it again.
     assert text_of(perch.events()).count(FACT) == 1
@@ -189,11 +193,12 @@ async def init_seconds(perch: Perch) -> float:
     """From the spawn to the answer to initialize, of an agent by itself."""
     vendor = perch.vendor
     programs = await asyncio.to_thread(install, vendor)
-    environment = surroundings(vendor, programs, perch.aviary.root / "alone", perch.llm.url)
+    environment = surroundings(vendor, programs, perch.aviary.root / "alone", perch.llm.address)
     hello = {"protocolVersion": 1, "clientCapabilities": {}}
     line = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
-    path = environment["PATH"].partition(os.pathsep)[0]
-    argv = [os.path.join(path, vendor.argv[0]), *vendor.argv[1:]]
+    found = shutil.which(vendor.argv[0], path=environment["PATH"])
+    assert found is not None
+    argv = [found, *vendor.argv[1:]]
     begun = time.monotonic()
     process = await asyncio.create_subprocess_exec(
         *argv,

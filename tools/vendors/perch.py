@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from rookery.core.events import Event, kind_of
-from tests.vendors import llm as model
-from tests.vendors.install import install
-from tests.vendors.roster import Vendor, surroundings
 from tests.worker.aviary import Aviary, Bird, is_agent, is_idle, is_text
+from tools.vendors.install import install
+from tools.vendors.marks import Llm
+from tools.vendors.roster import surroundings
+from tools.vendors.vendor import Vendor
 
 type Json = dict[str, Any]
 
 
 class Perch:
-    def __init__(self, vendor: Vendor, llm: model.Llm, aviary: Aviary, bird: Bird) -> None:
+    def __init__(self, vendor: Vendor, llm: Llm, aviary: Aviary, bird: Bird) -> None:
         self.vendor = vendor
         self.llm = llm
         self.aviary = aviary
@@ -74,9 +75,9 @@ class Perch:
 async def perched(vendor: Vendor, root: Path) -> AsyncIterator[Perch]:
     """ROOKERY_HOME must be `root/home`. Nothing of it runs any more afterwards."""
     programs = await asyncio.to_thread(install, vendor)
-    async with model.listening() as llm:
+    async with Llm(vendor) as llm:
         aviary = Aviary(root)
-        environment = surroundings(vendor, programs, root / "person", llm.url)
+        environment = surroundings(vendor, programs, root / "person", llm.address)
         environment["ROOKERY_HOME"] = aviary.home
         bird = aviary.hatch(argv=vendor.argv, environment=environment, agent=vendor.name)
         try:

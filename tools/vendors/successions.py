@@ -8,11 +8,12 @@ from rookery.client.farewell import can_delete
 from rookery.client.recap import recap
 from rookery.core.events import Event
 from rookery.log.reader import Reader
-from tests.vendors.install import install
-from tests.vendors.perch import Perch
-from tests.vendors.roster import surroundings
-from tests.vendors.trials import FACT
 from tests.worker.aviary import Bird, is_agent, text_of
+from tools.vendors.install import install
+from tools.vendors.marks import heard
+from tools.vendors.perch import Perch
+from tools.vendors.roster import surroundings
+from tools.vendors.trials import FACT
 
 LIMIT = [{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]
 OF_THE_VENDOR = ("capabilities", "info", "commands", "options", "agentSession", "usage")
@@ -21,7 +22,9 @@ OF_THE_VENDOR = ("capabilities", "info", "commands", "options", "agentSession", 
 async def _hatch(perch: Perch) -> Bird:
     """A session of the demo's, where the vendor's agent is installed."""
     programs = await asyncio.to_thread(install, perch.vendor)
-    environment = surroundings(perch.vendor, programs, perch.aviary.root / "person", perch.llm.url)
+    environment = surroundings(
+        perch.vendor, programs, perch.aviary.root / "person", perch.llm.address
+    )
     environment["ROOKERY_HOME"] = perch.aviary.home
     return perch.aviary.hatch(argv=[], environment=environment, agent="demo")
 
@@ -60,7 +63,7 @@ async def switch(perch: Perch) -> None:
     assert "This prompt was not processed yet:" in told
     turn = await bird.turn(f"{told}\n\n[[say the vendor is here]]")
     assert text_of(turn).endswith("the vendor is here")
-    assert perch.llm.main()[-1].heard(FACT, "user"), "the model was told"
+    assert heard(perch.llm.main()[-1], FACT, "user"), "the model was told"
     limited = perch.vendor.limited == "rate_limited"
     if limited:
         assert await bird.reason("[[fail 429]]") == "rate_limited"
@@ -85,7 +88,7 @@ async def forget(perch: Perch) -> None:
     assert cleared.update["state"] == "cleared"
     turn = await perch.say("anew")
     assert text_of(turn).endswith("anew")
-    assert not perch.llm.main()[-1].heard(FACT), "it was not forgotten"
+    assert not heard(perch.llm.main()[-1], FACT), "it was not forgotten"
     after = perch.bird.header()
     names = [option["id"] for option in before["options"]]
     assert [option["id"] for option in after["options"]] == names
