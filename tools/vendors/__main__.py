@@ -1,109 +1,58 @@
-"""Drives every vendor's agent and says how it went: `python -m tools.vendors [NAME…]`.
+"""Drives every vendor's agent and says how it went: `python -m tools.vendors [NAME…] [--record]`.
 
-The table goes to stdout, and into docs/vendors.md when all vendors are driven. Exit codes: 0 all
-went well, 1 something did not (stderr says what), 2 there is no vendor of that name.
+The table goes to stdout, and into docs/vendors.md when all vendors are driven. With --record, what
+each agent and its worker said goes to fixtures/recordings. `--step NAME` takes some steps only.
+Exit codes: 0 all went well, 1 something did not (stderr says what), 2 there is no such vendor.
 """
 
+import argparse
 import asyncio
 import os
 import shutil
 import sys
 import tempfile
+import time
 import traceback
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from rookery.client.session import Rejected
-from rookery.client.start import StartError
-from tools.vendors import trials
-from tools.vendors.install import CannotInstall
-from tools.vendors.perch import Perch, perched
+from tools.vendors.drive import FAILURES, STEPS, Cell, drive
 from tools.vendors.roster import VENDORS, UnknownVendor, chosen
+from tools.vendors.table import rendered
 from tools.vendors.vendor import Vendor
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "vendors.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "vendors.md"
+RECORDINGS = ROOT / "fixtures" / "recordings"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
-STARTS = 3
-"""Of so many the shortest times are told, since the rest is the machine's; the median memory."""
 
-FAILED = "**failed**"
-
-FAILURES = (AssertionError, OSError, TimeoutError, CannotInstall, Rejected, StartError)
-
-HEADS = (
-    *("agent", "version", "start s", "init s", "approval", "reject", "cancel ms"),
-    *("kill -9 agent", "kill -9 worker", "stop", "MB (processes)"),
-)
-
-
-async def start(perch: Perch) -> tuple[float, float, float, int]:
-    """Seconds to session/new, to initialize; MB and processes after the former."""
-    alone = await trials.init_seconds(perch)
-    seconds = await trials.start_seconds(perch)
-    return (seconds, alone, *trials.memory_mb(perch))
+async def driven(
+    vendor: Vendor, root: Path, record: Path | None, steps: frozenset[str]
+) -> list[Cell]:
+    found: list[Cell] = []
+    begun = time.monotonic()
+    async for cell in drive(vendor, root, record, steps):
+        words = cell.said or f"its own fault: {cell.fault}" if not cell.error else cell.error
+        print(
+            f"{vendor.name} {time.monotonic() - begun:5.1f} {cell.step}: {words}", file=sys.stderr
+        )
+        sys.stderr.flush()
+        found.append(cell)
+    return found
 
 
-async def approve(perch: Perch) -> str:
-    await trials.approve(perch)
-    return "ok"
-
-
-async def reject(perch: Perch) -> str:
-    await trials.reject(perch)
-    return "ok" if perch.vendor.rejected == "end_turn" else f"ok, ends `{perch.vendor.rejected}`"
-
-
-async def cancel(perch: Perch) -> str:
-    return f"{await trials.cancel(perch) * 1000:.0f}"
-
-
-async def kill_agent(perch: Perch) -> str:
-    return f"ok ({await trials.kill_agent(perch)})"
-
-
-async def kill_worker(perch: Perch) -> str:
-    return f"ok ({await trials.kill_worker(perch)})"
-
-
-async def stop(perch: Perch) -> str:
-    await trials.stop(perch)
-    return "nothing left"
-
-
-def attempt[Result](vendor: Vendor, trial: Callable[[Perch], Awaitable[Result]]) -> Result | None:
-    """A trial in a home of its own; None when it failed."""
-
-    async def run() -> Result:
-        async with perched(vendor, Path(root)) as perch:
-            return await trial(perch)
-
+def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str]) -> list[Cell]:
+    """The scenario in a home of its own."""
     root = tempfile.mkdtemp(prefix="rkv-")
     os.environ["ROOKERY_HOME"] = os.path.join(root, "home")
     try:
-        print(f"{vendor.name}: {trial.__name__}", file=sys.stderr, flush=True)
-        return asyncio.run(run())
-    except FAILURES:  # one that fails must not hide how the others do
+        return asyncio.run(driven(vendor, Path(root), record, steps))
+    except FAILURES:  # the first that cannot be installed must not hide how the others do
         traceback.print_exc()
-        return None
+        return [Cell("start", "", "it did not come to a start")]
     finally:
-        shutil.rmtree(root, ignore_errors=True)
-
-
-def row(vendor: Vendor) -> list[str]:
-    starts = [found for _ in range(STARTS) if (found := attempt(vendor, start)) is not None]
-    cells = [attempt(vendor, trial) or FAILED for trial in (approve, reject, cancel)]
-    cells += [attempt(vendor, trial) or FAILED for trial in (kill_agent, kill_worker, stop)]
-    if len(starts) < STARTS:  # figures of those that went well would hide the one that did not
-        return [vendor.name, vendor.version, FAILED, FAILED, *cells, FAILED]
-    figures = [f"{min(found[at] for found in starts):.1f}" for at in (0, 1)]
-    megabytes, processes = sorted(found[2:] for found in starts)[STARTS // 2]
-    return [vendor.name, vendor.version, *figures, *cells, f"{megabytes:.0f} ({processes})"]
-
-
-def table(rows: list[list[str]]) -> str:
-    lines = [HEADS, ["---"] * len(HEADS), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        if not os.environ.get("ROOKERY_VENDORS_KEEP"):
+            shutil.rmtree(root, ignore_errors=True)
 
 
 def write(text: str) -> None:
@@ -114,18 +63,26 @@ def write(text: str) -> None:
     PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.vendors")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--step", action="append", default=[], choices=list(STEPS))
+    given = parser.parse_args(words)
     try:
-        vendors = chosen(names)
+        vendors = chosen(given.names)
     except UnknownVendor as error:
         print(error, file=sys.stderr)
         return 2
-    rows = [row(vendor) for vendor in vendors]
-    text = table(rows)
+    found: list[tuple[Vendor, list[Cell]]] = []
+    for vendor in vendors:
+        record = RECORDINGS / f"{vendor.name}-scenario.jsonl" if given.record else None
+        found.append((vendor, attempt(vendor, record, frozenset(given.step))))
+    text = rendered(found)
     print(text)
-    if vendors == list(VENDORS.values()):
+    if vendors == list(VENDORS.values()) and not given.step:
         write(text)
-    return int(FAILED in text)
+    return int(any(cell.error for _, cells in found for cell in cells))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import re
 from typing import override
 
 from rookery.agent.scripted.choice import Chooser
-from rookery.agent.scripted.conversation import Conversation, Said
+from rookery.agent.scripted.conversation import Conversation, Said, objects
 from rookery.agent.scripted.routes import dialect_at
 from rookery.agent.scripted.script import Call, Script, Turn, failure_of
 from rookery.agent.scripted.server import Asked, ScriptedModel
@@ -22,7 +22,10 @@ from tools.vendors.vendor import Vendor, call
 
 MARK = re.compile(r"\[\[(say|run|edit|mcp|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
 
-SLOW = Turn(text="slowly " * 2400, every=0.05)
+PACE = 0.05
+"""Seconds between two words: an answer is seen to grow."""
+
+SLOW = Turn(text="slowly " * 2400, every=PACE)
 """Nobody listens for that long."""
 FILLER = Turn(text="A title")
 
@@ -50,7 +53,7 @@ class Marks(Chooser):
                 lasting = (("x-should-retry", "false"),)
                 return Turn(failure=failure_of(int(words), "fail")._replace(headers=lasting))
             case "say":
-                return Turn(text=words)
+                return Turn(text=words, every=PACE)
         calls = self._calls(kind, words, conversation)
         if not calls:
             return Turn(text=f"There is no tool {words}.")
@@ -66,9 +69,17 @@ class Marks(Chooser):
             case "edit":
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
-        names = [str(tool.get("name", "")) for tool in conversation.tools]
-        found = [name for name in names if name.endswith(words)]
+        found = [name for name in _names(conversation) if name.endswith(words)]
         return [call(found[0])] if found else []
+
+
+def _names(conversation: Conversation) -> list[str]:
+    """Of the tools that are offered; codex has those of a server in one of the server's name."""
+    found = []
+    for tool in conversation.tools:
+        name, inner = str(tool.get("name", "")), objects(tool.get("tools"))
+        found += [f"{name}__{each.get('name')}" for each in inner] or [name]
+    return found
 
 
 def _is_marked(said: Said) -> bool:
