@@ -53,6 +53,9 @@ class Profile(NamedTuple):
     never_asks: bool = False
     takes_servers: bool = True
     """It is given MCP servers where nobody says otherwise (`[agents.NAME] mcp`)."""
+    own_servers: tuple[tuple[str, ...], ...] = ()
+    """MCP servers that it brings (name, program, arguments) and has no tools without: it wants each
+    of them handed to it by its client."""
     own_tmux: bool = False
     """Its commands run in a tmux server, which all of its processes would share."""
     resends: bool = True
@@ -131,10 +134,13 @@ _TABLE = {
     ),
     "vibe": Profile(confirms=(("every", "ask"),)),
     "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
-    "crow": Profile(never_asks=True, takes_servers=False),  # given any, it forgets its own
+    "crow": Profile(
+        never_asks=True, clear=("clear",), own_servers=(("crow-mcp", "crow-cli", "mcp"),)
+    ),
     "swival": Profile(never_asks=True, takes_servers=False),  # given any, it makes no session
     "pi": Profile(never_asks=True),
-    "deepagents": Profile(never_asks=True),
+    "hermes": Profile(clear=("reset",), confirms=(("every", "default"), ("risky", "accept_edits"))),
+    "deepagents": Profile(),
 }
 
 
