@@ -70,7 +70,7 @@ class Marks(Chooser):
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
         found = [name for name in _names(conversation) if name.endswith(words)]
-        return [call(found[0])] if found else []
+        return [call(found[0], **self.vendor.wanted)] if found else []
 
 
 def _names(conversation: Conversation) -> list[str]:

@@ -23,6 +23,9 @@ from typing import Any, BinaryIO
 LARGEST = 200_000
 """Bytes of a recording."""
 
+LONGEST = 3_000
+"""Characters of one text: OpenHands sends its whole system prompt."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -66,12 +69,20 @@ def scrubbed(text: str, places: dict[str, str]) -> str:
         text = text.replace(place, other).replace(place.replace("/", "-"), other.replace("/", "-"))
     host = socket.gethostname()
     text = text.replace(host, "host") if len(host) > 3 else text
-    found = [json.loads(line) for line in text.splitlines()]
+    found = [_short(json.loads(line)) for line in text.splitlines()]
     begun = found[0]["t"] if found else 0.0
     lines = [json.dumps(each | {"t": round(each["t"] - begun, 4)}) for each in found]
     kept = "\n".join(lines) + "\n"
     assert len(kept) < LARGEST, f"{len(kept)} bytes are too many"
     return kept
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+    if isinstance(value, dict):
+        return {key: _short(each) for key, each in value.items()}
+    return [_short(each) for each in value] if isinstance(value, list) else value
 
 
 # ---------------------------------------------------------------- the program itself

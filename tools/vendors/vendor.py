@@ -30,6 +30,8 @@ class Vendor(NamedTuple):
     edit: Callable[[str, str, str], list[Call]]
     """The calls, in their order, that change one text into another in the file of that path, which
     is absolute."""
+    wanted: Mapping[str, str] = {}  # never changed
+    """Arguments that it wants of every call, also of a server's tools."""
     npm: tuple[str, ...] = ()
     """Packages, each with its version; the first is the agent's own."""
     pypi: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from rookery.agent.scripted.script import Call
 from tools.vendors.vendor import WHOLE, Environment, Vendor, call
 
 
@@ -21,22 +22,26 @@ def _surroundings(home: Path, url: str) -> Environment:
     return {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # else it asks the network for prices first
 
 
-def _edit(path: str, before: str, after: str) -> dict[str, str]:
-    return {"command": "str_replace", "path": path, "old_str": before, "new_str": after}
+WANTED = {"security_risk": "LOW", "summary": "Scripted"}
+
+
+def _edit(path: str, before: str, after: str) -> list[Call]:
+    change = {"command": "str_replace", "path": path, "old_str": before, "new_str": after}
+    return [call("file_editor", **change, **WANTED)]
 
 
 VENDOR = Vendor(
     "openhands",
     _surroundings,
     # In a shell below: the one that it keeps would end with the command's own `exit`.
-    run=lambda command: call(
-        "terminal", command=f"({command})", security_risk="LOW", summary="Scripted"
-    ),
-    edit=lambda path, before, after: [
-        call("file_editor", security_risk="LOW", summary="Scripted", **_edit(path, before, after))
-    ],
+    run=lambda command: call("terminal", command=f"({command})", **WANTED),
+    edit=_edit,
+    wanted=WANTED,
     pypi=("openhands==1.16.0",),
     programs=("openhands",),
     whole=True,
-    faults={"stream": WHOLE},
+    faults={
+        "stream": WHOLE,
+        "cancel": "it does not hear a cancel while it waits for its model: Rookery ends it",
+    },
 )
