@@ -106,6 +106,12 @@ _TABLE = (
         "npm install -g @qwen-code/qwen-code",
         ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"),
     ),
+    Entry(
+        "pi",
+        "Pi",
+        ("pi-acp",),
+        "npm install -g pi-acp @earendil-works/pi-coding-agent",
+    ),
     Entry("goose", "goose", ("goose", "acp"), "see https://block.github.io/goose"),
     Entry(
         "vibe",

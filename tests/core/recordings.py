@@ -74,6 +74,8 @@ class _Player:
         self.drafts: list[Draft] = []
         self.prompts: set[Any] = set()
         self.open: dict[Any, Json] = {}
+        self.processes = 0
+        """Each counts its requests from the beginning."""
 
     def add(self, updates: list[Json]) -> None:
         self.drafts += [Draft(update) for update in updates]
@@ -117,6 +119,8 @@ class _Player:
         params = message.get("params")
         if message.get("method") == "initialize":
             self.killed(line.at)
+            self.processes += 1
+            self.open.clear()
         restores = message.get("method") in ("session/load", "session/resume")
         if restores and params["sessionId"] == self.session:
             self.restoring = message["id"]
@@ -152,7 +156,7 @@ class _Player:
                 idle = {"sessionUpdate": "_turn", "state": "idle", "reason": reason}
                 self.log(idle, line.at)
         elif "id" in message:
-            ask = asks.asked(f"a{message['id']}", "nonce", method, params)
+            ask = asks.asked(f"a{self.processes}-{message['id']}", "nonce", method, params)
             if ask is not None and params["sessionId"] == self.session:
                 self.open[message["id"]] = ask
                 self.log(ask, line.at)

@@ -56,7 +56,7 @@ class Marks(Chooser):
                 return Turn(text=words, every=PACE)
         calls = self._calls(kind, words, conversation)
         if not calls:
-            return Turn(text=f"There is no tool {words}.")
+            return Turn(text=f"There is no tool {words}, but {', '.join(_names(conversation))}.")
         results = [each.text for each in said[marked[-1] :] if each.role == "result"]
         if len(results) < len(calls):
             return Turn(calls=(calls[len(results)],))

@@ -61,6 +61,10 @@ class Perch:
     def sight(self) -> Sight:
         return Sight(self.events())
 
+    def option(self, id: str) -> Json:
+        [found] = [each for each in self.bird.header()["options"] if each["id"] == id]
+        return found
+
     async def requests(self, count: int) -> None:
         """Until the model got so many of the conversation."""
 

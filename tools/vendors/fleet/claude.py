@@ -10,6 +10,7 @@ def _surroundings(_home: Path, url: str) -> Environment:
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "sk-ant-scripted",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "ENABLE_TOOL_SEARCH": "false",  # tools of servers are offered at once
     }
 
 

@@ -28,6 +28,9 @@ VENDOR = Vendor(
     # Pi itself wants Node 22, the machine may have 20.
     npm=("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@0.87.1", "node@24.21.0"),
     programs=("node", "pi"),
-    command=("pi-acp",),
-    faults=dict.fromkeys(("approve", "reject"), "it never asks"),
+    faults={
+        "approve": "it never asks.",
+        "reject": "it never asks.",
+        "mcp": "its adapter takes MCP servers and starts none.",
+    },
 )

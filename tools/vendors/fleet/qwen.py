@@ -14,6 +14,7 @@ def _surroundings(home: Path, url: str) -> Environment:
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False},
         "telemetry": {"enabled": False},
+        "tools": {"toolSearch": {"enabled": False}},  # those of servers are offered at once
     }
     (directory / "settings.json").write_text(json.dumps(settings, indent=1))
     return {
@@ -36,5 +37,7 @@ VENDOR = Vendor(
     # It wants Node 22, the machine may have 20.
     npm=("@qwen-code/qwen-code@0.24.4", "node@24.21.0"),
     programs=("node", "qwen"),
+    limited="cancelled",
+    insists=True,
     asking="default",
 )
