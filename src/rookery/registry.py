@@ -124,6 +124,15 @@ _TABLE = (
     Entry("copilot", "GitHub Copilot", ("copilot", "--acp"), "npm install -g @github/copilot"),
     Entry("cline", "Cline", ("cline", "--acp"), "npm install -g cline"),
     Entry("crow", "Crow", ("crow-cli", "acp"), "uv tool install --python 3.13 crow-cli"),
+    Entry("swival", "Swival", ("swival", "--acp"), "uv tool install --python 3.13 swival"),
+    Entry("hermes", "Hermes", ("hermes-acp",), "uv tool install 'hermes-agent[acp,mcp]'"),
+    Entry(
+        "deepagents",
+        "Deep Agents",
+        ("dcode", "--acp"),
+        "uv tool install deepagents-code --with deepagents-acp",
+        ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+    ),
     Entry(
         "openhands",
         "OpenHands",

@@ -79,14 +79,24 @@ def _from_npm(vendor: Vendor, target: Path) -> None:
 def _from_pypi(vendor: Vendor, target: Path) -> None:
     venv = str(target / VENV)
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
-    _run(vendor, [UV, "venv", "--clear", "--python", vendor.python, venv], target, environment)
+    python = _python(vendor.python)
+    _run(vendor, [UV, "venv", "--clear", "--python", python, venv], target, environment)
     wanted = ["install", "--quiet", *vendor.pypi]
     try:
-        _run(vendor, [UV, "pip", *wanted, "--python", venv], target, environment)
+        # Compiled now: else the first start may take longer than anybody waits for it.
+        compiled = ["--compile-bytecode", "--python", venv]
+        _run(vendor, [UV, "pip", *wanted, *compiled], target, environment)
     except CannotInstall:
         # uv does not read pip's own settings: there may be an index that only pip knows.
         pip = ["python3", "-m", "pip", "--python", f"{venv}/bin/python", *wanted]
         _run(vendor, pip, target, environment)
+
+
+def _python(version: str) -> str:
+    """The one of pyenv, which uv does not look at, where there is one; else uv finds or gets it."""
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    found = sorted(root.glob(f"versions/{version}*/bin/python"))
+    return str(found[-1]) if found else version
 
 
 def _run(vendor: Vendor, command: list[str], cwd: Path, environment: dict[str, str]) -> None:

@@ -10,6 +10,7 @@
 A request without any mark, or without tools (a title, a summary), is answered with a few words.
 """
 
+import json
 import re
 from typing import override
 
@@ -70,7 +71,8 @@ class Marks(Chooser):
             case "edit":
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
-        return [each for each in _offered(conversation) if each.name.endswith(words)][:1]
+        found = [each for each in _offered(conversation) if each.name.endswith(words)][:1]
+        return [each._replace(arguments=json.dumps(self.vendor.wanted)) for each in found]
 
 
 def _offered(conversation: Conversation) -> list[Call]:

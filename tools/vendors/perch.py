@@ -84,7 +84,11 @@ class Perch:
 
     async def ramble(self) -> Event:
         """Begin an answer without end; once it is streaming, the event that began its turn."""
+        known = len(self.llm.main())
         begun = await self.bird.prompt("[[slow]]")
+        if self.vendor.whole:
+            await self.requests(known + 1)
+            return begun
 
         def streams_or_over(event: Event) -> bool:
             return is_text(event, "slowly") or is_idle(event, begun.update["turn"])

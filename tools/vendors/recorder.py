@@ -26,6 +26,9 @@ LARGEST = 200_000
 DESCRIPTION = 20
 """Characters of one."""
 
+LONGEST = 3_000
+"""Characters of one text: OpenHands sends its whole system prompt."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -88,6 +91,8 @@ def _short(value: Any) -> Any:
             return {key: _short(each) for key, each in value.items()}
         case list():
             return [_short(each) for each in value]
+        case str() if len(value) > LONGEST:
+            return f"{value[:LONGEST]}…"
     return value
 
 

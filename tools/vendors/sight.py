@@ -52,15 +52,20 @@ class Sight:
         sent = [block["text"] for block in self.blocks("prompt")]
         if sent != list(prompts):
             found.append(f"prompts: {sent} in the place of {list(prompts)}")
-        told = [each.update.get("toolCall") or each.update for each in self.events]
+        news = [each.update for each in self.events if not each.update.get("announced")]
+        told = [each.get("toolCall") or each for each in news]
         calls = {
             each["toolCallId"] for each in told if isinstance(each, dict) and "toolCallId" in each
         }
         if len(self.blocks("tool")) != len(calls):
             found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
-        found += [f"no title: {block}" for block in self.blocks("tool") if not block["title"]]
+        found += [f"no title: {block}" for block in self.blocks("tool") if not _named(block)]
         echoes = [
             each.update for each in self.events if kind_of(each.update) == "user_message_chunk"
         ]
         found += [f"an echo: {words_of([each['content']])}" for each in echoes]
         return found
+
+
+def _named(block: Json) -> bool:
+    return bool(block["title"] or block.get("tool"))

@@ -13,6 +13,9 @@ type Environment = dict[str, str]
 type Surroundings = Callable[[Path, str], Environment]
 """Writes its settings into a home and says its variables, for a model at an address (no path)."""
 
+NEVER_ASKS = "it never asks for permission"
+WHOLE = "its answers come in one piece: it does not stream"
+
 
 def call(tool: str, **arguments: Any) -> Call:
     return Call(tool, json.dumps(arguments))
@@ -27,6 +30,8 @@ class Vendor(NamedTuple):
     edit: Callable[[str, str, str], list[Call]]
     """The calls, in their order, that change one text into another in the file of that path, which
     is absolute."""
+    wanted: Mapping[str, str] = {}  # never changed
+    """Arguments that it wants of every call, also of a server's tools."""
     npm: tuple[str, ...] = ()
     """Packages, each with its version; the first is the agent's own."""
     pypi: tuple[str, ...] = ()
@@ -43,6 +48,10 @@ class Vendor(NamedTuple):
     """How a turn ends whose model is over its limit."""
     insists: bool = False
     """Then it does not end by itself: it tries again, silently, until it is cancelled."""
+    whole: bool = False
+    """It asks its model for whole answers: nothing streams."""
+    forgets: bool = False
+    """It can open no session again: a new process begins anew, and the person is told."""
     asking: str = ""
     """The mode in which it asks, where that is not the one it begins in."""
     faults: Mapping[str, str] = {}  # never changed
