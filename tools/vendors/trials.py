@@ -19,7 +19,7 @@ from tools.vendors.perch import Perch
 FACT = "the-owl-is-grey and sits in the old oak"
 """Said before a death, and to be remembered after it."""
 
-CODE = re.compile(r"\bexit(ed)?( with)?( code)?:? 3\b", re.IGNORECASE)
+CODE = re.compile(r"exit(ed)?( with)?( code)?:? 3\b", re.IGNORECASE)
 """As some agents say it in the output itself."""
 
 OK = "ok"
