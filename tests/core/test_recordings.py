@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -32,6 +33,13 @@ every_session = pytest.mark.parametrize(("name", "session"), EVERY)
 def test_I11_vendors_every_recording_has_sessions_to_play() -> None:
     assert {name for name, _ in EVERY} == set(RAW)
     assert len(EVERY) > len(RAW)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_I11_vendors_a_recording_says_nothing_of_its_machine(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert len(text) < 200_000
+    assert not re.findall(r"/root/|/work/|/rkv-", text)
 
 
 @pytest.mark.parametrize("name", RAW)

@@ -1,7 +1,7 @@
 """Drives every vendor's agent and says how it went: `python -m tools.vendors [NAME…] [--record]`.
 
-The table goes to stdout, and into docs/vendors.md when all vendors are driven. With --record, what
-each agent and its worker said goes to fixtures/recordings. `--step NAME` takes some steps only.
+The table goes to stdout, and its rows into docs/vendors.md. With --record, what each agent and its
+worker said goes to fixtures/recordings. `--step NAME` takes some steps only, and writes no row.
 Exit codes: 0 all went well, 1 something did not (stderr says what), 2 there is no such vendor.
 """
 
@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 
 from tools.vendors.drive import FAILURES, STEPS, Cell, drive
-from tools.vendors.roster import VENDORS, UnknownVendor, chosen
+from tools.vendors.roster import UnknownVendor, chosen
 from tools.vendors.table import rendered
 from tools.vendors.vendor import Vendor
 
@@ -55,11 +55,12 @@ def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str]) -> list[
             shutil.rmtree(root, ignore_errors=True)
 
 
-def write(text: str) -> None:
+def write(found: list[tuple[Vendor, list[Cell]]]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
+    earlier, mark, after = rest.partition(END)
     assert mark, f"{PAGE.name} has lost its marks"
+    text = rendered(found, earlier)
     PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
@@ -78,10 +79,9 @@ def main(words: list[str]) -> int:
     for vendor in vendors:
         record = RECORDINGS / f"{vendor.name}-scenario.jsonl" if given.record else None
         found.append((vendor, attempt(vendor, record, frozenset(given.step))))
-    text = rendered(found)
-    print(text)
-    if vendors == list(VENDORS.values()) and not given.step:
-        write(text)
+    print(rendered(found))
+    if not given.step:
+        write(found)
     return int(any(cell.error for _, cells in found for cell in cells))
 
 

@@ -10,6 +10,7 @@
 A request without any mark, or without tools (a title, a summary), is answered with a few words.
 """
 
+import json
 import re
 from typing import override
 
@@ -56,7 +57,8 @@ class Marks(Chooser):
                 return Turn(text=words, every=PACE)
         calls = self._calls(kind, words, conversation)
         if not calls:
-            return Turn(text=f"There is no tool {words}, but {', '.join(_names(conversation))}.")
+            names = ", ".join(each.name for each in _offered(conversation))
+            return Turn(text=f"There is no tool {words}, but {names}.")
         results = [each.text for each in said[marked[-1] :] if each.role == "result"]
         if len(results) < len(calls):
             return Turn(calls=(calls[len(results)],))
@@ -69,16 +71,18 @@ class Marks(Chooser):
             case "edit":
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
-        found = [name for name in _names(conversation) if name.endswith(words)]
-        return [call(found[0], **self.vendor.wanted)] if found else []
+        found = [each for each in _offered(conversation) if each.name.endswith(words)][:1]
+        arguments = json.dumps(dict(self.vendor.wanted))
+        return [each._replace(arguments=arguments) for each in found]
 
 
-def _names(conversation: Conversation) -> list[str]:
-    """Of the tools that are offered; codex has those of a server in one of the server's name."""
-    found = []
+def _offered(conversation: Conversation) -> list[Call]:
+    """A call of each tool; codex has those of a server in a group of the server's name."""
+    found: list[Call] = []
     for tool in conversation.tools:
         name, inner = str(tool.get("name", "")), objects(tool.get("tools"))
-        found += [f"{name}__{each.get('name')}" for each in inner] or [name]
+        grouped = [call(str(each.get("name")))._replace(namespace=name) for each in inner]
+        found += grouped or [call(name)]
     return found
 
 

@@ -26,6 +26,9 @@ LARGEST = 200_000
 LONGEST = 3_000
 """Characters of one text: OpenHands sends its whole system prompt."""
 
+DESCRIPTION = 20
+"""Characters of one."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -54,7 +57,11 @@ def recording(
         str(Path(program).parent): "/home/dev/agents/.bin",
         str(Path(program).resolve().parent): "/home/dev/agents/lib",
     }
-    target.write_text(scrubbed(raw.read_text(encoding="utf-8"), places), encoding="utf-8")
+    text = scrubbed(raw.read_text(encoding="utf-8"), places)
+    if len(text) > LARGEST:
+        print(f"{target.name}: {len(text)} bytes are too many to keep", file=sys.stderr)
+        return
+    target.write_text(text, encoding="utf-8")
 
 
 def scrubbed(text: str, places: dict[str, str]) -> str:
@@ -69,20 +76,24 @@ def scrubbed(text: str, places: dict[str, str]) -> str:
         text = text.replace(place, other).replace(place.replace("/", "-"), other.replace("/", "-"))
     host = socket.gethostname()
     text = text.replace(host, "host") if len(host) > 3 else text
-    found = [_short(json.loads(line)) for line in text.splitlines()]
+    found = [json.loads(line) for line in text.splitlines()]
     begun = found[0]["t"] if found else 0.0
-    lines = [json.dumps(each | {"t": round(each["t"] - begun, 4)}) for each in found]
-    kept = "\n".join(lines) + "\n"
-    assert len(kept) < LARGEST, f"{len(kept)} bytes are too many"
-    return kept
+    lines = [json.dumps(_short(each) | {"t": round(each["t"] - begun, 4)}) for each in found]
+    return "\n".join(lines) + "\n"
 
 
 def _short(value: Any) -> Any:
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
-    if isinstance(value, dict):
-        return {key: _short(each) for key, each in value.items()}
-    return [_short(each) for each in value] if isinstance(value, list) else value
+    """With the beginnings of descriptions: agents list models and commands again and again."""
+    match value:
+        case {"description": str(words), **rest} if len(words) > DESCRIPTION:
+            return {"description": words[:DESCRIPTION], **_short(rest)}
+        case dict():
+            return {key: _short(each) for key, each in value.items()}
+        case list():
+            return [_short(each) for each in value]
+        case str() if len(value) > LONGEST:
+            return f"{value[:LONGEST]}…"
+    return value
 
 
 # ---------------------------------------------------------------- the program itself

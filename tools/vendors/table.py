@@ -1,5 +1,5 @@
 """The table of docs/vendors.md: a row for each agent, a column for each step, and below it the
-vendors' own faults."""
+vendors' own faults. Each agent's lines are its own: a run of some leaves those of the others."""
 
 from collections.abc import Sequence
 
@@ -17,35 +17,49 @@ HEADS = {
 """Where a step's name alone says too little."""
 
 FAILED = "**failed**"
+FAULT = "fault"
 
 
-def rendered(found: Sequence[tuple[Vendor, Sequence[Cell]]]) -> str:
-    notes: list[str] = []
-    rows = [_row(vendor, cells, notes) for vendor, cells in found]
-    heads = ["agent", "version", *(HEADS.get(step, step) for step in STEPS)]
-    lines = [heads, ["---"] * len(heads), *rows]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    told = "\n".join(f"{number}. {note}" for number, note in enumerate(notes, 1))
-    return f"{text}\n\n{told}" if told else text
+def rendered(found: Sequence[tuple[Vendor, Sequence[Cell]]], earlier: str = "") -> str:
+    """`earlier`: a table that it takes the lines of other vendors from."""
+    head = _line(["agent", "version", *map(_head, STEPS)])
+    known = earlier.splitlines() if head in earlier else []
+    rows = {line.split(" ", 2)[1]: line for line in known if line.startswith("| ")}
+    notes = {line.split(" ", 2)[1]: line for line in known if line.startswith("- ")}
+    for vendor, cells in found:
+        rows[vendor.name] = _line(_row(vendor, cells))
+        notes.pop(f"{vendor.name}:", None)
+        if told := _faults(cells):
+            notes[f"{vendor.name}:"] = f"- {vendor.name}: {told}"
+    made = [rows[name] for name in sorted(rows) if name not in ("agent", "---")]
+    table = "\n".join([head, _line(["---"] * (2 + len(STEPS))), *made])
+    told = "\n".join(notes[name] for name in sorted(notes))
+    return f"{table}\n\n{told}" if told else table
 
 
-def _row(vendor: Vendor, cells: Sequence[Cell], notes: list[str]) -> list[str]:
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _head(step: str) -> str:
+    return HEADS.get(step, step)
+
+
+def _row(vendor: Vendor, cells: Sequence[Cell]) -> list[str]:
     made = {cell.step: cell for cell in cells}
-    return [
-        vendor.name,
-        vendor.version,
-        *(_cell(vendor, made.get(step), notes) for step in STEPS),
-    ]
+    return [vendor.name, vendor.version, *(_cell(made.get(step)) for step in STEPS)]
 
 
-def _cell(vendor: Vendor, cell: Cell | None, notes: list[str]) -> str:
-    if cell is None:
-        return ""
-    if cell.error:
+def _cell(cell: Cell | None) -> str:
+    if cell is None or cell.error:
         return FAILED
-    if cell.said:
-        return cell.said
-    note = f"{vendor.name}: {cell.fault}"
-    if note not in notes:
-        notes.append(note)
-    return f"fault [{notes.index(note) + 1}]"
+    return cell.said or FAULT
+
+
+def _faults(cells: Sequence[Cell]) -> str:
+    """Each once, with the steps that it spoils."""
+    spoilt: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.fault and not cell.said:
+            spoilt.setdefault(cell.fault, []).append(_head(cell.step))
+    return " ".join(f"*{', '.join(steps)}*: {fault}" for fault, steps in spoilt.items())

@@ -9,9 +9,12 @@ from tools.vendors.vendor import Environment, Vendor, call
 def _surroundings(home: Path, url: str) -> Environment:
     directory = home / ".pi" / "agent"
     directory.mkdir(parents=True, exist_ok=True)
-    model = {"id": "scripted", "name": "Scripted", "contextWindow": 128000, "maxTokens": 4096}
+    sizes = {"contextWindow": 128000, "maxTokens": 4096, "reasoning": True}
+    names = ("scripted", "another")
     provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "sk-scripted"}
-    models = {"providers": {"scripted": provider | {"models": [model]}}}
+    models = {
+        "providers": {"scripted": provider | {"models": [{"id": name, **sizes} for name in names]}}
+    }
     (directory / "models.json").write_text(json.dumps(models, indent=1))
     settings = {"defaultProvider": "scripted", "defaultModel": "scripted", "quietStartup": True}
     (directory / "settings.json").write_text(json.dumps(settings, indent=1))
@@ -31,6 +34,9 @@ VENDOR = Vendor(
     faults={
         "approve": "it never asks.",
         "reject": "it never asks.",
+        "command": "its adapter tells every exit code but 0 as 1.",
         "mcp": "its adapter takes MCP servers and starts none.",
+        "refuse": "a turn whose model failed ends as `end_turn`.",
     },
+    limited="end_turn",
 )
