@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core import captions
+from rookery.core import call_summary, captions
 from rookery.core.document import Document
 from tests.core.making import Json, call, news, only, play, prompt, running, text, update
 
@@ -89,3 +89,9 @@ def test_I11_3_a_call_that_its_agent_refuses_has_the_name_of_its_tool() -> None:
     refused = {"tool_name": "peck", "error": "wrong arguments"}
     document = driven(["openhands", "acp"], news("c", status="failed", rawOutput=refused))
     assert only(document, "tool")["title"] == "peck"
+
+
+def test_I11_5_a_tool_that_was_called_with_nothing_is_told_as_one() -> None:
+    """crow and OpenHands call a server's tool by its name alone."""
+    document = driven(["w"], call("c", kind="other", title="peck", status="completed"))
+    assert call_summary.words(only(document, "tool"), [], "/w") == ("Used the tool peck", "done")

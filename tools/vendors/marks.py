@@ -72,7 +72,8 @@ class Marks(Chooser):
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
         found = [each for each in _offered(conversation) if each.name.endswith(words)][:1]
-        return [each._replace(arguments=json.dumps(self.vendor.wanted)) for each in found]
+        arguments = json.dumps(dict(self.vendor.wanted))
+        return [each._replace(arguments=arguments) for each in found]
 
 
 def _offered(conversation: Conversation) -> list[Call]:

@@ -23,11 +23,11 @@ from typing import Any, BinaryIO
 LARGEST = 200_000
 """Bytes of a recording."""
 
-DESCRIPTION = 20
-"""Characters of one."""
-
 LONGEST = 3_000
 """Characters of one text: OpenHands sends its whole system prompt."""
+
+DESCRIPTION = 20
+"""Characters of one."""
 
 ROOT = Path(__file__).resolve().parents[2]
 

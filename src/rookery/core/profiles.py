@@ -150,7 +150,8 @@ _TABLE = {
     ),
     "pi": Profile(never_asks=True),
     "hermes": Profile(clear=("reset",), confirms=(("every", "default"), ("risky", "accept_edits"))),
-    "deepagents": Profile(),
+    "deepagents": Profile(never_asks=True),
+    "dcode": Profile(),  # of deepagents' makers; it asks
 }
 
 

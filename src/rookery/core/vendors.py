@@ -27,7 +27,8 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "crow": ("crow-cli", "crow"),
     "swival": ("swival",),
     "pi": ("pi-acp",),
-    "deepagents": ("deepagents", "deepagents-acp", "deepagents-cli", "deepagents-code", "dcode"),
+    "deepagents": ("deepagents", "deepagents-acp", "deepagents-cli"),
+    "dcode": ("dcode", "deepagents-code"),
     "hermes": ("hermes-agent", "hermes-acp", "hermes"),
 }
 """Names of programs, of packages, and what each says in `agentInfo.name`."""
