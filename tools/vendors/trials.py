@@ -13,7 +13,7 @@ from rookery.core.events import Event, kind_of
 from rookery.processes import tree
 from rookery.processes.tree import Process
 from tests.worker.aviary import is_agent, is_idle, is_text, text_of
-from tools.vendors.marks import heard
+from tools.vendors.marks import conversation_of, heard
 from tools.vendors.perch import Perch
 
 FACT = "the-owl-is-grey and sits in the old oak"
@@ -229,7 +229,8 @@ async def _remembers(perch: Perch) -> str:
         return "begins anew" if ways == ["new"] else str(ways[0])
     assert ways in (["resume"], ["load"]), ways
     asked = perch.llm.main()[-1]
-    assert heard(asked, f"[[say {FACT}]]", "user"), "the prompt was forgotten"
+    history = [(each.role, each.text[-60:]) for each in conversation_of(asked).said]
+    assert heard(asked, f"[[say {FACT}]]", "user"), f"the prompt was forgotten: {history}"
     assert heard(asked, FACT, "model"), "the answer was forgotten"
     check_log(perch)
     # A replay that was logged would say it again.
