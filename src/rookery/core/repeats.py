@@ -194,7 +194,7 @@ class Told:
         return not self._last or loose.text(call, "status") in ENDED
 
     def _key(self, call: Json) -> str:
-        """Its id in the log: a replay may begin the same one otherwise (`replay/3/call_1`: crow)."""
+        """Its id in the log: a replay may begin it otherwise (`replay/3/call_1`: crow)."""
         key = key_of(call)
         tail = _tail(key)
         if key in self._calls or not tail:
