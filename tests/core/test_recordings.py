@@ -127,7 +127,10 @@ def test_I11_2_the_log_has_nothing_twice(name: str, session: str) -> None:
 def test_I11_5_a_recap_of_what_was_recorded_says_what_was_done(name: str, session: str) -> None:
     """S2: a verb and an object; never the bare name of a tool."""
     for page in pages(play(name, session).events):
+        answers = "\n".join(block["text"] for block in blocks(page, "answer"))
         for line in turn_words(page).split("\n"):
+            if line in answers.split("\n"):  # a list of the agent's own
+                continue
             done = line.removeprefix("- ").rpartition(" (")[0]
             if line.startswith("- ") and not line.startswith("- Plan "):
                 assert len(done.split()) > 1, line
