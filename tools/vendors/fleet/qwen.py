@@ -39,4 +39,5 @@ VENDOR = Vendor(
     programs=("node", "qwen"),
     limited="cancelled",
     insists=True,
+    faults={"stop": "opened again after many turns, it gives its model the later ones only."},
 )
