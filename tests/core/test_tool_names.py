@@ -128,3 +128,9 @@ def test_I11_4_a_call_keeps_its_tools_name_when_its_ask_is_titled_with_the_argum
     assert only(document, "ask").get("called", "") == ""
     nameless = play(prompt(), running(), announced(title="{}", kind="other"))
     assert only(nameless, "tool")["title"] == "{}"
+
+
+def test_I11_4_an_ask_of_geminis_about_an_mcp_tool_shows_which() -> None:
+    told = announced(title="peck (rook MCP Server)", kind="other")
+    assert asks(told)[0] == "a wants to use peck (rook MCP Server)"
+    assert name_of(told) == "", "it is nothing that rules go by"
