@@ -29,6 +29,9 @@ LONGEST = 3_000
 DESCRIPTION = 20
 """Characters of one."""
 
+MOST = 12
+"""Entries of a list: of models, of commands."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -83,14 +86,14 @@ def scrubbed(text: str, places: dict[str, str]) -> str:
 
 
 def _short(value: Any) -> Any:
-    """With the beginnings of descriptions: agents list models and commands again and again."""
+    """The beginnings of what is long: agents list models and commands again and again."""
     match value:
         case {"description": str(words), **rest} if len(words) > DESCRIPTION:
             return {"description": words[:DESCRIPTION], **_short(rest)}
         case dict():
             return {key: _short(each) for key, each in value.items()}
         case list():
-            return [_short(each) for each in value]
+            return [_short(each) for each in value[:MOST]]
         case str() if len(value) > LONGEST:
             return f"{value[:LONGEST]}…"
     return value

@@ -52,8 +52,6 @@ class Vendor(NamedTuple):
     """It asks its model for whole answers: nothing streams."""
     forgets: bool = False
     """It can open no session again: a new process begins anew, and the person is told."""
-    asking: str = ""
-    """The mode in which it asks, where that is not the one it begins in."""
     faults: Mapping[str, str] = {}  # never changed
     """Its own, by the trial that cannot go well because of it, in the words of docs/vendors.md. The
     trial is made all the same: a fault that is gone is said to be."""

@@ -4,7 +4,7 @@
 from rookery.core import call_output, loose, parts, stated_change
 from rookery.core.events import Json
 from rookery.core.profiles import Profile
-from rookery.core.tool_names import MCP, is_codex_mcp, name_of, readable
+from rookery.core.tool_names import MCP, is_bare, is_codex_mcp, name_of, readable
 
 LONGEST_TITLE = 500
 
@@ -82,7 +82,7 @@ def is_sub_agents(update: Json) -> bool:
 def _title(call: Json, title: str, profile: Profile) -> str:
     """`mcp__server__tool` as people say it."""
     prefixes = profile.mcp
-    if is_codex_mcp(call):
+    if is_codex_mcp(call) or (is_bare(title) and name_of(call)):
         title, prefixes = name_of(call), (MCP,)
     for prefix in prefixes:
         server, apart, tool = title.removeprefix(prefix).partition("__")

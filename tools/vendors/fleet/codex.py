@@ -48,5 +48,4 @@ VENDOR = Vendor(
     programs=("codex-acp", "codex"),
     rejected="cancelled",
     limited="end_turn",
-    asking="read-only",
 )

@@ -32,4 +32,8 @@ VENDOR = Vendor(
     ],
     npm=("@google/gemini-cli@0.61.0",),
     programs=("gemini",),
+    limited="cancelled",
+    insists=True,
+    forgets=True,
+    faults={"command": "it sends nothing of what a command wrote, nor its exit code."},
 )

@@ -39,5 +39,4 @@ VENDOR = Vendor(
     programs=("node", "qwen"),
     limited="cancelled",
     insists=True,
-    asking="default",
 )

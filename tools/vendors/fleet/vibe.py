@@ -38,5 +38,4 @@ VENDOR = Vendor(
     ],
     pypi=("mistral-vibe==3.0.2",),
     programs=("vibe-acp",),
-    asking="ask",
 )
