@@ -48,7 +48,7 @@ bench: setup ## measure against the budgets
 	.venv/bin/python -m bench $(ARGS)
 
 vendors: setup ## drive other vendors' agents and rewrite the table in docs/vendors.md
-	.venv/bin/python -m tests.vendors $(ARGS)
+	.venv/bin/python -m tools.vendors $(ARGS)
 
 fmt: setup ## format, and mend what ruff can
 	.venv/bin/ruff format

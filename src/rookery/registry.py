@@ -106,6 +106,12 @@ _TABLE = (
         "npm install -g @qwen-code/qwen-code",
         ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"),
     ),
+    Entry(
+        "pi",
+        "Pi",
+        ("pi-acp",),
+        "npm install -g pi-acp @earendil-works/pi-coding-agent",
+    ),
     Entry("goose", "goose", ("goose", "acp"), "see https://block.github.io/goose"),
     Entry(
         "vibe",
@@ -118,6 +124,15 @@ _TABLE = (
     Entry("copilot", "GitHub Copilot", ("copilot", "--acp"), "npm install -g @github/copilot"),
     Entry("cline", "Cline", ("cline", "--acp"), "npm install -g cline"),
     Entry("crow", "Crow", ("crow-cli", "acp"), "uv tool install --python 3.13 crow-cli"),
+    Entry("swival", "Swival", ("swival", "--acp"), "uv tool install --python 3.13 swival"),
+    Entry("hermes", "Hermes", ("hermes-acp",), "uv tool install 'hermes-agent[acp,mcp]'"),
+    Entry(
+        "deepagents",
+        "Deep Agents",
+        ("dcode", "--acp"),
+        "uv tool install deepagents-code --with deepagents-acp",
+        ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+    ),
     Entry(
         "openhands",
         "OpenHands",

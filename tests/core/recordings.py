@@ -8,6 +8,7 @@ from rookery.core import asks, ingest
 from rookery.core.chunks import Chunks
 from rookery.core.events import Draft, Event, kind_of
 from rookery.core.repeats import PastTurn, Repeats
+from rookery.core.turn_calls import TurnCalls
 
 type Json = dict[str, Any]
 
@@ -74,6 +75,9 @@ class _Player:
         self.drafts: list[Draft] = []
         self.prompts: set[Any] = set()
         self.open: dict[Any, Json] = {}
+        self.calls = TurnCalls()
+        self.processes = 0
+        """Each counts its requests from the beginning."""
 
     def add(self, updates: list[Json]) -> None:
         self.drafts += [Draft(update) for update in updates]
@@ -117,12 +121,15 @@ class _Player:
         params = message.get("params")
         if message.get("method") == "initialize":
             self.killed(line.at)
+            self.processes += 1
+            self.open.clear()
         restores = message.get("method") in ("session/load", "session/resume")
         if restores and params["sessionId"] == self.session:
             self.restoring = message["id"]
             self.repeats.opened(stored=True)
         if message.get("method") == "session/prompt" and params["sessionId"] == self.session:
             self.repeats.sent(params["prompt"])
+            self.calls.clear()
             self.prompts.add(message["id"])
             self.log({"sessionUpdate": "_prompt", "prompt": params["prompt"]}, line.at)
             self.log({"sessionUpdate": "_turn", "state": "running"}, line.at)
@@ -152,9 +159,12 @@ class _Player:
                 idle = {"sessionUpdate": "_turn", "state": "idle", "reason": reason}
                 self.log(idle, line.at)
         elif "id" in message:
-            ask = asks.asked(f"a{message['id']}", "nonce", method, params)
+            ask = asks.asked(f"a{self.processes}-{message['id']}", "nonce", method, params)
             if ask is not None and params["sessionId"] == self.session:
                 self.open[message["id"]] = ask
+                if ask["kind"] == "permission":
+                    about = self.calls.stands_for(ask.get("toolCall") or {})
+                    ask |= self.calls.asked(ask, about)
                 self.log(ask, line.at)
         elif method != "session/update" or params["sessionId"] == self.session:
             if method == "session/update":
@@ -163,4 +173,6 @@ class _Player:
                 if self.is_repeat(update):
                     self.again.append(update)
                 else:
+                    if kind_of(update).startswith("tool_call"):
+                        self.calls.remember(update)
                     self.log(update, line.at)

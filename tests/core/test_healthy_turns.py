@@ -20,10 +20,11 @@ from tests.core.recordings import FOLDER, in_order, sessions
 HOUR = 3600.0
 POLICY = Policy()
 VENDORS = ("claude", "codex", "gemini", "opencode")
+# In a scenario agents are killed, and kept from their model.
 EVERY = [
     (path.name, session)
     for path in sorted(FOLDER.glob("*.jsonl"))
-    if path.name.startswith(VENDORS) and "-v2" not in path.name
+    if path.name.startswith(VENDORS) and not path.stem.endswith(("-v2", "-scenario"))
     for session in sessions(path.name)
 ]
 every_session = pytest.mark.parametrize(("name", "session"), EVERY)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from rookery.core.header import EMPTY
-from rookery.core.limits import ORIGIN, epoch_of, limit_of, resume_at
+from rookery.core.limits import ORIGIN, epoch_of, is_limit, limit_of, resume_at
 from rookery.core.policy import Policy
 from rookery.core.turn import Answered, Prompted
 from tests.core.hostile import foreign_json
@@ -116,3 +116,23 @@ def test_a_limit_can_be_resumed_by_hand_t11() -> None:
     assert again == {"label": "Resume now", "command": command}
     assert (other["label"], other["choose"]) == ("Continue in another agent", "agent")
     assert other["command"] == {"do": "switch", "reason": "rate_limited"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "Internal error", "data": {"error": "Error code: 429 - Rate limit reached."}},
+        {"message": "litellm.RateLimitError: slow down"},
+        {"message": "HTTP/1.1 429", "data": None},
+        {"message": "It said: 429 Too Many Requests"},
+    ],
+)
+def test_I11_8_a_429_in_an_agents_own_words_is_a_limit_t11(error: Json) -> None:
+    """crow and others hand on their provider's error in one of any code; the words are shown."""
+    assert is_limit(error)
+    assert "429" in limit_of(error, (), 0)["message"] or "slow" in limit_of(error, (), 0)["message"]
+
+
+@pytest.mark.parametrize("words", ["line 429", "Error code: 4290", "429 files", "HTTP 500", ""])
+def test_I11_8_another_number_is_no_limit_t11(words: str) -> None:
+    assert not is_limit({"message": "Internal error", "data": {"error": words}})

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -19,28 +20,9 @@ from tests.core.recordings import FOLDER, Played, lines, play, sessions
 
 V2 = {"state_update", "user_message", "agent_message", "agent_thought"}
 
-RAW: dict[str, set[str]] = {
-    "claude-agent-acp.jsonl": set(),
-    "claude-extra.jsonl": set(),
-    "claude-reload.jsonl": set(),
+RAW: dict[str, set[str]] = {path.name: set() for path in sorted(FOLDER.glob("*.jsonl"))} | {
     "claude-v2.jsonl": V2,
-    "codex-acp.jsonl": set(),
-    "codex-extra.jsonl": set(),
-    "codex-reload.jsonl": set(),
     "codex-v2.jsonl": V2 | {"terminal_update"},
-    "deepagents-meta.jsonl": set(),
-    "gemini-cli-with-fs.jsonl": set(),
-    "gemini-cli.jsonl": set(),
-    "gemini-extra.jsonl": set(),
-    "gemini-late-replay.jsonl": set(),
-    "gemini-reload.jsonl": set(),
-    "hermes-resume.jsonl": set(),
-    "opencode-extra.jsonl": set(),
-    "opencode-reload.jsonl": set(),
-    "opencode.jsonl": set(),
-    "openhands-meta.jsonl": set(),
-    "qwen-notify.jsonl": set(),
-    "vibe-echo.jsonl": set(),
 }
 """What each recording shows raw: what only protocol 2 has."""
 
@@ -48,9 +30,17 @@ EVERY = [(name, session) for name in RAW for session in sessions(name)]
 every_session = pytest.mark.parametrize(("name", "session"), EVERY)
 
 
-def test_every_recording_is_played() -> None:
-    assert {path.name for path in FOLDER.glob("*.jsonl")} == set(RAW)
+def test_I11_vendors_every_recording_has_sessions_to_play() -> None:
+    silent = set(RAW) - {name for name, _ in EVERY}
+    assert silent == {"gemini-reload.jsonl"}, "where the load was refused"
     assert len(EVERY) > len(RAW)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_I11_vendors_a_recording_says_nothing_of_its_machine(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert len(text) < 200_000
+    assert not re.findall(r"/root/|/work/|/rkv-", text)
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -109,7 +99,8 @@ def test_every_call_ask_and_word_is_in_the_document(name: str, session: str) -> 
     for block in blocks(document, "ask"):
         if "-v2" not in name:  # where an ask has another shape
             assert document.blocks[block["parent"]]["role"] == "tool", "P1"
-    assert not [block for block in blocks(document, "tool") if not block["title"]]
+    named = [block["title"] or block.get("tool") for block in blocks(document, "tool")]
+    assert all(named)
     calls = {each["toolCallId"] for each in news(played) if kind_of(each).startswith("tool_call")}
     assert len(blocks(document, "tool")) >= len(calls)
 
@@ -125,7 +116,9 @@ def test_I11_2_the_log_has_nothing_twice(name: str, session: str) -> None:
     prompts = [words_of(each["prompt"]) for each in given if each["sessionId"] == session]
     if prompts and "-v2" not in name:  # a fork was told its history, and sent nothing
         assert [block["text"] for block in blocks(document, "prompt")] == prompts
-    told = [each.get("toolCall") or each for each in played.updates]
+    # An ask under an id of its own belongs to the call that was announced.
+    news = [each for each in played.updates if not each.get("announced")]
+    told = [each.get("toolCall") or each for each in news]
     calls = {each["toolCallId"] for each in told if "toolCallId" in each}
     assert len(blocks(document, "tool")) == len(calls)
 
@@ -134,7 +127,10 @@ def test_I11_2_the_log_has_nothing_twice(name: str, session: str) -> None:
 def test_I11_5_a_recap_of_what_was_recorded_says_what_was_done(name: str, session: str) -> None:
     """S2: a verb and an object; never the bare name of a tool."""
     for page in pages(play(name, session).events):
+        answers = "\n".join(block["text"] for block in blocks(page, "answer"))
         for line in turn_words(page).split("\n"):
+            if line in answers.split("\n"):  # a list of the agent's own
+                continue
             done = line.removeprefix("- ").rpartition(" (")[0]
             if line.startswith("- ") and not line.startswith("- Plan "):
                 assert len(done.split()) > 1, line

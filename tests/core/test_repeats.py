@@ -75,6 +75,26 @@ def test_I11_2_a_history_that_comes_late_is_known(running: bool) -> None:
     assert talk.hear(*replay(ONE, TWO), *live) == live
 
 
+def test_I11_2_a_prompt_in_the_middle_of_a_late_history() -> None:
+    """crow begins to tell it after its answer to session/load; the person does not wait."""
+    talk = Talk(ONE, TWO)
+    told = replay(ONE, TWO)
+    assert not talk.hear(*told[:3])
+    talk.sent("three")
+    assert talk.hear(*told[3:], message("Third.")) == [message("Third.")]
+
+
+def test_I11_2_a_history_whose_calls_have_other_beginnings_of_their_ids() -> None:
+    """crow: `8f1c/call_1a2b3c` is `replay/3/call_1a2b3c` when it is told again."""
+    first, again = "8f1c/call_1a2b3c", "replay/3/call_1a2b3c"
+    turn = ("one", [call(first), news(first, status="completed"), message("First.")])
+    talk = Talk(turn, TWO)
+    talk.sent("three")
+    told = [said("one"), call(again), news(again, status="completed"), message("First.")]
+    live = [call("9a/call_9d9d9d"), call("replay/4/1")]
+    assert talk.hear(*told, *replay(TWO), *live) == live
+
+
 def test_I11_2_in_other_pieces_and_without_some_of_it() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("three")

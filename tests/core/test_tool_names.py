@@ -10,7 +10,7 @@ from rookery.core.header import EMPTY
 from rookery.core.tool_names import name_of
 from rookery.core.turn_calls import TurnCalls
 from tests.core import recordings
-from tests.core.making import Json, call, news
+from tests.core.making import Json, asked, call, news, only, play, prompt, running
 
 DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf /", "n": 2}}
 
@@ -116,3 +116,21 @@ def test_I11_4_every_recorded_ask_shows_its_command_path_or_tool(name: str) -> N
                         found = ask_details.of(about, "/home/dev/project", [], "/home/dev")
                         whats = {item["what"] for item in found}
                         assert whats & {"command", "path", "tool", "diff", "address"}, given
+
+
+def test_I11_4_a_call_keeps_its_tools_name_when_its_ask_is_titled_with_the_arguments() -> None:
+    """qwen: of an MCP tool the ask's title is `{}`."""
+    meta = {"toolName": "mcp__rook__peck"}
+    bare = {"toolCallId": "t", "title": "{}", "rawInput": {}, "_meta": meta}
+    told = announced(title="peck (rook MCP Server): {}", kind="other", _meta=meta)
+    document = play(prompt(), running(), told, asked(toolCall=bare, options=[]))
+    assert only(document, "tool")["title"] == "rook: peck"
+    assert only(document, "ask").get("called", "") == ""
+    nameless = play(prompt(), running(), announced(title="{}", kind="other"))
+    assert only(nameless, "tool")["title"] == "{}"
+
+
+def test_I11_4_an_ask_of_geminis_about_an_mcp_tool_shows_which() -> None:
+    told = announced(title="peck (rook MCP Server)", kind="other")
+    assert asks(told)[0] == "a wants to use peck (rook MCP Server)"
+    assert name_of(told) == "", "it is nothing that rules go by"

@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "rookery").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TOOLS = sorted((ROOT / "tools").rglob("*.py"))
 
 FILE_LINES = 400
 MEDIAN_LINES = 160
@@ -80,7 +81,7 @@ def rule(*folders: str) -> Callable[[Rule], Rule]:
 def complaints() -> dict[str, list[str]]:
     """By rule. Each module is parsed once for all of them."""
     found: dict[str, list[str]] = {checks.__name__: [] for checks, _ in RULES}
-    for path in SOURCES + TESTS:
+    for path in SOURCES + TESTS + TOOLS:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         module = Module(path, tree, list(ast.walk(tree)), text.splitlines())
@@ -127,7 +128,7 @@ def test_median_file_is_short() -> None:
     assert median <= MEDIAN_LINES, f"the median file has {median} lines, at most {MEDIAN_LINES}"
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def functions_are_short(module: Module) -> str:
     functions = [node for node in module.nodes if isinstance(node, Function)]
     long = [node for node in functions if node.end_lineno - node.lineno >= FUNCTION_LINES]
@@ -137,19 +138,19 @@ def functions_are_short(module: Module) -> str:
 # Names and words
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def name_is_a_noun_of_the_domain(module: Module) -> str:
     parts = Path(module.name).with_suffix("").parts
     vague = VAGUE_NAMES & {word for part in parts for word in part.split("_")}
     return f"name it after what it holds, not {', '.join(vague)}" if vague else ""
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def module_says_why_it_exists(module: Module) -> str:
     return "" if ast.get_docstring(module.tree) else "begin with a sentence that says why"
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def nothing_is_left_for_later(module: Module) -> str:
     lines = enumerate(module.lines, start=1)
     left = [str(number) for number, line in lines if UNFINISHED.search(line)]
@@ -174,7 +175,7 @@ def catches_all(node: ast.AST) -> bool:
     return any(last_name(kind) in {"Exception", "BaseException"} for kind in caught)
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def catching_everything_is_stated(module: Module) -> str:
     found = [node for node in module.nodes if catches_all(node)]
     stated, _ = CATCH_ALL.get(module.name, (0, ""))
@@ -185,7 +186,7 @@ def catching_everything_is_stated(module: Module) -> str:
 
 
 def test_stated_boundaries_exist() -> None:
-    gone = CATCH_ALL.keys() - {name_of(path) for path in SOURCES + TESTS}
+    gone = CATCH_ALL.keys() - {name_of(path) for path in SOURCES + TESTS + TOOLS}
     assert not gone, f"CATCH_ALL names files that are gone: {', '.join(gone)}"
 
 
@@ -221,7 +222,7 @@ def dropped_tasks(nodes: list[ast.AST]) -> Iterator[ast.AST]:
                     yield node
 
 
-@rule("src/", "tests/")
+@rule("src/", "tests/", "tools/")
 def tasks_are_kept(module: Module) -> str:
     return said("use a TaskGroup, or keep it and cancel it", list(dropped_tasks(module.nodes)))
 

@@ -69,6 +69,8 @@ def trust(home: str) -> None:
 class Bird:
     """One session, seen and driven as a client does."""
 
+    patience = PATIENCE
+
     def __init__(self, home: str, id: str) -> None:
         self.home = home
         self.id = id
@@ -83,7 +85,7 @@ class Bird:
             client.close()
 
     async def send(self, do: str, **fields: Any) -> Event:
-        async with asyncio.timeout(PATIENCE), self.client() as client:
+        async with asyncio.timeout(self.patience), self.client() as client:
             return await client.send({"do": do, **fields})
 
     async def prompt(self, play: str | Steps, **fields: Any) -> Event:
@@ -91,7 +93,7 @@ class Bird:
         return await self.send("prompt", prompt=blocks(play), **fields)
 
     async def until(self, wanted: Callable[[Event], bool], since: int = 0) -> Event:
-        async with asyncio.timeout(PATIENCE), self.client() as client:
+        async with asyncio.timeout(self.patience), self.client() as client:
             following = client.follow(since)
             try:
                 async for event in following:
@@ -156,7 +158,7 @@ class Bird:
         return f"\0{name}" if name else self.socket
 
     async def gone(self, *processes: Process) -> None:
-        left = await asyncio.to_thread(tree.wait_gone, processes, PATIENCE)
+        left = await asyncio.to_thread(tree.wait_gone, processes, self.patience)
         assert not left
 
 

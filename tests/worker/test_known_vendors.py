@@ -42,6 +42,16 @@ async def test_I11_6_an_agent_of_config_toml_gets_the_profile_of_its_vendor(
     assert (bird.header()["vendor"], bird.header()["mode"]) == ("codex", "read-only")
 
 
+async def test_I11_7_crow_is_handed_the_server_that_it_brings(aviary: Aviary) -> None:
+    """M3: all its tools come from its client; without that server it has none."""
+    program = aviary.root / "crow-cli"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -P {AGENT} crow-cli\n")
+    program.chmod(0o755)
+    theirs = {"name": "tracker", "command": "true", "args": [], "env": []}
+    bird = aviary.hatch(agent="crow", argv=[str(program), "acp"], mcp_servers=[theirs])
+    assert text_of(await bird.turn("servers")) == "tracker crow-mcp"
+
+
 ASK = {"ask": "Run it", "kind": "execute", "rawInput": {"command": "frobnicate --all"}}
 
 

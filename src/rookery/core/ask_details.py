@@ -32,6 +32,8 @@ _CONTENT = frozenset(
     )
 )
 """What a diff shows."""
+_LONGEST = 500
+"""Characters of a title."""
 _VERBS = ("create", "write", "edit", "insert", "str_replace", "replace", "view", "read")
 """Of an editor's tool, which calls them its command: beside a diff they say nothing more."""
 
@@ -57,11 +59,18 @@ def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
     found += [("address", each) for each in addresses]
     quiet = _QUIET if lines else frozenset()
     rest = _rest(call, [*lines, *paths, *addresses], roots, quiet)
-    if not found and not changes and name:
-        found.append(("tool", name))
+    if not found and not changes and (named := name or _server_tool(call)):
+        found.append(("tool", named))
     if rest:
         found.append(("input", rest))
     return [_item(what, text, base) for what, text in found] + changes
+
+
+def _server_tool(call: Json) -> str:
+    """gemini says which tool of which MCP server nowhere but in the title: enough to be shown, too
+    little to be a name that rules match."""
+    title = loose.text(call, "title")
+    return title[:_LONGEST] if title.endswith(" MCP Server)") else ""
 
 
 def _item(what: str, text: str, base: Json) -> Json:

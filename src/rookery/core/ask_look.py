@@ -15,6 +15,7 @@ from rookery.core.captions import Clean
 from rookery.core.changes import diffs
 from rookery.core.document import Block, make_block
 from rookery.core.events import Json
+from rookery.core.tool_names import is_bare
 
 ONE_LINE = 200
 """Characters of a command that stands in the question itself."""
@@ -45,7 +46,7 @@ def fields(ask: Json, header: Json) -> Json:
         told.append(entry)
         texts.append(text)
     title = loose.text(call, "title")
-    called = title[:500] if items and not _same(title, items) else ""
+    called = title[:500] if items and not _same(title, items) and not is_bare(title) else ""
     return {"does": told, "text": "".join(texts), "called": called} if told else {}
 
 

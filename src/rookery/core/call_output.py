@@ -9,6 +9,7 @@ In the header such a terminal stands under a name that no terminal of the worker
 cannot write into one of those.
 """
 
+import re
 from typing import NamedTuple
 
 from rookery.core import loose, terminals
@@ -98,8 +99,20 @@ def running_of(known: Json, owner: str) -> list[str]:
 
 
 def exit_code(call: Json) -> int | None:
-    """The code that a command ended with, where it stands below the usual place (opencode)."""
-    return loose.integer(loose.mapping(loose.mapping(call, "rawOutput"), "metadata"), "exit")
+    """The code that a command ended with, where it stands below the usual place (opencode,
+    OpenHands)."""
+    raw = loose.mapping(call, "rawOutput")
+    code = loose.integer(loose.mapping(raw, "metadata"), "exit")
+    return loose.integer(loose.mapping(raw, "observation"), "exit_code") if code is None else code
+
+
+def exit_in_words(call: Json, pattern: str) -> int | None:
+    """The code in what a command brought, where its agent writes it there and nowhere else."""
+    if not pattern or loose.text(call, "status") not in ENDED:
+        return None
+    content = [loose.mapping(each, "content") for each in loose.mappings(call, "content")]
+    found = [re.search(pattern, loose.text(each, "text")) for each in content]
+    return next((int(each[1]) for each in found if each), None)
 
 
 def result(call: Json) -> list[Json]:

@@ -26,6 +26,8 @@ def words(block: Block, terminals: list[Block], cwd: str) -> tuple[str, str]:
     verb, about = _done_to(block, cwd)
     if verb in DONE and about:
         told = f"{DONE[verb]} {about}" if block["status"] == "done" else f"Tried to {verb} {about}"
+    elif about and not verb and len(about.split()) == 1:  # a server's tool, called with nothing
+        told = f"Used the tool {about}"
     else:
         told = about or verb or "Used a tool"
     return told, _result(block, terminals)

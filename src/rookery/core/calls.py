@@ -31,6 +31,16 @@ def key_of(call: Json) -> str:
     return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
+def asked_of(header: Json, ask: Json) -> str:
+    """The id of the call that an ask belongs to: its own, or that of the first of those which were
+    announced in this turn under other ones."""
+    own, tools = key_of(loose.mapping(ask, "toolCall")), header["_tools"]
+    if own in tools and in_turn(header, tools[own][0]):
+        return own
+    told = loose.texts(ask, "announced")
+    return next((key for key in told if key in tools and in_turn(header, tools[key][0])), own)
+
+
 def left(tools: Json, status: str) -> Json:
     """The calls of a turn that ends: those that did not end are left, once."""
     over = (*ENDED, *LEFT)
@@ -67,3 +77,11 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     mine = terminals.named(header["_terminals"], call, known[0])
     mine = call_output.after(mine, call, known[0], block_id(header, event))
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
+
+
+def after_ask(header: Json, event: Event) -> Json:
+    """An ask tells of its own call, unless it belongs to one that was announced."""
+    call = loose.mapping(event.update, "toolCall")
+    if not call or asked_of(header, event.update) != key_of(call):
+        return {}
+    return upsert(header, event, call)

@@ -340,8 +340,7 @@ def _ask(header: Json, event: Event) -> Json:
         ask |= {"block": block, "at": before.get("at", event.at)}
         changes: Json = {"asks": {**header["asks"], name: ask}, "_open": None}
         changes |= {} if before else {"news": event.seq}
-        call = loose.mapping(update, "toolCall")
-        return (calls.upsert(header, event, call) | changes) if call else changes
+        return calls.after_ask(header, event) | changes
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
     return {"asks": rest} | kept_asks.closing(header, update)
 

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from rookery.core import loose
+from rookery.core.error_words import error_words
 from rookery.core.events import Json
 from rookery.core.policy import Policy
 
@@ -20,19 +21,26 @@ MILLISECONDS = 100_000_000_000
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?([Zz]|[+-]\d\d:?\d\d)"
 )
+_STATUS = re.compile(
+    r"\b(?:error code|status(?: code)?|http(?:/[\d.]+)?)\W{0,3}429\b|\b429\W{1,3}too many requests"
+    r"|\bratelimiterror\b",
+    re.IGNORECASE,
+)
+"""A provider's own words, which many agents hand on in an error of any code."""
 _IN_WORDS = re.compile(r'"resetsAt"\s*:\s*(?:"([^"]{1,40})"|(\d{1,15}))')
 
 
 def is_limit(error: Json) -> bool:
     kind = loose.text(loose.mapping(error, "data"), "errorKind")
     words = loose.text(error, "message").replace(" ", "")
-    return kind == "rate_limit" or '"errorKind":"rate_limit"' in words
+    told = kind == "rate_limit" or '"errorKind":"rate_limit"' in words
+    return told or _STATUS.search(error_words(error)) is not None
 
 
 def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
     """The `_rate_limit` of a prompt that met it; `resumed`: how often in a row it was sent again by
     itself."""
-    data, message = loose.mapping(error, "data"), loose.text(error, "message")
+    data, message = loose.mapping(error, "data"), error_words(error)
     given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
     if not given and (found := _IN_WORDS.search(message)):
         given["resetsAt"] = found[1] or int(found[2])

@@ -53,6 +53,11 @@ class Profile(NamedTuple):
     never_asks: bool = False
     takes_servers: bool = True
     """It is given MCP servers where nobody says otherwise (`[agents.NAME] mcp`)."""
+    exit_words: str = ""
+    """How the text of a command's result says its exit code, where nothing else does."""
+    own_servers: tuple[tuple[str, ...], ...] = ()
+    """MCP servers that it brings (name, program, arguments) and has no tools without: it wants each
+    of them handed to it by its client."""
     own_tmux: bool = False
     """Its commands run in a tmux server, which all of its processes would share."""
     resends: bool = True
@@ -131,10 +136,22 @@ _TABLE = {
     ),
     "vibe": Profile(confirms=(("every", "ask"),)),
     "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
-    "crow": Profile(never_asks=True, takes_servers=False),  # given any, it forgets its own
-    "swival": Profile(never_asks=True, takes_servers=False),  # given any, it makes no session
+    "crow": Profile(
+        never_asks=True,
+        clear=("clear",),
+        exit_words=r"\[Command completed with exit code (\d{1,3})\]\s*\Z",
+        own_servers=(("crow-mcp", "crow-cli", "mcp"),),
+    ),
+    "swival": Profile(
+        never_asks=True,
+        clear=("clear",),
+        exit_words=r"\AExit code: (\d{1,3})\n",
+        takes_servers=False,  # given any, it makes no session
+    ),
     "pi": Profile(never_asks=True),
+    "hermes": Profile(clear=("reset",), confirms=(("every", "default"), ("risky", "accept_edits"))),
     "deepagents": Profile(never_asks=True),
+    "dcode": Profile(),  # of deepagents' makers; it asks
 }
 
 

@@ -24,7 +24,7 @@ from rookery.core import (
     tool_looks,
 )
 from rookery.core import document as looks
-from rookery.core.calls import ENDED, block_id, in_turn, key_of
+from rookery.core.calls import ENDED, asked_of, block_id, in_turn, key_of
 from rookery.core.content import words_of
 from rookery.core.critic_look import prompt_title, verdict_block
 from rookery.core.document import Document, Op, append, change, make_block, put
@@ -173,9 +173,10 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         ask = before["asks"].get(name)
         return change(ask["block"], **ask_actions.outcome(update, event.by, ask)) if ask else []
     call = loose.mapping(update, "toolCall")
-    ops = _tool_ops(before, after, event, call) if call else []
+    key = asked_of(before, update)
+    ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []
     if call and (changes := ask_look.changes(update)):
-        ops += change(after["_tools"][key_of(call)][0], proposed=changes)
+        ops += change(after["_tools"][key][0], proposed=changes)
     # The ask's own id: where its call is news too, the call takes the id of this event.
     block = make_block(
         block_id(after, event) + "?", "ask", status="asked", actions=ask_actions.answers(update)
@@ -183,7 +184,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     block["title"] = (loose.text(call, "title") or loose.text(update, "message"))[:LONGEST_TITLE]
     does = next(loose.mappings(update, "does"), {})
     block["kind"] = (loose.text(call, "kind") or loose.text(does, "kind") or "other")[:40]
-    block["parent"] = after["_tools"][key_of(call)][0] if call else None
+    block["parent"] = after["_tools"][key][0] if call else None
     if danger := loose.text(update, "danger"):
         block["danger"] = danger[:LONGEST_TITLE]
     if ruled := loose.text(update, "ruled"):  # its answer is the next event

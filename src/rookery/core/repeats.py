@@ -15,6 +15,9 @@ from rookery.core.content import words_of
 from rookery.core.events import Json, kind_of
 from rookery.core.ingest import is_replay
 
+LONG_ID = 8
+"""Characters by which a part of an id tells the call that it is of."""
+
 SURE = 16
 """Characters that are taken for a later part of what was said; fewer must be the very next."""
 
@@ -99,8 +102,9 @@ class Repeats:
 
     def _is_told(self, update: Json) -> bool:
         assert self._told is not None
-        assert self._turns is not None
-        if self._at == len(self._turns) - 1 and self._told.is_over():
+        if self._turns is None:  # a turn has begun since: what came before it is where it was
+            self._turns = self._past()
+        if self._at >= len(self._turns) - 1 and self._told.is_over():
             return False
         if self._told.take(update):
             return True
@@ -173,8 +177,9 @@ class Told:
             case "tool_call":
                 return self._take_call(update)
             case "tool_call_update":
-                known = self._calls[key_of(update)] > 0 and self._is_old(update)
-                return known or key_of(update) in self._begun
+                key = self._key(update)
+                known = self._calls[key] > 0 and self._is_old(update)
+                return known or key in self._begun
             case "plan":
                 return update.get("entries") in self._others
             case kind if loose.text(content, "type") == "text":
@@ -188,8 +193,16 @@ class Told:
     def _is_old(self, call: Json) -> bool:
         return not self._last or loose.text(call, "status") in ENDED
 
-    def _take_call(self, call: Json) -> bool:
+    def _key(self, call: Json) -> str:
+        """Its id in the log: a replay may begin it otherwise (`replay/3/call_1`: crow)."""
         key = key_of(call)
+        tail = _tail(key)
+        if key in self._calls or not tail:
+            return key
+        return next((known for known in self._calls if _tail(known) == tail), key)
+
+    def _take_call(self, call: Json) -> bool:
+        key = self._key(call)
         if self._calls[key] <= 0 or not self._is_old(call):
             return False
         self._calls[key] -= 1
@@ -209,6 +222,12 @@ class Told:
         if place >= 0:
             self._messages[kind] = [left[place + len(said) :]]
         return place >= 0
+
+
+def _tail(key: str) -> str:
+    """What is behind the last stroke of an id, where that is long enough to tell it by."""
+    before, _, tail = key.rpartition("/")
+    return tail if before and len(tail) >= LONG_ID else ""
 
 
 def is_prompt(content: object, prompt: list[Json]) -> bool:

@@ -1,10 +1,10 @@
 """How a tool call looks: what it states itself, and what its agent's profile knows of its tools
 (row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
 
-from rookery.core import call_output, loose, parts
+from rookery.core import call_output, loose, parts, stated_change
 from rookery.core.events import Json
 from rookery.core.profiles import Profile
-from rookery.core.tool_names import MCP, is_codex_mcp, name_of, readable
+from rookery.core.tool_names import MCP, is_bare, is_codex_mcp, name_of, readable
 
 LONGEST_TITLE = 500
 
@@ -16,7 +16,7 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     `fresh`: it is the first news of the call."""
     call = readable(call)
     found: Json = {}
-    named = loose.text(call, "name")[:LONGEST_TITLE]
+    named = (loose.text(call, "name") or _observed_tool(call))[:LONGEST_TITLE]
     if title := loose.text(call, "title") or (named if fresh else ""):
         found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
     elif named:  # codex names a tool when its call is over
@@ -29,8 +29,10 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         found["parts"] = parts.from_tool_content(brought)
     elif isinstance(call.get("content"), list):
         found["parts"] = parts.from_tool_content(call["content"])
-    if (code := call_output.exit_code(call)) is not None:
+    if (code := _exit_code(call, profile)) is not None:
         found["exit"] = code
+    if change := stated_change.of(call):
+        found["proposed"] = change
     if isinstance(call.get("locations"), list):
         paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
         found["locations"] = [path[:250] for path in paths[:20] if path]
@@ -38,6 +40,16 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         if call.get(key) not in (None, {}, ""):
             found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
     return found | _special(call, profile)
+
+
+def _observed_tool(call: Json) -> str:
+    """OpenHands tells of a call that it refuses itself by its result alone."""
+    return loose.text(loose.mapping(call, "rawOutput"), "tool_name")
+
+
+def _exit_code(call: Json, profile: Profile) -> int | None:
+    code = call_output.exit_code(call)
+    return call_output.exit_in_words(call, profile.exit_words) if code is None else code
 
 
 def tool_name(call: Json, profile: Profile) -> str:
@@ -70,7 +82,7 @@ def is_sub_agents(update: Json) -> bool:
 def _title(call: Json, title: str, profile: Profile) -> str:
     """`mcp__server__tool` as people say it."""
     prefixes = profile.mcp
-    if is_codex_mcp(call):
+    if is_codex_mcp(call) or (is_bare(title) and name_of(call)):
         title, prefixes = name_of(call), (MCP,)
     for prefix in prefixes:
         server, apart, tool = title.removeprefix(prefix).partition("__")

@@ -40,6 +40,11 @@ def is_codex_mcp(call: Json) -> bool:
     return loose.text(call, "title").startswith("mcp.") and bool(_of_server(call))
 
 
+def is_bare(title: str) -> bool:
+    """Whether a title is nothing but a call's arguments, as in an ask of qwen's."""
+    return title.startswith("{") and title.endswith("}")
+
+
 def arguments_of(call: Json) -> Json:
     """A call of an MCP server's tool with what the tool itself is given as its input."""
     raw = loose.mapping(call, "rawInput")

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from rookery.core import call_input, call_output, danger, loose
 from rookery.core.calls import ENDED, key_of
-from rookery.core.events import Json
+from rookery.core.events import Json, kind_of
 from rookery.core.tool_names import name_of, readable
 
 KEPT = 500
 """Calls of a turn whose words are at hand when their permission is asked."""
+MOST_ANNOUNCED = 50
+"""Calls that one ask names: more are told by what they do."""
 WHOLE = 100
 """Calls that have not ended, of which all is kept that an ask would show; of others the gist."""
 LARGEST = 4_000_000
@@ -37,6 +39,8 @@ class TurnCalls:
         self._known: dict[str, Json] = {}
         """Of each call what says how dangerous it is: each update states only what changed."""
         self._open: dict[str, Json] = {}
+        self._told: dict[str, None] = {}
+        """The calls that were announced otherwise than by an ask, oldest first."""
         self._asked: dict[str, _Subject] = {}
         """By the ask: open ones, and those that were allowed."""
         self._lost = False
@@ -45,6 +49,7 @@ class TurnCalls:
         """A new turn."""
         self._known.clear()
         self._open.clear()
+        self._told.clear()
         self._asked.clear()
         self._lost = False
 
@@ -52,6 +57,10 @@ class TurnCalls:
         """What is known of a call; it came with this update of it."""
         call = readable(call)
         key = key_of(call)
+        if kind_of(call):
+            self._told[key] = None
+            if len(self._told) > KEPT:
+                del self._told[next(iter(self._told))]
         known = self._known.pop(key, {}) | danger.gist(call)
         self._known[key] = known
         if len(self._known) > KEPT:
@@ -118,14 +127,36 @@ class TurnCalls:
         calls = self._open.values()
         return any(call.get("kind") == "execute" or call_input.lines(call) for call in calls)
 
-    def asked(self, ask: Json, calls: list[Json]) -> None:
-        """These wait for the answer to that ask."""
+    def asked(self, ask: Json, calls: list[Json]) -> Json:
+        """These wait for the answer to that ask. What it is to say of them: the ids under which
+        they were `announced`, where it has another one itself."""
         allowing = frozenset(
             loose.text(option, "optionId")
             for option in loose.mappings(ask, "options")
             if loose.text(option, "kind").startswith("allow")
         )
-        self._asked[loose.text(ask, "id")] = _Subject(tuple(map(key_of, calls)), allowing)
+        announced = self._announced(key_of(loose.mapping(ask, "toolCall")), calls)
+        keys = [*map(key_of, calls), *announced]
+        self._asked[loose.text(ask, "id")] = _Subject(tuple(dict.fromkeys(keys)), allowing)
+        return {"announced": announced} if announced else {}
+
+    def _announced(self, own: str, calls: list[Json]) -> list[str]:
+        """Of an ask under an id of its own (OpenHands, hermes, deepagents): the calls that it is
+        about, by what it stands for, or by doing the same as it."""
+        if own in self._told:
+            return []
+        found = [key_of(call) for call in calls if key_of(call) in self._told]
+        if not found and len(calls) == 1:
+            same = [key for key in self._told if key in self._open and self._is_same(key, calls[0])]
+            found = same[:1]
+        return found[:MOST_ANNOUNCED]
+
+    def _is_same(self, key: str, asked: Json) -> bool:
+        told = self._open[key]
+        if lines := call_input.lines(asked):
+            return call_input.lines(told) == lines
+        paths = danger.paths_of(asked, (), "")
+        return bool(paths) and danger.paths_of(told, (), "") == paths
 
     def answered(self, ask: str, result: Any) -> None:
         """What was not allowed is as if it had not been asked."""

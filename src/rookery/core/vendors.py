@@ -28,6 +28,8 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "swival": ("swival",),
     "pi": ("pi-acp",),
     "deepagents": ("deepagents", "deepagents-acp", "deepagents-cli"),
+    "dcode": ("dcode", "deepagents-code"),
+    "hermes": ("hermes-agent", "hermes-acp", "hermes"),
 }
 """Names of programs, of packages, and what each says in `agentInfo.name`."""
 

@@ -8,6 +8,7 @@ from rookery.client import scratch
 from rookery.config import Config
 from rookery.core.agent_tables import Extras, McpChoice
 from rookery.core.environment import cleaned
+from rookery.core.events import Json
 from rookery.core.profiles import Profile
 
 LONGEST = 60
@@ -42,13 +43,20 @@ def _short() -> str:
     return place
 
 
-def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, str]:
-    """Which MCP servers it is given; and what to say where nobody chose that it gets none."""
+def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, str, list[Json]]:
+    """Which MCP servers it is given; what to say where nobody chose that it gets none; and those of
+    its own that it wants to be handed."""
     chosen = _of(config, agent).mcp
+    brought = [] if chosen is False else [_server(*each) for each in profile.own_servers]
     if chosen is not None or profile.takes_servers:
-        return (True if chosen is None else chosen), ""
+        return (True if chosen is None else chosen), "", brought
     words = f"{agent} is not given your MCP servers, since it does not work with them; "
-    return False, f"{words}agents.{agent}.mcp = true in config.toml gives them all the same."
+    all_the_same = f"agents.{agent}.mcp = true in config.toml gives them all the same."
+    return False, words + all_the_same, brought
+
+
+def _server(name: str, program: str, *arguments: str) -> Json:
+    return {"name": name, "command": program, "args": list(arguments), "env": []}
 
 
 def _of(config: Config, agent: str) -> Extras:

@@ -367,7 +367,7 @@ class AgentSide:
         name = update["id"]
         incoming.cancelled = lambda: self._withdrawn(name)
         if calls:
-            self._calls.asked(update, about)
+            update |= self._calls.asked(update, about)
             update |= {"does": self.judge.told(about, given)}
             answer = self.judge.answer(update, calls)
         else:

@@ -31,12 +31,16 @@ class Servers:
         self._node_path = node_path
         self._found = mcp.Resolved([], [])
         self._wanted: McpChoice = True
+        self._brought: list[Json] = []
 
-    def read(self, header: Json, wanted: McpChoice, otherwise: str) -> list[Draft]:
+    def read(
+        self, header: Json, wanted: McpChoice, otherwise: str, brought: list[Json]
+    ) -> list[Draft]:
         """Read the file, for an agent that is about to start; what is wrong with it, told once.
-        `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some.
+        `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some;
+        `brought`: the agent's own, which it gets whatever is wanted of the others.
         """
-        self._wanted = wanted
+        self._wanted, self._brought = wanted, _beside(header["argv"], brought)
         try:
             mcp.load(self._home)
             self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
@@ -55,7 +59,9 @@ class Servers:
         """The session's own win where a name is there twice."""
         names = {server.get("name") for server in own}
         found = [*own, *(each for each in self._found.servers if each["name"] not in names)]
-        return [server for server in found if self._is_wanted(server)]
+        wanted = [server for server in found if self._is_wanted(server)]
+        names = {server.get("name") for server in wanted}
+        return [*wanted, *(each for each in self._brought if each["name"] not in names)]
 
     def _is_wanted(self, server: Json) -> bool:
         wanted = self._wanted
@@ -83,3 +89,10 @@ class Servers:
         return [
             Draft({"sessionUpdate": "_notice", "level": "warn", "text": text}) for text in fresh
         ]
+
+
+def _beside(argv: list[str], brought: list[Json]) -> list[Json]:
+    """An agent that was started by its path brings servers by that path, too."""
+    here = argv[0] if argv else ""
+    named = [each for each in brought if os.path.basename(here) == each["command"]]
+    return [{**each, "command": here} if each in named else each for each in brought]

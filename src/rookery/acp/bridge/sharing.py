@@ -12,7 +12,7 @@ from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.screens import Screens
 from rookery.core import call_output, held_settings, loose, parts
-from rookery.core.calls import ENDED, LEFT, key_of
+from rookery.core.calls import ENDED, LEFT, asked_of, key_of
 from rookery.core.critic_look import verdict_block
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.header import EMPTY, advance
@@ -134,10 +134,13 @@ class Sharing:
     def shown_call(self, ask: Json) -> Json:
         """The tool call that a permission is asked for."""
         call = loose.mapping(ask, "toolCall")
-        tool = self.header["_tools"].get(key_of(call))
+        key = asked_of(self.header, ask)
+        tool = self.header["_tools"].get(key)
         fields = shapes.call(call, self.header["cwd"], self.screens.show)
-        id = self._ids.get(tool[0], key_of(call)) if tool else "ask"
+        id = self._ids.get(tool[0], key) if tool else "ask"
         known = self._calls.get(id, {})
+        if key != key_of(call) and "title" in known:  # of the call itself: "Confirm" says nothing
+            fields.pop("title", None)
         told: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
         return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
 

@@ -281,6 +281,7 @@ class Responses(Dialect):
         for number, call in enumerate(turn.calls):
             about = {"type": "function_call", "id": f"fc_{id}_{number}", "call_id": ids[number]}
             said = {"name": call.name, "arguments": call.arguments, "status": "completed"}
+            said |= {"namespace": call.namespace} if call.namespace else {}
             items.append({**about, **said})
         return items
 

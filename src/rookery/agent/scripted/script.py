@@ -23,6 +23,8 @@ class Call(NamedTuple):
     arguments: str
     """As it goes over the wire: a script may give what is no JSON."""
     id: str = ""
+    namespace: str = ""
+    """Of the tool, where the request offers tools in groups (OpenAI's responses)."""
 
 
 class Failure(NamedTuple):

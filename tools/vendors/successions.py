@@ -8,22 +8,13 @@ from rookery.client.farewell import can_delete
 from rookery.client.recap import recap
 from rookery.core.events import Event
 from rookery.log.reader import Reader
-from tests.vendors.install import install
-from tests.vendors.perch import Perch
-from tests.vendors.roster import surroundings
-from tests.vendors.trials import FACT
 from tests.worker.aviary import Bird, is_agent, text_of
+from tools.vendors.marks import heard
+from tools.vendors.perch import Perch
+from tools.vendors.trials import FACT
 
 LIMIT = [{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]
 OF_THE_VENDOR = ("capabilities", "info", "commands", "options", "agentSession", "usage")
-
-
-async def _hatch(perch: Perch) -> Bird:
-    """A session of the demo's, where the vendor's agent is installed."""
-    programs = await asyncio.to_thread(install, perch.vendor)
-    environment = surroundings(perch.vendor, programs, perch.aviary.root / "person", perch.llm.url)
-    environment["ROOKERY_HOME"] = perch.aviary.home
-    return perch.aviary.hatch(argv=[], environment=environment, agent="demo")
 
 
 async def _switch(bird: Bird, name: str, reason: str) -> None:
@@ -42,9 +33,9 @@ def _recap(bird: Bird) -> str:
         return recap(log).text()
 
 
-async def switch(perch: Perch) -> None:
+async def switch(perch: Perch) -> str:
     """Demo, vendor, demo in one session, each in mid-limit where it has one."""
-    bird, name = await _hatch(perch), perch.vendor.name
+    bird, name = perch.hatch([], "demo", perch.environment), perch.vendor.name
     await bird.turn([{"text": FACT}])
     await bird.turn(LIMIT)
     demo = bird.header()
@@ -60,7 +51,7 @@ async def switch(perch: Perch) -> None:
     assert "This prompt was not processed yet:" in told
     turn = await bird.turn(f"{told}\n\n[[say the vendor is here]]")
     assert text_of(turn).endswith("the vendor is here")
-    assert perch.llm.main()[-1].heard(FACT, "user"), "the model was told"
+    assert heard(perch.llm.main()[-1], FACT, "user"), "the model was told"
     limited = perch.vendor.limited == "rate_limited"
     if limited:
         assert await bird.reason("[[fail 429]]") == "rate_limited"
@@ -75,9 +66,10 @@ async def switch(perch: Perch) -> None:
     assert "**Agent:** the vendor is here" in told
     assert told.endswith("[[fail 429]]") is limited
     assert text_of(await bird.turn([{"text": "the demo again"}])) == "the demo again"
+    return "ok"
 
 
-async def forget(perch: Perch) -> None:
+async def forget(perch: Perch) -> str:
     """S4: after a clear the model hears nothing of before. S3: a deletion is told."""
     await perch.say(FACT)
     before = perch.bird.header()
@@ -85,7 +77,7 @@ async def forget(perch: Perch) -> None:
     assert cleared.update["state"] == "cleared"
     turn = await perch.say("anew")
     assert text_of(turn).endswith("anew")
-    assert not perch.llm.main()[-1].heard(FACT), "it was not forgotten"
+    assert not heard(perch.llm.main()[-1], FACT), "it was not forgotten"
     after = perch.bird.header()
     names = [option["id"] for option in before["options"]]
     assert [option["id"] for option in after["options"]] == names
@@ -94,3 +86,4 @@ async def forget(perch: Perch) -> None:
     said = await asyncio.to_thread(fleet.remove, perch.aviary.home, perch.bird.id)
     assert not perch.bird.directory.exists()
     assert ("has forgotten" in said) == can_delete(after), said
+    return "ok"

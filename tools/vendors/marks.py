@@ -1,0 +1,118 @@
+"""What the scripted model does next: a mark in the prompt says it, so a trial needs no other way.
+
+    [[say TEXT]]                  answers TEXT
+    [[run COMMAND]]               calls the agent's shell tool, then answers with what that gave
+    [[edit PATH|BEFORE|AFTER]]    calls what changes a file, then alike
+    [[mcp TOOL]]                  calls the tool whose name ends so, then alike
+    [[slow]]                      writes a word every 50 ms until the agent hangs up
+    [[fail STATUS]]               answers with that HTTP status
+
+A request without any mark, or without tools (a title, a summary), is answered with a few words.
+"""
+
+import json
+import re
+from typing import override
+
+from rookery.agent.scripted.choice import Chooser
+from rookery.agent.scripted.conversation import Conversation, Said, objects
+from rookery.agent.scripted.routes import dialect_at
+from rookery.agent.scripted.script import Call, Script, Turn, failure_of
+from rookery.agent.scripted.server import Asked, ScriptedModel
+from tools.vendors.vendor import Vendor, call
+
+MARK = re.compile(r"\[\[(say|run|edit|mcp|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
+
+PACE = 0.05
+"""Seconds between two words: an answer is seen to grow."""
+
+SLOW = Turn(text="slowly " * 2400, every=PACE)
+"""Nobody listens for that long."""
+FILLER = Turn(text="A title")
+
+
+class Marks(Chooser):
+    """Each vendor's tools have their own names: that is what makes a script the same for all."""
+
+    def __init__(self, vendor: Vendor) -> None:
+        super().__init__(Script())
+        self.vendor = vendor
+
+    @override
+    def next(self, conversation: Conversation) -> Turn:
+        """By the last mark of the user's, and what was done about it already."""
+        said = conversation.said
+        marked = [at for at, each in enumerate(said) if _is_marked(each)]
+        if not marked or not conversation.tools:
+            return FILLER
+        kind, words = MARK.findall(said[marked[-1]].text)[-1]
+        match kind:
+            case "slow":
+                return SLOW
+            case "fail":
+                # An agent that tries again by itself would make a failing turn last for minutes.
+                lasting = (("x-should-retry", "false"),)
+                return Turn(failure=failure_of(int(words), "fail")._replace(headers=lasting))
+            case "say":
+                return Turn(text=words, every=PACE)
+        calls = self._calls(kind, words, conversation)
+        if not calls:
+            names = ", ".join(each.name for each in _offered(conversation))
+            return Turn(text=f"There is no tool {words}, but {names}.")
+        results = [each.text for each in said[marked[-1] :] if each.role == "result"]
+        if len(results) < len(calls):
+            return Turn(calls=(calls[len(results)],))
+        return Turn(text=f"The tool said: {results[-1]}")
+
+    def _calls(self, kind: str, words: str, conversation: Conversation) -> list[Call]:
+        match kind:
+            case "run":
+                return [self.vendor.run(words)]
+            case "edit":
+                path, before, after = words.split("|")
+                return self.vendor.edit(path, before, after)
+        found = [each for each in _offered(conversation) if each.name.endswith(words)][:1]
+        arguments = json.dumps(dict(self.vendor.wanted))
+        return [each._replace(arguments=arguments) for each in found]
+
+
+def _offered(conversation: Conversation) -> list[Call]:
+    """A call of each tool; codex has those of a server in a group of the server's name."""
+    found: list[Call] = []
+    for tool in conversation.tools:
+        name, inner = str(tool.get("name", "")), objects(tool.get("tools"))
+        grouped = [call(str(each.get("name")))._replace(namespace=name) for each in inner]
+        found += grouped or [call(name)]
+    return found
+
+
+def _is_marked(said: Said) -> bool:
+    return said.role == "user" and MARK.search(said.text) is not None
+
+
+class Llm(ScriptedModel):
+    """The scripted model, as the trials look at it."""
+
+    def __init__(self, vendor: Vendor) -> None:
+        super().__init__(Script())
+        self.chooser = Marks(vendor)
+
+    @property
+    def address(self) -> str:
+        return self.url.removesuffix("/v1")
+
+    def main(self) -> list[Asked]:
+        """The requests of the conversation itself: no title and no summary."""
+        return [asked for asked in self.asked if conversation_of(asked).tools]
+
+
+def conversation_of(asked: Asked) -> Conversation:
+    dialect = dialect_at(asked.path)
+    assert dialect is not None
+    return dialect.read(asked.body)
+
+
+def heard(asked: Asked, words: str, role: str | None = None) -> bool:
+    """Whether its conversation holds these words (of the user's, the model's or a tool's)."""
+    said = conversation_of(asked).said
+    return any(words in each.text and role in (None, each.role) for each in said)

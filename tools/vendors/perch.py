@@ -1,0 +1,138 @@
+"""One vendor's agent in a session of its own, under a real worker, with a scripted model."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from rookery.core.ask_look import block_of
+from rookery.core.events import Event
+from tests.worker.aviary import Aviary, Bird, is_agent, is_ask, is_idle, is_text
+from tools.vendors.install import install
+from tools.vendors.marks import Llm, conversation_of
+from tools.vendors.recorder import recording
+from tools.vendors.roster import surroundings
+from tools.vendors.sight import Sight
+from tools.vendors.vendor import Environment, Vendor
+
+type Json = dict[str, Any]
+
+PATIENCE = 180.0
+"""Seconds: some start for half a minute where others work as well."""
+
+SERVER = Path(__file__).resolve().parents[2] / "fixtures" / "mcp_server.py"
+SERVERS = [{"name": "rook", "command": sys.executable, "args": [str(SERVER)], "env": []}]
+
+
+class Perch:
+    def __init__(
+        self,
+        vendor: Vendor,
+        llm: Llm,
+        aviary: Aviary,
+        environment: Environment,
+        recorded: Environment,
+    ) -> None:
+        self.vendor = vendor
+        self.llm = llm
+        self.aviary = aviary
+        self.environment = environment
+        self.asked: dict[str, str] = {}
+        """By an ask's id: what it showed while it was open."""
+        self.bird = self.hatch(vendor.argv, vendor.name, recorded)
+
+    def hatch(self, argv: list[str], agent: str, environment: Environment) -> Bird:
+        bird = self.aviary.hatch(
+            argv=argv, environment=environment, agent=agent, mcp_servers=SERVERS
+        )
+        bird.patience = PATIENCE
+        return bird
+
+    @property
+    def work(self) -> Path:
+        return self.aviary.work
+
+    def events(self) -> list[Event]:
+        return self.bird.events()
+
+    def sight(self) -> Sight:
+        return Sight(self.events())
+
+    def option(self, id: str) -> Json:
+        [found] = [each for each in self.bird.header()["options"] if each["id"] == id]
+        return found
+
+    async def requests(self, count: int) -> None:
+        """Until the model got so many of the conversation."""
+
+        def is_main(asked: Any) -> bool:
+            return bool(conversation_of(asked).tools)
+
+        await asyncio.to_thread(self.llm.wait, count, is_main)
+
+    async def wake(self) -> Event:
+        """Start the agent without a prompt, or start it anew; the event that says it is ready."""
+        begun = await self.bird.send("restart")
+        return await self.bird.until(lambda event: is_agent(event, "ready"), begun.seq)
+
+    async def say(self, text: str) -> list[Event]:
+        turn, _ = await self.play(f"[[say {text}]]", "allow_once")
+        return turn
+
+    async def ramble(self) -> Event:
+        """Begin an answer without end; once it is streaming, the event that began its turn."""
+        known = len(self.llm.main())
+        begun = await self.bird.prompt("[[slow]]")
+        if self.vendor.whole:
+            await self.requests(known + 1)
+            return begun
+
+        def streams_or_over(event: Event) -> bool:
+            return is_text(event, "slowly") or is_idle(event, begun.update["turn"])
+
+        found = await self.bird.until(streams_or_over, begun.seq)
+        assert is_text(found), f"nothing streamed: {found.update}"
+        return begun
+
+    async def play(self, prompt: str, kind: str) -> tuple[list[Event], list[str]]:
+        """A turn, all of whose asks are answered by the first option of that kind; the asks."""
+        begun = await self.bird.prompt(prompt)
+        seen, asks = begun.seq, []
+        while True:
+            found = await self.bird.until(
+                lambda event: is_idle(event, begun.update["turn"]) or is_ask(event), seen
+            )
+            if not is_ask(found):
+                return self.bird.events(begun.seq - 1, found.seq), asks
+            seen, ask = found.seq, found.update
+            asks.append(ask["id"])
+            self.asked[ask["id"]] = json.dumps(block_of(ask, self.bird.header()))
+            options = [option for option in ask["options"] if option["kind"] == kind]
+            assert options, f"no {kind} among {ask['options']}"
+            await self.bird.answer(ask, options[0]["optionId"])
+
+    async def settle(self) -> None:
+        """After a step that went wrong: the next one finds no turn running."""
+        if self.bird.header()["state"] == "idle":
+            return
+        since = self.events()[-1].seq
+        await self.bird.send("cancel")
+        await self.bird.until(is_idle, since - 1)
+
+
+@asynccontextmanager
+async def perched(vendor: Vendor, root: Path, record: Path | None = None) -> AsyncIterator[Perch]:
+    """ROOKERY_HOME must be `root/home`. Nothing of it runs any more afterwards."""
+    programs = await asyncio.to_thread(install, vendor)
+    async with Llm(vendor) as llm:
+        aviary = Aviary(root)
+        environment = surroundings(vendor, programs, root / "person", llm.address)
+        environment["ROOKERY_HOME"] = aviary.home
+        with recording(vendor.argv, environment, root, record) as recorded:
+            try:
+                yield Perch(vendor, llm, aviary, environment, recorded)
+            finally:
+                await asyncio.to_thread(aviary.end)

@@ -1,0 +1,71 @@
+"""What a person sees of a session: the document that every look is made of."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rookery.core import captions
+from rookery.core.content import words_of
+from rookery.core.document import Document
+from rookery.core.events import Event, kind_of
+from rookery.core.reduce import fold
+
+type Json = dict[str, Any]
+
+
+class Sight:
+    def __init__(self, events: Sequence[Event]) -> None:
+        """From the session's first event on: what a block looks like hangs on those before it."""
+        self.events = events
+        self.document: Document = fold(None, events)
+
+    def blocks(self, role: str) -> list[Json]:
+        return [block for block in self.document.blocks.values() if block["role"] == role]
+
+    def calls(self, words: str) -> list[Json]:
+        """The calls in whose look these words are."""
+        return [block for block in self.blocks("tool") if words in self.shown(block)]
+
+    def shown(self, block: Json) -> str:
+        """A block and those below it, with all that they hold."""
+        below = [each for each in self.document.blocks.values() if each["parent"] == block["id"]]
+        return json.dumps([block, *below], ensure_ascii=False)
+
+    def output(self, block: Json) -> str:
+        """What a call brought: not what it was given."""
+        below = self._terminals(block)
+        parts = [part for part in captions.parts_of(block) if part["type"] != "json"]
+        return json.dumps([parts, [each["text"] for each in below]], ensure_ascii=False)
+
+    def exit_code(self, block: Json) -> int | None:
+        return captions.exit_code(block, self._terminals(block))
+
+    def _terminals(self, block: Json) -> list[Json]:
+        return [each for each in self.blocks("terminal") if each["parent"] == block["id"]]
+
+    def diffs(self, block: Json) -> list[Json]:
+        return [dict(part) for part in captions.diffs(block)]
+
+    def complaints(self, prompts: Sequence[str]) -> list[str]:
+        """What reads wrong, when these prompts were sent: raw blocks, and what is there twice."""
+        found = [f"shown raw: {block['title']}" for block in self.blocks("raw")]
+        sent = [block["text"] for block in self.blocks("prompt")]
+        if sent != list(prompts):
+            found.append(f"prompts: {sent} in the place of {list(prompts)}")
+        news = [each.update for each in self.events if not each.update.get("announced")]
+        told = [each.get("toolCall") or each for each in news]
+        calls = {
+            each["toolCallId"] for each in told if isinstance(each, dict) and "toolCallId" in each
+        }
+        if len(self.blocks("tool")) != len(calls):
+            found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
+        found += [f"no title: {block}" for block in self.blocks("tool") if not _named(block)]
+        echoes = [
+            each.update for each in self.events if kind_of(each.update) == "user_message_chunk"
+        ]
+        found += [f"an echo: {words_of([each['content']])}" for each in echoes]
+        return found
+
+
+def _named(block: Json) -> bool:
+    return bool(block["title"] or block.get("tool"))
