@@ -21,12 +21,16 @@ _ABOUT = (*PATH_KEYS, "url", "uri", "pattern", "query", "name", "description")
 """What names the object of a call whose title is no more than a tool's name, best first."""
 
 
+LONGEST_NAME = 100
+"""Characters of a tool's name. A server's tool that is called with nothing has no more to tell."""
+
+
 def words(block: Block, terminals: list[Block], cwd: str) -> tuple[str, str]:
     """What was done, and the result. `terminals`: those that belong to the call."""
     verb, about = _done_to(block, cwd)
     if verb in DONE and about:
         told = f"{DONE[verb]} {about}" if block["status"] == "done" else f"Tried to {verb} {about}"
-    elif about and not verb and len(about.split()) == 1:  # a server's tool, called with nothing
+    elif not verb and len(about.split()) == 1 and len(about) <= LONGEST_NAME:
         told = f"Used the tool {about}"
     else:
         told = about or verb or "Used a tool"
