@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rookery import paths
+from rookery.cli.checkup.home import _read_whole, _sessions
 from rookery.client import fleet
 from rookery.client.session import Trouble
 from rookery.processes import tree
@@ -69,6 +70,19 @@ def fill(home: Path) -> Path:
     return filler
 
 
+def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
+    """Those that changed last, whole; of the others that they open. `--all-logs`: every one."""
+    old, young = (rookery("new").out.strip() for _ in range(2))
+    os.utime(folder(home, old) / paths.LOG, (1, 1))
+    size = (folder(home, young) / paths.LOG).stat().st_size
+    assert _read_whole(str(home), [old, young], size) == {young}
+    assert _read_whole(str(home), [old, young], None) == {old, young}
+    [told] = _sessions(str(home), size)
+    assert told.verdict == "ok"
+    assert told.words.startswith("2 logs, no fault found; only the ends of 1 were read")
+    assert "2 logs, all sound" in rookery("doctor", "--all-logs").out
+
+
 # --- full ---------------------------------------------------------------------------------------
 
 
@@ -113,6 +127,27 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     assert refused.code == 1
     assert "No space is left" in refused.err or "no space is left" in refused.err
     assert sessions(small) == [session]
+
+
+@ROOT
+@pytest.mark.parametrize(
+    "room",
+    [
+        pytest.param(each, marks=() if each == 96 else pytest.mark.long)
+        for each in (32, 64, 96, 128, 160, 224)
+    ],
+)
+def test_I10_10_run_leaves_no_empty_session_on_a_disk_that_fills(small: Path, room: int) -> None:
+    """Room for the session, and not for its worker or its prompt: it is gone again, or it has the
+    prompt, which waits."""
+    rookery("new")  # the home is made
+    before = sessions(small)
+    (small / "room").write_bytes(b"\0" * room * 1024)
+    fill(small)
+    (small / "room").unlink()
+    done = rookery("run", play(HELLO))
+    left = [each for each in sessions(small) if each not in before]
+    assert (done.code, len(left)) in ((0, 1), (1, 0), (5, 1)), (done.err, left)
 
 
 @pytest.mark.long

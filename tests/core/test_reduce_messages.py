@@ -67,6 +67,26 @@ def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:
     assert look(play(message("", messageId="1", **back))) == []
 
 
+def test_I11_12_its_thoughts_and_what_stood_before_a_call_go_too() -> None:
+    """Thoughts between words, a call that was never made: all of that message, and of no other."""
+    back = {"_meta": {"rookery": {"takenBack": True}}}
+    before = [prompt("p"), message("earlier", messageId="0")]
+    half = [
+        message("hm", THOUGHT, messageId="1-thought"),
+        message("half", messageId="1"),
+        call("t", title="T"),
+        message(" an ans", messageId="1"),
+        message("hm, hm", THOUGHT, messageId="1-thought"),
+    ]
+    void = [message("", messageId="1", **back), message("", THOUGHT, messageId="1-thought", **back)]
+    shown = look(play(*before, *half, *void, message("whole", messageId="2")))
+    assert [role for role, _ in shown] == ["prompt", "answer", "tool", "answer"]
+    assert [words for role, words in shown if role == "answer"] == ["earlier", "whole"]
+    late = [*before, update("_turn", state="idle", reason="end_turn"), prompt("q")]
+    gone = message("", messageId="0", **back)
+    assert ("answer", "earlier") in look(play(*late, gone)), "a turn that is over stands"
+
+
 def test_another_message_id_is_another_message() -> None:
     document = play(
         message("a", messageId="1"), message("b", messageId="2"), message("c", messageId="2")

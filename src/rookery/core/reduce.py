@@ -20,6 +20,7 @@ from rookery.core import (
     parts,
     retries,
     retry_look,
+    spoken,
     terminals,
     tool_looks,
 )
@@ -97,9 +98,7 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
         )
     text = loose.text(content, "text")
     if taken_back(event.update):
-        opened = before["_open"] or ["", "", ""]
-        same = opened[1:] == [event.update["sessionUpdate"], loose.text(event.update, "messageId")]
-        return [["drop", opened[0]]] if same else []
+        return [["drop", name] for name in spoken.blocks_of(before, event.update)]
     if before["_open"] == after["_open"]:
         return append(after["_open"][0], text)
     return put(make_block(after["_open"][0], role, text=text))

@@ -9,6 +9,7 @@ import pytest
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
 from tests.agent.dialects.speaking import DIALECTS, Talk, models, saved
+from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -133,6 +134,18 @@ async def test_I11_12_overloaded_is_tried_again(talk: Talk) -> None:
     assert "Trying again" in seen.thoughts
 
 
+async def test_I11_12_half_a_thought_is_taken_back(talk: Talk) -> None:
+    """With the words behind it: each by an empty chunk of its message, and nothing is left."""
+    half: Json = {"thought": "Let me see now", "text": "Half of it is. "}
+    half |= {"error": {"status": 503, "message": "Overloaded"}, "after": 6}
+    seen = await talk.turn(half, {"thought": "Now I see", "text": "The whole"})
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert seen.thoughts.startswith("Let me see now")
+    shown = play(*seen.updates).blocks.values()
+    said = [(each["role"], each["text"]) for each in shown if "Trying again" not in each["text"]]
+    assert said == [("thought", "Now I see"), ("answer", "The whole")]
+
+
 @pytest.mark.parametrize("how", ["error", "drop"])
 async def test_I11_12_half_an_answer_is_taken_back(talk: Talk, how: str) -> None:
     """An error in mid-stream, or a connection that breaks."""
@@ -209,6 +222,45 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
     assert "tokens, this model has 4,096" in seen.error
     assert "/model" in seen.error
     assert len(seen.asked) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_I11_13_condensing_that_did_not_help_stops_the_turn(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
+) -> None:
+    """The provider finds it too long also after it was condensed: a few requests, and words that
+    say what to do; the session goes on."""
+    error: Json = {"status": 400, "message": LONG[dialect]}
+    error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
+    talk = await Talk.begin(agent, provider, dialect, tmp_path)
+    for number in range(3):
+        await talk.turn(f"Answer {number}")
+    seen = await talk.turn({"error": error, "times": 99})
+    assert "condensed" in seen.thoughts
+    assert seen.data["errorKind"] == "context"
+    assert "This needs " in seen.error
+    assert "/model" in seen.error
+    assert not [sign for sign in CLUTTER if sign in seen.error]
+    assert len(seen.asked) <= 8
+    assert (await talk.turn("On")).words == "On"
+
+
+async def test_I11_13_a_known_window_that_condensing_cannot_keep(
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    """The first prompt fills the window and is never left out: the turn ends after a few tries."""
+    small = models(provider)["chat"] | {"max_input_tokens": 30_000}
+    with saved(agent_home, provider, small=small):
+        talk = await Talk.begin(agent, provider, "small", tmp_path)
+        long = " ".join(f"{number} birds" for number in range(6_000))
+        seen = await talk.say(long)
+        for _ in range(8):
+            if seen.error:
+                break
+            seen = await talk.turn("word " * 2_000)
+    assert seen.data["errorKind"] == "context", seen
+    assert "/" in seen.error
+    assert len(seen.asked) <= 10
 
 
 async def test_I11_13_small_windows(
