@@ -18,7 +18,7 @@ from tests.agent.driving import (
     stop_reason,
     words,
 )
-from tests.agent.test_cancel import goes_on
+from tests.agent.test_cancel import goes_on, hung_up
 from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -209,8 +209,10 @@ async def test_I11_15_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
     silent = {"text": "Here are some words of mine", "hang": 3}
     id = agent.prompt(session, [task([silent]), {"text": "never"}])
     await agent.until(lambda line: "Here are some" in str(line.get("params", {}).get("update")))
+    asked = model.asked[-1]
     agent.notify("session/cancel", sessionId=session)
     assert stop_reason(await agent.answer(id)) == "cancelled"
+    await hung_up(model, asked)
     [above] = calls(agent.news(session))
     assert above["status"] == "failed"
     await goes_on(agent, model, session)

@@ -81,6 +81,12 @@ def test_a_thought_is_one_line_with_its_length() -> None:
     assert found == "∴ thought · 240 characters\n\nSo.\n"
 
 
+def test_I11_12_a_thought_that_is_taken_back_is_not_written() -> None:
+    back = {"messageId": "1", "_meta": {"rookery": {"takenBack": True}}}
+    told = streamed(think("hm, hm") | {"messageId": "1"}, think("") | back, say("Yes."))
+    assert told == streamed(say("Yes."))
+
+
 def test_a_prompt_has_a_rule_at_its_left() -> None:
     assert streamed(say("Yes.")) == "▌ Do it\n\nYes.\n"
 

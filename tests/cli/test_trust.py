@@ -63,7 +63,7 @@ def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> No
         os.chown(home / name, STRANGER, -1)
     found = in_force.settings(str(home)).guarded
     assert (found.servers, found.hooks) == ({}, {})
-    with pytest.raises(documents.SettingsError, match="hooks.json belongs to another user"):
+    with pytest.raises(documents.SettingsError, match=r"hooks\.json belongs to another user"):
         hooks.load(str(home), str(home / "nowhere"))
     refused = rookery("mcp", "list")
     assert (refused.code, "mcp.json belongs to another user" in refused.err) == (1, True)

@@ -1,4 +1,4 @@
-"""A command on its way to a session: with its files, this terminal's environment, and its outcome."""
+"""A command on its way to a session: its files, this terminal's environment, what came of it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -17,11 +17,11 @@ class LateOutput:
         """They stand in a card."""
         self._sent |= {each["id"]: len(each["text"]) for each in terminals}
 
-    def take(self, document: Document, terminal: Block, *, all: bool) -> str:
-        """The lines that are not written yet; `all`: also one without an end."""
+    def take(self, document: Document, terminal: Block, *, rest: bool) -> str:
+        """The lines that are not written yet; `rest`: also one without an end."""
         name, text = terminal["id"], terminal["text"]
         sent = self._sent.get(name, 0)
-        over = all or terminal.get("exit") is not None or bool(terminal.get("signal"))
+        over = rest or terminal.get("exit") is not None or bool(terminal.get("signal"))
         end = max(sent, len(text) if over else text.rfind("\n") + 1)
         self._sent[name] = end
         self._cut.pop(name, None)

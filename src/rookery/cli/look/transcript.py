@@ -63,6 +63,8 @@ class Transcript:
             name = op[1]["id"] if op[0] == "put" else op[1]
             if op[0] != "drop" and name in document.blocks:
                 self._show(document, document.blocks[name])
+            elif op[0] == "drop" and self._thought is not None and self._thought["id"] == name:
+                self._thought = None  # taken back before a line was written of it
 
     def page(self, document: Document) -> None:
         """Write a document as it stands."""
@@ -74,7 +76,7 @@ class Transcript:
         """End the line that is being written."""
         self._claim()
         for document, terminal in self._late.left():
-            self._print_late(document, terminal, all=True)
+            self._print_late(document, terminal, rest=True)
         self._close()
         self.screen.status("")
 
@@ -208,7 +210,7 @@ class Transcript:
 
     def _call(self, document: Document, block: Block, final: bool) -> None:
         if block["role"] == "terminal" and block["parent"] in document.blocks:
-            self._print_late(document, block, all=final)  # where its call's card has not shown it
+            self._print_late(document, block, rest=final)  # where its call's card has not shown it
             return
         if block["id"] in self._written or not (final or captions.is_over(block)):
             return
@@ -229,12 +231,12 @@ class Transcript:
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])
 
-    def _print_late(self, document: Document, terminal: Block, *, all: bool) -> None:
+    def _print_late(self, document: Document, terminal: Block, *, rest: bool) -> None:
         call = document.blocks[terminal["parent"]]
         quiet = call.get("kind") in captions.QUIET and call["status"] != "failed"
         if call["id"] not in self._written or self._brief or (quiet and not self._full):
             return
-        text = self._late.take(document, terminal, all=all)
+        text = self._late.take(document, terminal, rest=rest)
         found = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
         if found and self._below != terminal["id"]:
             mark, dot = self.paint.mark("running"), self.paint.sign("dot")
