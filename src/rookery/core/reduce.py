@@ -91,6 +91,8 @@ _ROLE = {
 
 def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     content = event.update.get("content")
+    if retries.is_own(event.update):
+        return []  # a state, which has a block of its own
     role = _ROLE[event.update["sessionUpdate"]]
     if not isinstance(content, dict) or content.get("type") != "text":
         return put(
@@ -296,6 +298,8 @@ def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
 
 def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
+    if retries.is_own(update):
+        return []  # a state, which has a block of its own
     block = make_block(block_id(after, event), "notice")
     block["status"] = (loose.text(update, "level") or loose.text(update, "severity") or "info")[:40]
     block["title"] = loose.text(update, "title")[:LONGEST_TITLE]

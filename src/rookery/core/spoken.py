@@ -1,6 +1,6 @@
 """Which block a message is written into, and which blocks go when an agent takes a message back."""
 
-from rookery.core import calls, loose
+from rookery.core import calls, loose, retries
 from rookery.core.events import Event, Json
 from rookery.core.ingest import taken_back
 
@@ -11,7 +11,7 @@ KEPT = 16
 def after(header: Json, event: Event) -> Json:
     """A message goes on while kind and message id stay the same and no other block came between."""
     update, closed = event.update, {"_open": None} if header["_open"] else {}
-    if loose.mapping(update, "content").get("type") != "text":
+    if loose.mapping(update, "content").get("type") != "text" or retries.is_own(update):
         return closed
     key = key_of(update)
     if taken_back(update):

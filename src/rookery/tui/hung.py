@@ -1,5 +1,5 @@
-"""A worker that does not answer, shown for as long as that lasts: in the status line, and at the end
-of the transcript with what to do."""
+"""A worker that does not answer, shown for as long as that lasts: in the status line, and at the
+end of the transcript with what to do."""
 
 from rookery.core.document import Op, make_block
 from rookery.core.events import Json

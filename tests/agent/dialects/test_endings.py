@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.agent.dialects.speaking import DIALECTS, Talk, models, saved
 from tests.core.making import play
@@ -226,41 +226,29 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_I11_13_condensing_that_did_not_help_stops_the_turn(
-    agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     """The provider finds it too long also after it was condensed: a few requests, and words that
-    say what to do; the session goes on."""
+    say what to do; the session goes on with another model."""
     error: Json = {"status": 400, "message": LONG[dialect]}
     error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
-    talk = await Talk.begin(agent, provider, dialect, tmp_path)
-    for number in range(3):
-        await talk.turn(f"Answer {number}")
-    seen = await talk.turn({"error": error, "times": 99})
-    assert "condensed" in seen.thoughts
-    assert seen.data["errorKind"] == "context"
-    assert "This needs " in seen.error
-    assert "/model" in seen.error
-    assert not [sign for sign in CLUTTER if sign in seen.error]
-    assert len(seen.asked) <= 8
-    assert (await talk.turn("On")).words == "On"
-
-
-async def test_I11_13_a_known_window_that_condensing_cannot_keep(
-    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
-) -> None:
-    """The first prompt fills the window and is never left out: the turn ends after a few tries."""
-    small = models(provider)["chat"] | {"max_input_tokens": 30_000}
-    with saved(agent_home, provider, small=small):
-        talk = await Talk.begin(agent, provider, "small", tmp_path)
-        long = " ".join(f"{number} birds" for number in range(6_000))
-        seen = await talk.say(long)
-        for _ in range(8):
-            if seen.error:
-                break
-            seen = await talk.turn("word " * 2_000)
-    assert seen.data["errorKind"] == "context", seen
-    assert "/" in seen.error
-    assert len(seen.asked) <= 10
+    turns = ["Answer 1", "Answer 2", "Answer 3", *[{"error": error}] * 30]
+    with serving({"turns": turns, "by": "request"}) as strict:
+        stuck = models(strict)[dialect]
+        with saved(agent_home, provider, stuck=stuck):
+            talk = await Talk.begin(agent, strict, "stuck", tmp_path)
+            for number in range(3):
+                assert (await talk.say("word")).words == f"Answer {number + 1}"
+            seen = await talk.say("word")
+            assert "condensed" in seen.thoughts
+            assert seen.data["errorKind"] == "context"
+            assert seen.error.startswith("This needs ")
+            assert "/model" in seen.error
+            assert not [sign for sign in CLUTTER if sign in seen.error]
+            assert len(seen.asked) <= 8
+            await talk.choose("model", dialect)
+            talk.model = provider
+            assert (await talk.turn("On")).words == "On"
 
 
 async def test_I11_13_small_windows(
