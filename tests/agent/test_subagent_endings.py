@@ -16,7 +16,7 @@ from tests.agent.test_subagents import approving, reloaded, task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-FILTER = {"status": 400, "message": "Output blocked by content filtering policy"}
+FILTER: Json = {"status": 400, "message": "Output blocked by content filtering policy"}
 ENDINGS: dict[str, tuple[Json, list[str]]] = {
     "cut off": ({"text": "Half of it", "finish": "length"}, ["the most tokens", "Half of it"]),
     "cut off in thought": ({"thought": "Hm", "finish": "length"}, ["the most tokens"]),

@@ -153,7 +153,7 @@ def used(conversation: Any, action: ActionEvent, results: Sequence[Event]) -> No
         if not result.success and isinstance(watcher, ChildWatcher):
             watcher.on_event(
                 HookExecutionEvent(
-                    hook_event_type=kind.value,
+                    hook_event_type="PostToolUse",
                     hook_command=hook.display_command,
                     tool_name=name,
                     success=False,
