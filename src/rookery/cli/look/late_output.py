@@ -19,7 +19,7 @@ class LateOutput:
 
     def take(self, document: Document, terminal: Block, *, rest: bool) -> str:
         """The lines that are not written yet; `rest`: also one without an end."""
-        name, text = terminal["id"], terminal["text"]
+        name, text = str(terminal["id"]), str(terminal["text"])
         sent = self._sent.get(name, 0)
         over = rest or terminal.get("exit") is not None or bool(terminal.get("signal"))
         end = max(sent, len(text) if over else text.rfind("\n") + 1)
