@@ -73,5 +73,5 @@ def _is_below(conversation: Any) -> bool:
 def install() -> None:
     """From now on. Once is enough; twice does no harm."""
     _plain.astep = _step_below
-    Agent._send_corrective_nudge = _nudge_unless_cut  # type: ignore[method-assign]
+    Agent._send_corrective_nudge = _nudge_unless_cut  # type: ignore[method-assign, assignment]
     TaskManager._run_until_finished = _run_to_an_end  # type: ignore[method-assign]

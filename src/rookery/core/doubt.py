@@ -8,23 +8,29 @@ news: the agent's new words may be its old ones, its new ids too, and are kept.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from rookery.core import loose
 from rookery.core.calls import ENDED, key_of
 from rookery.core.events import Json, kind_of
 
-if TYPE_CHECKING:
-    from rookery.core.repeats import Told
-
 UNIQUE = 16
 """Characters of an id that no agent gives twice: one that counts may begin anew."""
+
+
+class Retold(Protocol):
+    """What an agent said and did in a turn (`repeats.py`)."""
+
+    def take(self, update: Json) -> bool: ...
+    def has_message(self, name: str) -> bool: ...
+    def began_open(self, key: str) -> bool: ...
+
 
 type Verdict = Literal["held", "history", "news"]
 
 
-class Doubt:
-    def __init__(self, at: int, told_in: Callable[[int], "Told"], same: Sequence[int]) -> None:
+class Doubt[Told: Retold]:
+    def __init__(self, at: int, told_in: Callable[[int], Told], same: Sequence[int]) -> None:
         """`at`: the earlier turn that may be told again; `same`: all that have its prompt."""
         self.at = at
         self.held: list[Json] = []

@@ -44,7 +44,7 @@ class Repeats:
         self._at = -1
         self._told: Told | None = None
         """What is left of the earlier turn that is being replayed."""
-        self._doubt: Doubt | None = None
+        self._doubt: Doubt[Told] | None = None
 
     def opened(self, *, stored: bool) -> None:
         """A session of the agent's: `stored`, so that its history may be sent."""

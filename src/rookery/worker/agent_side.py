@@ -91,10 +91,8 @@ class AgentSide:
         home = os.path.dirname(os.path.dirname(directory))
         self._extras = agent_extras.AgentExtras(home)
         self.judge = Judge(engine, self._current, home, self.profile, self._environment)
-        first = self._repeats.first
-        ears = Ears(
-            self._notified, first(self._requested), engine.said, settle, first(self._exited)
-        )
+        asked, ended = self._repeats.first(self._requested), self._repeats.first(self._exited)
+        ears = Ears(self._notified, asked, engine.said, settle, ended)
         self.link = AgentLink(directory, surroundings, ears)
 
     def configure(self, found: InForce) -> None:
