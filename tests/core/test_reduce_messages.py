@@ -99,7 +99,8 @@ def test_I11_12_our_own_agents_retry_is_a_state_and_no_thought(kind: str) -> Non
     begun = [prompt("p"), running(), message("hm", THOUGHT)]
     document = play(*begun, told)
     assert document.header["retrying"] == f"{why} {when}"
-    assert look(document)[1:] == [("thought", "hm"), ("notice", f"{why} {when}")]
+    assert look(document)[1:] == [("thought", "hm"), ("notice", "The agent is trying again")]
+    assert only(document, "notice")["text"] == f"{why} {when}"
     document = play(*begun, told, told, message("On."))
     assert document.header["retrying"] == ""
     assert look(document)[1:] == [("thought", "hm"), ("answer", "On.")]
