@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rookery import paths
+from rookery.cli.checkup.home import _read_whole, _sessions
 from rookery.client import fleet
 from rookery.client.session import Trouble
 from rookery.processes import tree
@@ -69,6 +70,19 @@ def fill(home: Path) -> Path:
     return filler
 
 
+def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
+    """Those that changed last, whole; of the others that they open. `--all-logs`: every one."""
+    old, young = (rookery("new").out.strip() for _ in range(2))
+    os.utime(folder(home, old) / paths.LOG, (1, 1))
+    size = (folder(home, young) / paths.LOG).stat().st_size
+    assert _read_whole(str(home), [old, young], size) == {young}
+    assert _read_whole(str(home), [old, young], None) == {old, young}
+    [told] = _sessions(str(home), size)
+    assert told.verdict == "ok"
+    assert told.words.startswith("2 logs, no fault found; only the ends of 1 were read")
+    assert "2 logs, all sound" in rookery("doctor", "--all-logs").out
+
+
 # --- full ---------------------------------------------------------------------------------------
 
 
@@ -113,6 +127,17 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     assert refused.code == 1
     assert "No space is left" in refused.err or "no space is left" in refused.err
     assert sessions(small) == [session]
+
+
+def test_I10_10_run_leaves_no_empty_session_where_no_worker_starts(home: Path) -> None:
+    """As on a disk that has room for the session, and none for its worker."""
+    session = rookery("new").out.strip()
+    (home / "run").write_text("in the way of the sockets")
+    refused = rookery("run", play(HELLO))
+    assert (refused.code, "did not start" in refused.err) == (1, True)
+    assert sessions(home) == [session]
+    assert rookery("prompt", session, play(HELLO)).code == 1
+    assert sessions(home) == [session], "one that a person made stays"
 
 
 @pytest.mark.long

@@ -31,9 +31,15 @@ STDERR_LINES = 10
     metavar="SECONDS",
     help="For a start, and for each other step at most; else 30, and 120 with npx and the like.",
 )
+@click.option("--all-logs", is_flag=True, help="Read every session's log whole, however large.")
 @click.option("--json", "as_json", is_flag=True, help="One card a line.")
 def doctor(
-    names: tuple[str, ...], line: str | None, prompt: str, timeout: float | None, as_json: bool
+    names: tuple[str, ...],
+    line: str | None,
+    prompt: str,
+    timeout: float | None,
+    all_logs: bool,
+    as_json: bool,
 ) -> int:
     """Check Rookery's home and list the agents; or examine agents and print their report cards.
 
@@ -53,7 +59,9 @@ def doctor(
     if not names and line is None:
         if prompt or timeout:
             raise click.UsageError("--prompt and --timeout go with an AGENT or --cmd.")
-        return _home(screen, as_json=as_json)
+        return _home(screen, as_json=as_json, all_logs=all_logs)
+    if all_logs:
+        raise click.UsageError("--all-logs goes without an AGENT and --cmd.")
     worst = exits.DONE
     for agent in _agents(names, line):
         try:
@@ -111,11 +119,11 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
     return card
 
 
-def _home(screen: Screen, *, as_json: bool) -> int:
+def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
     from rookery.cli import agents
     from rookery.cli.checkup import home
 
-    rows = home.check(paths.home())
+    rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
     try:
         settings = in_force.load(paths.home())

@@ -19,12 +19,15 @@ from rookery.cli.ruling import Policy
 from rookery.cli.sending import say_silent
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import placeless, strip
+from rookery.client.create import discard_unbegun
 from rookery.client.excerpt import excerpt
 from rookery.client.session import SessionClient
+from rookery.client.start import StartError
 from rookery.core import confirming, kept_asks, loose, unattended
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.verdicts import COMMAND
+from rookery.log.errors import StoreError
 
 HEADLESS = "headless"
 
@@ -63,7 +66,11 @@ def run_turn(
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
             turn.introduce()
-            code = await turn.play(message, 0, progress)
+            try:
+                code = await turn.play(message, 0, progress)
+            except (StartError, StoreError):  # the prompt was not taken: a full disk, say
+                discard_unbegun(client.home, client.session)
+                raise
             if stop:
                 await client.send({"do": "stop"})
             return code

@@ -20,6 +20,7 @@ from rookery.core import (
     parts,
     retries,
     retry_look,
+    spoken,
     terminals,
     tool_looks,
 )
@@ -90,6 +91,8 @@ _ROLE = {
 
 def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     content = event.update.get("content")
+    if retries.is_own(event.update):
+        return []  # a state, which has a block of its own
     role = _ROLE[event.update["sessionUpdate"]]
     if not isinstance(content, dict) or content.get("type") != "text":
         return put(
@@ -97,9 +100,7 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
         )
     text = loose.text(content, "text")
     if taken_back(event.update):
-        opened = before["_open"] or ["", "", ""]
-        same = opened[1:] == [event.update["sessionUpdate"], loose.text(event.update, "messageId")]
-        return [["drop", opened[0]]] if same else []
+        return [["drop", name] for name in spoken.blocks_of(before, event.update)]
     if before["_open"] == after["_open"]:
         return append(after["_open"][0], text)
     return put(make_block(after["_open"][0], role, text=text))
@@ -298,6 +299,8 @@ def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
 
 def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
+    if retries.is_own(update):
+        return []  # a state, which has a block of its own
     block = make_block(block_id(after, event), "notice")
     block["status"] = (loose.text(update, "level") or loose.text(update, "severity") or "info")[:40]
     block["title"] = loose.text(update, "title")[:LONGEST_TITLE]

@@ -30,6 +30,7 @@ OF_THE_AGENT = (
     "_tools",
     "_plan",
     "_open",
+    "_said",
     "_dropped",
     "_started",
 )

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from rookery import paths
 from rookery.core import handwritten
 from rookery.core.events import Json
+from rookery.ownership import others_word
 
 __all__ = ["Json", "SettingsError", "locked", "read", "refusal", "write"]
 
@@ -19,21 +20,27 @@ class SettingsError(Exception):
     """A file cannot be used; it is as it was. The message names the place."""
 
 
-def read(path: str, *, private: bool = True) -> Json | None:
+def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
     """The object in a file; None where there is none. Raises SettingsError.
 
-    `private`: it holds secrets, and is closed to others where it was found open.
+    `private`: it holds secrets, and is closed to others where it was found open. `home`: it decides
+    what runs there, and is not used where another user may have written it.
     """
+    foreign = ""
     try:
         with open(path, "rb") as file:
             if private and os.fstat(file.fileno()).st_mode & 0o077:
                 with suppress(OSError):  # somebody else's: it can be read only
                     os.fchmod(file.fileno(), PRIVATE)
+            if home:
+                foreign = others_word(file.fileno(), path, home)
             data = file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    if foreign:
+        raise SettingsError(foreign)
     try:
         return handwritten.parse(data, path)
     except handwritten.Illegible as error:

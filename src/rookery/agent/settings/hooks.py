@@ -45,8 +45,9 @@ def load(home: str, cwd: str) -> Hooks:
     config: Json = {}
     files = []
     for place in places(home, cwd):
-        found = documents.read(place, private=False)
-        if place == os.path.join(home, FILE):
+        own = place == os.path.join(home, FILE)
+        found = documents.read(place, private=False, home=home if own else "")
+        if own:
             found = dict(in_force.hooks(home))  # a change by an agent waits for a person
         if not found:
             continue

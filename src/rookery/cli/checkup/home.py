@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 
-from rookery import config, paths
+from rookery import config, mcp, paths
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
 from rookery.client import in_force
 from rookery.client.damage import damage_of, way_out
@@ -19,26 +19,72 @@ from rookery.processes.lineage import LINUX
 LEAST_PYTHON = (3, 12)
 
 
-def check(home: str) -> list[Row]:
+READ_WHOLE = 256 * 2**20
+"""Bytes of logs that are read whole unless all are wanted: about a second."""
+
+
+def check(home: str, *, all_logs: bool = False) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
-    rows = [_python(), _place(home), _writable(home), _settings(home), *_rules(home)]
-    return [*rows, _model(home), _sockets(home), _guard(home), *_sessions(home), *_leftovers(home)]
+    rows = [_python(), _place(home), _writable(home), _settings(home), *_files(home)]
+    rows += [*_rules(home), _model(home), _sockets(home), _guard(home)]
+    most = None if all_logs else READ_WHOLE
+    return [*rows, *_sessions(home, most), *_leftovers(home)]
 
 
-def _sessions(home: str) -> list[Row]:
-    """Every log is read whole."""
+def _sessions(home: str, most: int | None) -> list[Row]:
+    """Logs are read whole, those that changed last first, up to `most` bytes; of the others it is
+    seen that they open and have their end."""
     try:
         names = sorted(filter(paths.is_id, os.listdir(paths.sessions(home))))
     except OSError:
         return []
-    found = {name: damage_of(paths.session_dir(home, name), whole=True) for name in names}
+    whole = _read_whole(home, names, most)
+    found = {name: damage_of(paths.session_dir(home, name), whole=name in whole) for name in names}
     bad = {name: why for name, why in found.items() if why}
-    if names and not bad:
-        return [Row("sessions", OK, f"{count(len(names), 'log')}, all sound")]
-    return [
+    rows = [
         Row("sessions", NOT_OK, f"{name}: its log is not sound: {why} {way_out(home, name)}")
         for name, why in bad.items()
     ]
+    told = f"{count(len(names), 'log')}, all sound"
+    if left := len(names) - len(whole):
+        told = f"{count(len(names), 'log')}, no fault found; only the ends of {left} were read"
+        told += " (rookery doctor --all-logs reads all of each)"
+    return rows or ([Row("sessions", OK, told)] if names else [])
+
+
+def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
+    if most is None:
+        return set(names)
+    known = []
+    for name in names:
+        try:
+            about = os.stat(os.path.join(paths.session_dir(home, name), paths.LOG))
+        except OSError:  # what is not there costs nothing to read
+            known.append((0.0, 0, name))
+            continue
+        known.append((-about.st_mtime, about.st_size, name))
+    found: set[str] = set()
+    for _, size, name in sorted(known):
+        if size <= most:
+            most -= size
+            found.add(name)
+    return found
+
+
+def _files(home: str) -> list[Row]:
+    """The other files that decide what runs, where they cannot be used."""
+    from rookery.agent.settings import documents, hooks
+
+    rows = []
+    try:
+        mcp.load(home)
+    except mcp.McpError as error:
+        rows.append(Row("servers", NOT_OK, str(error)))
+    try:
+        documents.read(os.path.join(home, hooks.FILE), private=False, home=home)
+    except documents.SettingsError as error:
+        rows.append(Row("hooks", NOT_OK, str(error)))
+    return rows
 
 
 def _python() -> Row:
