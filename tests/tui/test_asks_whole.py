@@ -11,7 +11,7 @@ from rookery.tui.ask_window import AskScreen, Whole
 from tests.cli.driving import ROOKERY, play
 from tests.spoofs import EVIL, HIDING, SPOOFS, Spoof
 from tests.tui import gallery
-from tests.tui.pictures import compare, keys
+from tests.tui.pictures import DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
 from tests.tui.test_keys import lines, showing
 from tests.tui.tmux import Tmux
@@ -155,12 +155,14 @@ LOOKS = {
     "whole": (command(LONG), keys("f2", "enter")),
     "change": (EDIT, keys("f2", "enter", "pagedown")),
 }
+FURTHER: dict[str, list[Look]] = {"many": [LIGHT, WIDE], "whole": [WIDE], "change": [WIDE]}
 
 
 @pytest.mark.parametrize("name", LOOKS)
 async def test_I9_5_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     updates, act = LOOKS[name]
-    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act)
+    looks = [DARK, *FURTHER.get(name, [])]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)
 
 
 def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:
