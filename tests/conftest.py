@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -13,6 +15,7 @@ from rookery import paths
 from rookery.client import fleet, warmth
 from rookery.log.errors import LogError
 from rookery.processes import tree
+from tests import sharing
 from tests.worker.aviary import Aviary
 
 SECONDS = 15.0  # within which an ended process must be gone
@@ -20,6 +23,21 @@ SECONDS = 15.0  # within which an ended process must be gone
 # How long an example takes says more about the machine than about us.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# A run that a shell put into the background ignores it, and so would all that the run starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    sharing.mark_further_cases(items)
+    items[:] = sharing.in_order(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.Sharing | None:
+    return sharing.Sharing(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture

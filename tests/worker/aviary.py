@@ -202,8 +202,8 @@ class Aviary:
 
     def processes(self) -> list[Process]:
         """All that has this home in its environment: workers, wardens, agents and theirs."""
-        ours = set(self._pids()) - {os.getpid()}
-        return [row for row in tree.table() if row.pid in ours]
+        rows = (tree.process(pid) for pid in self._pids() if pid != os.getpid())
+        return [row for row in rows if row and not row.dead]
 
     def _pids(self) -> Iterator[int]:
         entry = f"ROOKERY_HOME={self.home}".encode()
@@ -223,6 +223,7 @@ class Aviary:
 
     def end(self) -> None:
         """End every session, and see that nothing of them is left (row W4)."""
+        left: list[Process] | None = None
         try:
             for bird in self.birds:
                 with suppress(LogError):  # a test that deletes its session
@@ -231,5 +232,5 @@ class Aviary:
                     os.unlink(bird.socket)
             left = self.wait_empty()
         finally:
-            tree.kill(self.processes())
+            tree.kill(self.processes() if left is None else left)
         assert not left
