@@ -18,7 +18,7 @@ from rookery.processes import tree
 from tests import sharing
 from tests.worker.aviary import Aviary
 
-SECONDS = 15.0  # within which an ended process must be gone
+SECONDS = 60.0  # within which an ended process must be gone
 
 # How long an example takes says more about the machine than about us.
 settings.register_profile("untimed", deadline=None)
