@@ -3,7 +3,8 @@
 ARGS =
 # Twice as many as there are processors: most tests wait for processes most of the time.
 WORKERS = $$(.venv/bin/python -c 'import os; print(2 * (os.cpu_count() or 1))')
-PYTEST = .venv/bin/pytest -n "$(WORKERS)" --dist loadfile --no-loadscope-reorder
+# The shape of the files is a matter of `make check`.
+PYTEST = .venv/bin/pytest --ignore tests/shape -n "$(WORKERS)" --dist loadfile --no-loadscope-reorder
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')

@@ -16,7 +16,7 @@ from rookery.client import fleet, warmth
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from tests import sharing
-from tests.worker.aviary import Aviary
+from tests.worker.aviary import SOON, Aviary, kill_workers
 
 SECONDS = 60.0  # within which an ended process must be gone
 
@@ -69,12 +69,14 @@ def end_all(home: Path) -> None:
         sessions = os.listdir(paths.sessions(str(home)))
     except FileNotFoundError:
         sessions = []
-    for session in sessions:
-        try:
-            fleet.kill(str(home), session)
-        except LogError:
-            tree.sweep(session)
+    kill_workers(Path(paths.session_dir(str(home), session)) for session in sessions)
     warmth.end(str(home))
+    if tree.wait_gone(belonging_to(home), SOON):
+        for session in sessions:
+            try:
+                fleet.kill(str(home), session)
+            except LogError:
+                tree.sweep(session)
     left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"

@@ -3,7 +3,7 @@
 A file's tests stay together, since they may share a fixture. So do all of tests/agent: they share
 an agent that takes seconds to start. What takes long comes first, so that short tests fill the end.
 
-Where every test starts processes, each of its cases costs half a second: the first few are played
+Where every test starts processes, each of its cases costs half a second: the first two are played
 in every run, the others in the long one.
 """
 
@@ -16,7 +16,7 @@ from xdist.scheduler import LoadFileScheduling
 
 TOGETHER = "tests/agent/"
 STARTING = ("tests/worker/", "tests/cli/", "tests/acp/")
-CASES = 3
+CASES = 2
 DOORS = ("player", "bridge")
 """A case for each way in is counted for itself."""
 FIRST = ("tests/agent/", "tests/e2e/", "tests/worker/", "tests/cli/", "tests/acp/", "tests/tui/")
