@@ -21,7 +21,6 @@ from tests.agent.driving import (
     allow_all,
     answer_all,
     calls,
-    connected,
     edit,
     permission,
     run,
@@ -274,7 +273,6 @@ async def test_I9_2_a_tool_of_an_mcp_server_is_judged(judged: Agent, tmp_path: P
     made = await judged.call("session/new", cwd=str(tmp_path), mcpServers=[server])
     session = made["sessionId"]
     await judged.call("session/set_mode", sessionId=session, modeId="always-approve")
-    await connected(judged, session, "songs")
     call = {"name": "sing", "arguments": {"word": "lu"}}
     await judged.turn(session, [{"call": call}, {"text": "ok"}])
     assert [each["toolCall"]["name"] for each in asked] == ["mcp__songs__sing"]

@@ -16,7 +16,6 @@ from tests.agent.driving import (
     allow_all,
     answer_all,
     calls,
-    connected,
     edit,
     permission,
     run,
@@ -269,7 +268,6 @@ async def test_I11_18_a_servers_tool_that_calls_itself_a_read_is_asked(
     asked = allow_all(agent)
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[server])
     session = made["sessionId"]
-    await connected(agent, session, "files")
     await agent.turn(session, "what is there?")
     tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
     [name] = [tool for tool in tools if tool.endswith("read_file")]
