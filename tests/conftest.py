@@ -88,13 +88,14 @@ def end_all(home: Path) -> None:
         sessions = []
     kill_workers(Path(paths.session_dir(str(home), session)) for session in sessions)
     warmth.end(str(home))
-    if tree.wait_gone(belonging_to(home), SOON):
+    left = tree.wait_gone(belonging_to(home), SOON)
+    if left:
         for session in sessions:
             try:
                 fleet.kill(str(home), session)
             except LogError:
                 tree.sweep(session)
-    left = tree.wait_gone(belonging_to(home), SECONDS)
+        left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"
 
