@@ -39,8 +39,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    sharing.mark_further_cases(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    sharing.mark_further_cases(items, config)
     items[:] = sharing.in_order(items)
 
 
@@ -88,13 +88,14 @@ def end_all(home: Path) -> None:
         sessions = []
     kill_workers(Path(paths.session_dir(str(home), session)) for session in sessions)
     warmth.end(str(home))
-    if tree.wait_gone(belonging_to(home), SOON):
+    left = tree.wait_gone(belonging_to(home), SOON)
+    if left:
         for session in sessions:
             try:
                 fleet.kill(str(home), session)
             except LogError:
                 tree.sweep(session)
-    left = tree.wait_gone(belonging_to(home), SECONDS)
+        left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"
 

@@ -5,7 +5,7 @@ an agent that takes seconds to start, and one process of the run alone loads the
 takes long comes first, so that short tests fill the end.
 
 Where every test starts processes, each of its cases costs half a second: the first two are played
-in every run, the others in the long one.
+in every run, the others in the long one. A file that is named is played whole.
 """
 
 from collections import Counter
@@ -82,7 +82,9 @@ def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     return sorted(items, key=lambda item: rank(item.nodeid))
 
 
-def mark_further_cases(items: Sequence[pytest.Item]) -> None:
+def mark_further_cases(items: Sequence[pytest.Item], config: pytest.Config) -> None:
+    if any(".py" in given for given in config.args):
+        return
     counted: Counter[tuple[str, str]] = Counter()
     for item in items:
         if item.nodeid.startswith(STARTING):
