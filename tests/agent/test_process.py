@@ -124,7 +124,6 @@ async def test_the_environment_over_nothing_saved(
     assert sorted(path.name for path in (empty_home / "person").iterdir()) == []
 
 
-@pytest.mark.long
 async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_path: Path) -> None:
     """Whatever runs: the command, the shell, what they left behind. The ancestor lived on."""
     agent = await start(agent_home)
@@ -218,7 +217,6 @@ async def busiest(agent: Agent) -> float:
     return float(told["params"]["busiest"])
 
 
-@pytest.mark.long
 async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
     """While the SDK works: a first answer, tools, permissions, a stream, hooks that wait."""
     folder = tmp_path / ".rookery"
