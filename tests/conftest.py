@@ -1,6 +1,5 @@
 """A home of its own for a test, and no process left behind when it ends."""
 
-import gc
 import os
 import shutil
 import signal
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import xdist
 from hypothesis import settings
 
 from rookery import paths
@@ -32,25 +30,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Nothing of the modules that are loaded now is garbage, and there is much to look at."""
-    if not xdist.is_xdist_controller(session):  # which collects nothing
-        gc.disable()
-
-
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     sharing.mark_further_cases(items, config)
     items[:] = sharing.in_order(items)
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if sharing.is_left_to_another(collection_path, config) else None
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
