@@ -44,7 +44,7 @@ def kill_agent(home: Path, session: str) -> None:
     record = json.loads(Path(paths.session_dir(str(home), session), paths.WORKER).read_text())
     agent = [tree.Process(record["agentPid"], record["agentStart"])]
     tree.kill(agent)
-    assert not tree.wait_gone(agent, 10), "what is answered before it is dead went to it"
+    assert not tree.wait_gone(agent, 60), "what is answered before it is dead went to it"
 
 
 def is_told(words: str) -> Callable[[Json], bool]:

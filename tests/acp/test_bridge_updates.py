@@ -119,7 +119,7 @@ async def test_terminals_as_terminals(bridge: Door, tmp_path: Path) -> None:
 
 ALONE: list[Json] = [
     {"request": "terminal/create", "params": {"sessionId": "$session", "command": "echo hello"}},
-    {"wait": 0.3},
+    {"wait": 4},  # nothing else holds the turn open until the command has said it
     {"text": "end"},
 ]
 

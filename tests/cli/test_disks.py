@@ -288,7 +288,7 @@ def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> 
         own = tree.Process(worker["pid"], worker["start"])
         warden = tree.Process(worker["warden"], worker["wardenStart"])
         tree.kill([own])
-        assert not tree.wait_gone([own, warden], 30.0), "it tidies up after its worker"
+        assert not tree.wait_gone([own, warden], 60.0), "it tidies up after its worker"
     if ended == "copied":
         (folder(home, session) / "log.db-shm").unlink()
     before = sorted(path.name for path in home.rglob("*"))

@@ -92,7 +92,7 @@ def test_I10_6_kill_ends_a_hung_warden_too(home: Path) -> None:
     warden = bird.warden
     os.kill(warden.pid, signal.SIGSTOP)
     assert rookery("kill", session).code == 0
-    assert tree.wait_gone([warden, bird.agent], 30) == []
+    assert tree.wait_gone([warden, bird.agent], 60) == []
 
 
 class Foreign:
@@ -158,7 +158,7 @@ def test_I10_6_stop_leaves_out_what_runs_as_another_user_and_says_so(
         assert f"Still running, as another user: sleep 1000 (pid {left.pid})" in words
         assert not is_held(paths.session_dir(str(home), session) + "/" + paths.LOCK)
         it.end()
-    assert tree.wait_gone([worker, agent, bird.warden], 30) == []
+    assert tree.wait_gone([worker, agent, bird.warden], 60) == []
     assert tree.still_alive([left])
     shown = rookery("show", "--json", session).out
     assert "Not everything could be ended" in json.dumps(shown)

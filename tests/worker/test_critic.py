@@ -238,7 +238,7 @@ async def test_a_worker_killed_in_mid_loop_is_buried_and_the_loop_with_it_w8(
 def kill_tree(bird: Bird) -> None:
     worker, warden = bird.worker, bird.warden
     os.kill(worker.pid, signal.SIGKILL)
-    assert not tree.wait_gone([worker, warden], 30.0)
+    assert not tree.wait_gone([worker, warden], 60.0)
 
 
 async def test_a_stop_ends_the_command(aviary: Aviary) -> None:

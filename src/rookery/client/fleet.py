@@ -3,13 +3,11 @@ consent."""
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from rookery import paths
-from rookery.client import in_force
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
 from rookery.client.seen import seen
@@ -193,6 +191,7 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 def _note_end(home: str, directory: str, worker: Json) -> None:
     """For one that cannot do it any more: that it ended, and what its agent wrote of the settings.
     What is written from now on is a person's."""
+    from rookery.client import in_force  # lists do without it
 
     in_force.note(home)
     if worker and not worker.get("ended"):
@@ -206,6 +205,8 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     then the agents that it had before. `stays` hears of what could not be deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
+    import shutil
+
     from rookery.client.farewell import say_farewell, went_wrong
     from rookery.client.forgetting import forget, kept_of, strike
 
