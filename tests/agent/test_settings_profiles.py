@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.agent.settings import profiles
-from rookery.agent.settings.documents import SettingsError
-from rookery.agent.settings.profiles import Condenser, Missing, Model, Profile, Settings
-from rookery.agent.settings.secrets import Secret
 from rookery.core import handwritten
 from rookery.core.environment import LACKING
+from rookery.models import profiles
+from rookery.models.documents import SettingsError
+from rookery.models.profiles import Condenser, Missing, Model, Profile, Settings
+from rookery.models.secrets import Secret
 
 KEY = "sk-very-secret-1234"
 
@@ -269,7 +269,7 @@ def test_an_old_shape_is_migrated_within_a_change(tmp_path: Path) -> None:
 
 ADD = """
 import sys
-from rookery.agent.settings import profiles
+from rookery.models import profiles
 home, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 for n in range(first, first + count):
     profiles.change(home, lambda now: now.with_profile(profiles.Profile(f"p{n}", "x/y")))
@@ -304,7 +304,7 @@ def test_the_first_profile_is_the_default_until_another_is_named() -> None:
 def test_the_settings_are_quick_to_load() -> None:
     """The command line reads them at each run: no SDK, no pydantic."""
     code = (
-        "import sys, rookery.agent.settings.profiles, rookery.agent.settings.hooks\n"
+        "import sys, rookery.models.profiles, rookery.agent.settings.hooks\n"
         "print([m for m in ('openhands', 'pydantic', 'litellm', 'asyncio', 'click')"
         " if m in sys.modules])"
     )

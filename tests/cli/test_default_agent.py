@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rookery import registry
-from rookery.agent.settings import profiles
-from rookery.agent.settings.profiles import Profile, Settings
 from rookery.client.fleet import heads
 from rookery.core.environment import OVERRIDE
+from rookery.models import profiles
+from rookery.models.profiles import Profile, Settings
 from rookery.registry import Agent, NotInstalled
 from tests.cli.driving import ROOKERY, play, rookery
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery import models
 from rookery.core.document import Block
 from rookery.core.key_ids import DEFAULTS
+from rookery.models import glance
 from rookery.tui.keynames import shown
 from rookery.tui.splash import SetUp, look_around, window_of
 from tests.tui.homes import furnish
@@ -80,11 +80,11 @@ def test_I9_14_a_key_that_is_not_known_is_told_and_the_rest_holds(tmp_path: Path
     ],
 )
 def test_a_glance_survives_any_shape(tmp_path: Path, document: object, said: object) -> None:
-    (tmp_path / models.FILE).write_text(json.dumps(document))
-    found = models.glance(str(tmp_path))
+    (tmp_path / glance.FILE).write_text(json.dumps(document))
+    found = glance.glance(str(tmp_path))
     assert [(each.name, each.model, each.has_key) for each in found.models] == said
 
 
 def test_a_glance_at_what_is_no_json_says_so(tmp_path: Path) -> None:
-    (tmp_path / models.FILE).write_text("{")
-    assert "rookery setup --list" in models.glance(str(tmp_path)).problem
+    (tmp_path / glance.FILE).write_text("{")
+    assert "rookery setup --list" in glance.glance(str(tmp_path)).problem

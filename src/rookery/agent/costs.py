@@ -10,7 +10,7 @@ from typing import Any
 
 from openhands.sdk.llm.utils import telemetry
 
-from rookery.agent.settings.prices import Price
+from rookery.models.prices import Price
 
 _compute = telemetry.Telemetry._compute_cost
 

@@ -27,7 +27,7 @@ def chosen_agent(screen: Screen, settings: config.Config, named: str | None) -> 
 
 def _model(home: str) -> str:
     """In words; a session that could not begin is not made."""
-    from rookery.agent.settings import profiles
+    from rookery.models import profiles
 
     model = profiles.effective(profiles.load(home), os.environ, overriding(os.environ))
     if isinstance(model, profiles.Missing):

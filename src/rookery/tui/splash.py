@@ -138,9 +138,10 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
     """What is set up here."""
-    from rookery import config, models, registry
+    from rookery import config, registry
     from rookery.client import in_force
     from rookery.core.held_settings import WAITS
+    from rookery.models import glance
 
     try:
         found = in_force.settings(home)
@@ -148,7 +149,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         waits = (*settings.warnings, *((WAITS,) if found.held else ()))
     except config.ConfigError as error:
         settings, problem, taste, waits = config.Config(), str(error), None, ()
-    saved = models.glance(home)
+    saved = glance.glance(home)
     servers, trouble, broken = _servers(home)
     name = agent or registry.default(home, settings.default_agent, os.environ)
     return SetUp(

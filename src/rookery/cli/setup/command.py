@@ -7,15 +7,15 @@ from typing import Any
 import click
 
 from rookery import paths, registry
-from rookery.agent.probe.verdict import Verdict
-from rookery.agent.settings import profiles
-from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
-from rookery.cli.setup.wish import BadWish, Wish, profile_of
 from rookery.client.guard import require_person
-from rookery.providers import PROVIDERS, needs_key
+from rookery.models import profiles
+from rookery.models.draft import BadWish, Wish, profile_of
+from rookery.models.providers import PROVIDERS, needs_key
+from rookery.models.secrets import NONE, Secret
+from rookery.models.verdict import Verdict
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 
@@ -219,7 +219,7 @@ def _tested(
     screen: Screen, settings: profiles.Settings, profile: profiles.Profile, *, quiet: bool
 ) -> Verdict:
     """Ask the model for a word; both are said, unless a program listens."""
-    from rookery.agent.probe.call import is_direct, probe
+    from rookery.models.probe import is_direct, probe
 
     alone = settings._replace(profiles={profile.name: profile}, default=profile.name)
     model = profiles.effective(alone, os.environ, override=False)

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from rookery.agent.settings import profiles
-from rookery.agent.settings.documents import SettingsError
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
+from rookery.models import profiles
+from rookery.models.documents import SettingsError
 
 NONE = "none"
 

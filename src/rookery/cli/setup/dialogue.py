@@ -5,12 +5,9 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from rookery.agent.probe.call import models_at
-from rookery.agent.settings.profiles import Settings
-from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
-from rookery.cli.setup.wish import (
+from rookery.models.draft import (
     BadWish,
     Wish,
     checked_name,
@@ -18,13 +15,16 @@ from rookery.cli.setup.wish import (
     provider_named,
     suggested_name,
 )
-from rookery.providers import (
+from rookery.models.probe import models_at
+from rookery.models.profiles import Settings
+from rookery.models.providers import (
     PROVIDERS,
     Provider,
     api_of,
     is_loopback,
     key_variable,
 )
+from rookery.models.secrets import NONE, Secret
 
 MOST = 20
 """Models that a server lists and that are offered."""

@@ -1,8 +1,9 @@
 """The critic's settings in one form: those of config.toml, and who of Rookery's own agent judges,
 which stands beside its models."""
 
-from rookery import config, models, settings
+from rookery import config, settings
 from rookery.core.events import Json
+from rookery.models import glance
 from rookery.tui import errand
 from rookery.tui.forms.setting import SettingsForm, schema
 from rookery.tui.shell import Shell
@@ -19,7 +20,7 @@ MODEL = "model:"
 class CriticForm(SettingsForm):
     """Ends with the changes that were written."""
 
-    def __init__(self, found: config.Config, saved: models.Glance) -> None:
+    def __init__(self, found: config.Config, saved: glance.Glance) -> None:
         self._judge = chosen(saved)
         self._saved: Json = {}
         super().__init__("Critic", settings.CRITICS, found)
@@ -61,13 +62,13 @@ class CriticForm(SettingsForm):
         super().done({**self._saved, **changes})
 
 
-def chosen(saved: models.Glance) -> str:
+def chosen(saved: glance.Glance) -> str:
     if not saved.judging.enabled:
         return OFF
     return f"{MODEL}{saved.judging.judge}" if saved.judging.judge else USUAL
 
 
-def field(saved: models.Glance) -> Json:
+def field(saved: glance.Glance) -> Json:
     names = [each.name for each in saved.models]
     gone = saved.judging.judge if saved.judging.judge not in (*names, "") else ""
     choices = [

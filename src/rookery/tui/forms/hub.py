@@ -4,8 +4,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from rookery import config, mcp, models, settings
+from rookery import config, mcp, settings
 from rookery.core.events import Json
+from rookery.models import glance
 from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 
@@ -18,7 +19,7 @@ PLACES = {
 
 
 class Found(NamedTuple):
-    models: models.Glance
+    models: glance.Glance
     config: config.Config | None
     problem: str
     """Of config.toml."""
@@ -37,7 +38,7 @@ def found(home: str) -> Found:
         servers = f"{on} of {len(listed)} on" if listed else "none yet"
     except mcp.McpError as error:
         servers = str(error)
-    return Found(models.glance(home), settings_, problem, servers)
+    return Found(glance.glance(home), settings_, problem, servers)
 
 
 class SettingsScreen(RowsScreen[None]):
@@ -136,7 +137,7 @@ def _rules(number: int) -> str:
     return f"{number} that {'answers' if number == 1 else 'answer'} for you"
 
 
-def _condensing(now: models.Condensing) -> str:
+def _condensing(now: glance.Condensing) -> str:
     if not now.enabled:
         return "never shortened"
     return f"shortened over {now.max_size} events, the first {now.keep_first} stay"
@@ -148,7 +149,7 @@ def _interface(now: config.Config) -> str:
     return f"{taste.theme} · {taste.diff} diffs · {cards}"
 
 
-def _critic(now: config.Config, judging: models.Judging) -> str:
+def _critic(now: config.Config, judging: glance.Judging) -> str:
     if not now.critic.enabled:
         return "off"
     by = [f"runs {now.critic.command}"] if now.critic.command else []

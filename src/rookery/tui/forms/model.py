@@ -6,10 +6,10 @@ from typing import ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.widgets import Select
 
-from rookery import models
 from rookery.core import forms
 from rookery.core.events import Json
-from rookery.providers import PROVIDERS, Provider, find, key_variable
+from rookery.models import glance
+from rookery.models.providers import PROVIDERS, Provider, find, key_variable
 from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.rows import Row, RowsScreen
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
     key: str = ""
 
 
-def schema(known: models.Saved | None) -> Json:
+def schema(known: glance.Saved | None) -> Json:
     choices = [{"const": each.name, "title": each.title} for each in PROVIDERS]
     choices.append({"const": OTHER, "title": "Another one: its model is PROVIDER/MODEL"})
     kept = "kept as it is" if known and known.has_key else ""
@@ -72,7 +72,7 @@ def schema(known: models.Saved | None) -> Json:
     return {"properties": fields, "required": ["provider", "model"]}
 
 
-def values(known: models.Saved | None) -> Json:
+def values(known: glance.Saved | None) -> Json:
     if known is None:
         return {"provider": PROVIDERS[0].name, "default": True}
     provider = _provider(known)
@@ -86,14 +86,14 @@ def values(known: models.Saved | None) -> Json:
     }
 
 
-def _provider(known: models.Saved) -> Provider | None:
+def _provider(known: glance.Saved) -> Provider | None:
     prefix = known.model.partition("/")[0]
     if prefix == "openai" and known.base_url:
         return find(SERVER)
     return find(prefix)
 
 
-def wanted(answers: Json, known: models.Saved | None) -> Wanted:
+def wanted(answers: Json, known: glance.Saved | None) -> Wanted:
     """The command that sets it up."""
     words = ["setup", "--json", "--model", answers["model"]]
     if answers["provider"] != OTHER:
@@ -116,7 +116,7 @@ class ModelForm(FormScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
 
-    def __init__(self, known: models.Saved | None = None) -> None:
+    def __init__(self, known: glance.Saved | None = None) -> None:
         title = f"Model: {known.name}" if known else "Set up a model"
         super().__init__(title, schema(known), values(known))
         self._known = known
@@ -205,10 +205,10 @@ class ModelsScreen(RowsScreen[None]):
     NEW = "models.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
 
-    def load(self) -> models.Glance:
-        return models.glance(self.shell.start.home)
+    def load(self) -> glance.Glance:
+        return glance.glance(self.shell.start.home)
 
-    def shown(self, found: models.Glance) -> list[Row]:
+    def shown(self, found: glance.Glance) -> list[Row]:
         self._found = {each.name: each for each in found.models}
         if found.problem:
             self.tell(found.problem)
@@ -258,7 +258,7 @@ class ModelsScreen(RowsScreen[None]):
         self.shell.look_around()
 
 
-def _told(each: models.Saved) -> str:
+def _told(each: glance.Saved) -> str:
     key = "key saved" if each.has_key else "no key saved"
     said = [each.model, each.base_url, key]
     return " · ".join(words for words in said if words)

@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from rookery import config, models
+from rookery import config
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.models import glance
 from rookery.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
 from rookery.tui import bindings, errand
 from rookery.tui.forms.form import FormScreen
@@ -141,7 +142,7 @@ class CondenserForm(FormScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
 
-    def __init__(self, found: models.Glance) -> None:
+    def __init__(self, found: glance.Glance) -> None:
         names = [each.name for each in found.models]
         own = {"const": "none", "title": "the conversation's own"}
         fields: Json = {

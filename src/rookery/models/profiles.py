@@ -18,18 +18,18 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from rookery.agent.settings import documents, migration, prices
-from rookery.agent.settings.critic import Critic, critic_of
-from rookery.agent.settings.documents import Json
-from rookery.agent.settings.secrets import NONE, Secret, secrets_in
 from rookery.core.environment import LACKING
-from rookery.providers import (
+from rookery.models import documents, migration, prices
+from rookery.models.critic import Critic, critic_of
+from rookery.models.documents import Json
+from rookery.models.providers import (
     BY_ENVIRONMENT,
     PLACEHOLDER,
     key_variable,
     needs_key,
     provider_of,
 )
+from rookery.models.secrets import NONE, Secret, secrets_in
 
 FILE = "agent_settings.json"
 VERSION = 1

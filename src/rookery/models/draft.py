@@ -5,9 +5,9 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from rookery.agent.settings.profiles import Profile
-from rookery.agent.settings.secrets import NONE, Secret
-from rookery.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
+from rookery.models.profiles import Profile
+from rookery.models.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
+from rookery.models.secrets import NONE, Secret
 
 USUAL = "none"
 """Given for an address: the provider's own again."""

@@ -1,11 +1,13 @@
-"""The call by litellm: the question as JSON on stdin, the verdict as the last line of stdout."""
+"""One call to a model by litellm, in a process of its own that `rookery.models.probe` starts: the
+question as JSON on stdin, the verdict as the last line of stdout."""
 
 import json
 import os
 import sys
 from typing import Any
 
-from rookery.agent.probe.verdict import Verdict, of_network, of_status, shortened
+from rookery.agent import sdk
+from rookery.models.verdict import Verdict, of_network, of_status, shortened
 
 MISSING = "This provider is reached by a part that is not installed: pip install 'rookery[agent]'"
 TAKEN = ("aws_", "vertex_", "api_version")
@@ -16,7 +18,8 @@ def main() -> int:
     asked = json.load(sys.stdin)
     answer = os.dup(1)
     os.dup2(2, 1)  # the library prints
-    verdict = call(asked)
+    with sdk.surroundings():
+        verdict = call(asked)
     os.write(answer, json.dumps({"kind": verdict.kind, "words": verdict.words}).encode() + b"\n")
     return 0
 
@@ -27,7 +30,7 @@ def call(asked: dict[str, Any]) -> Verdict:
         import openai
     except ModuleNotFoundError:
         return Verdict("extra", MISSING)
-    from rookery.agent.probe.call import QUESTION
+    from rookery.models.probe import QUESTION
 
     model, where = asked["model"], asked["base_url"] or asked["model"].partition("/")[0]
     extras = {key: value for key, value in asked["extras"].items() if key.startswith(TAKEN)}

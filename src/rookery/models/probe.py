@@ -2,7 +2,6 @@
 litellm in another process to the rest. The key is in no argument of a process, in no sentence."""
 
 import json
-import os
 import ssl
 import subprocess
 import sys
@@ -13,11 +12,10 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from rookery.agent import sdk
-from rookery.agent.probe.verdict import Verdict, of_network, of_status
-from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.secrets import Redactor
-from rookery.providers import api_of, is_loopback, provider_of
+from rookery.models.profiles import Model
+from rookery.models.providers import api_of, is_loopback, provider_of
+from rookery.models.secrets import Redactor
+from rookery.models.verdict import Verdict, of_network, of_status
 
 type Json = dict[str, Any]
 
@@ -178,7 +176,6 @@ def _by_litellm(model: Model, within: float) -> Verdict:
             capture_output=True,
             check=False,
             timeout=within + 60,
-            env={**os.environ, **sdk.ENVIRONMENT},
         )
         found = json.loads(done.stdout.splitlines()[-1])
         return Verdict(found["kind"], found["words"])
