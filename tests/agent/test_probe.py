@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from rookery.agent.scripted.server import serving
-from rookery.models.probe import is_direct, models_at, probe
+from rookery.models.probe import is_direct, models_at, of_status, probe
 from rookery.models.profiles import Model
 from rookery.models.secrets import Secret
-from rookery.models.verdict import of_status
 
 KEY = "sk-very-secret-1234"
 

@@ -22,6 +22,10 @@ from rookery.models.secrets import Secret
 KEY = "sk-very-secret-1234"
 
 
+def usable(settings: Settings, environment: dict[str, str], *, override: bool) -> bool:
+    return isinstance(profiles.effective(settings, environment, override), Model)
+
+
 def file(home: Path) -> Path:
     return home / profiles.FILE
 
@@ -390,8 +394,8 @@ def test_where_nothing_is_saved_and_nothing_overrides() -> None:
     assert "rookery setup" in missing(profiles.effective(Settings(), {}, False))
     said = missing(profiles.effective(Settings(), env(model="x/y", api_key="k"), False))
     assert "--override-with-envs" in said
-    assert not profiles.usable(Settings(), env(model="x/y", api_key="k"), override=False)
-    assert profiles.usable(Settings(), env(model="x/y", api_key="k"), override=True)
+    assert not usable(Settings(), env(model="x/y", api_key="k"), override=False)
+    assert usable(Settings(), env(model="x/y", api_key="k"), override=True)
 
 
 def test_a_profile_without_a_key_names_the_command_and_the_variable() -> None:
@@ -418,7 +422,7 @@ def test_a_profile_without_a_key_names_the_command_and_the_variable() -> None:
 )
 def test_a_local_model_needs_no_key(name: str, url: str) -> None:
     here = Settings().with_profile(Profile("local", name, base_url=url))
-    assert profiles.usable(here, {}, override=False)
+    assert usable(here, {}, override=False)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +431,7 @@ def test_a_local_model_needs_no_key(name: str, url: str) -> None:
 )
 def test_a_model_elsewhere_needs_one(name: str, url: str) -> None:
     there = Settings().with_profile(Profile("there", name, base_url=url))
-    assert not profiles.usable(there, {}, override=False)
+    assert not usable(there, {}, override=False)
 
 
 def test_another_profile_by_its_name() -> None:
