@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
 
 ALLOW = {"outcome": {"outcome": "selected", "optionId": "allow-once"}}
@@ -53,6 +54,17 @@ def shown(call: Json) -> str:
     """The text of a call's content."""
     parts = [part for part in call.get("content") or [] if part["type"] == "content"]
     return "".join(part["content"].get("text", "") for part in parts)
+
+
+async def tool_of_server(agent: Agent, model: ScriptedModel, session: str, ending: str) -> str:
+    """What the model knows a server's tool by. A prompt waits only a moment for a server's start,
+    so it takes as many as the machine's load makes it take."""
+    while True:
+        await agent.turn(session, "what is there?")
+        tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
+        if found := [tool for tool in tools if tool.endswith(ending)]:
+            [name] = found
+            return str(name)
 
 
 async def permission(agent: Agent) -> Json:

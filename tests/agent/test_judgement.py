@@ -25,6 +25,7 @@ from tests.agent.driving import (
     permission,
     run,
     stop_reason,
+    tool_of_server,
     words,
 )
 from tests.agent.test_surroundings import SERVER
@@ -264,7 +265,9 @@ async def test_I9_2_a_sub_agent_that_says_it_never_asks(judged: Agent, tmp_path:
     assert sorted(os.listdir(tmp_path)) == [".agents", "yes-2"]
 
 
-async def test_I9_2_a_tool_of_an_mcp_server_is_judged(judged: Agent, tmp_path: Path) -> None:
+async def test_I9_2_a_tool_of_an_mcp_server_is_judged(
+    judged: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     """P11: under its own name, before the server hears of it."""
     (tmp_path / "server.py").write_text(SERVER)
     server: Json = {"name": "songs", "command": sys.executable, "env": []}
@@ -273,7 +276,8 @@ async def test_I9_2_a_tool_of_an_mcp_server_is_judged(judged: Agent, tmp_path: P
     made = await judged.call("session/new", cwd=str(tmp_path), mcpServers=[server])
     session = made["sessionId"]
     await judged.call("session/set_mode", sessionId=session, modeId="always-approve")
-    call = {"name": "sing", "arguments": {"word": "lu"}}
+    name = await tool_of_server(judged, model, session, "sing")
+    call = {"name": name, "arguments": {"word": "lu"}}
     await judged.turn(session, [{"call": call}, {"text": "ok"}])
     assert [each["toolCall"]["name"] for each in asked] == ["mcp__songs__sing"]
     [called] = calls(judged.news(session))

@@ -21,6 +21,7 @@ from tests.agent.driving import (
     run,
     shown,
     stop_reason,
+    tool_of_server,
     words,
 )
 
@@ -268,9 +269,7 @@ async def test_I11_18_a_servers_tool_that_calls_itself_a_read_is_asked(
     asked = allow_all(agent)
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[server])
     session = made["sessionId"]
-    await agent.turn(session, "what is there?")
-    tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
-    [name] = [tool for tool in tools if tool.endswith("read_file")]
+    name = await tool_of_server(agent, model, session, "read_file")
     call = {"name": name, "arguments": {"path": str(tmp_path / "a.txt")}}
     await agent.turn(session, [{"call": call}, {"text": "ok"}])
     assert len(asked) == 1

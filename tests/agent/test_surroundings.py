@@ -8,7 +8,15 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.driving import allow_all, calls, run, shown, stop_reason, words
+from tests.agent.driving import (
+    allow_all,
+    calls,
+    run,
+    shown,
+    stop_reason,
+    tool_of_server,
+    words,
+)
 from tests.agent.test_subagents import task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -145,12 +153,10 @@ async def test_S6_mcp_servers(agent: Agent, model: ScriptedModel, tmp_path: Path
     allow_all(agent)
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[server])
     session = made["sessionId"]
-    call = {"name": "songs_sing", "arguments": {"word": "lu"}}
-    tools = []
-    await agent.turn(session, "what is there?")
-    tools = [tool["function"]["name"] for tool in model.asked[-1].body["tools"]]
-    [name] = [tool for tool in tools if tool.endswith("sing")]
-    await agent.turn(session, [{"call": call | {"name": name}}, {"text": "ok"}])
+    name = await tool_of_server(agent, model, session, "sing")
+    await agent.turn(
+        session, [{"call": {"name": name, "arguments": {"word": "lu"}}}, {"text": "ok"}]
+    )
     [called] = calls(agent.news(session))
     assert "la lu dolce" in shown(called)
     await agent.turn(session, "/mcp")

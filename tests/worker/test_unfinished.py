@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 
 import pytest
@@ -42,6 +43,8 @@ async def test_I10_an_orderly_end_takes_away_what_the_killed_had_recorded(aviary
     assert len(os.listdir(roots.directory(aviary.home))) == 2
     below = tree.descendants(struck.record["warden"])
     victims = [struck.warden, *below]
+    for victim in victims:  # none of them sees another one's end
+        os.kill(victim.pid, signal.SIGSTOP)
     tree.kill(victims)
     await struck.gone(*victims)
     assert len(groups(aviary)) == many

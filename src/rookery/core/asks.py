@@ -1,8 +1,7 @@
 """Asks: what an agent wants to know of a person before it goes on (rows P1, P2, P7).
 
 An ask is closed exactly once. The nonce is made by the worker and never told to the agent, so that
-only a
-client that has read the log can answer.
+only a client that has read the log can answer.
 """
 
 from typing import NamedTuple
@@ -35,6 +34,22 @@ class Ruling(NamedTuple):
 class Refusal(NamedTuple):
     reason: str
     message: str
+
+
+def pick(ask: Json, kinds: tuple[str, ...]) -> Json | None:
+    """Of the options that the agent offers, the first of the kind that is wanted most."""
+    found = [each for each in loose.mappings(ask, "options") if loose.text(each, "optionId")]
+    for kind in kinds:
+        for option in found:
+            if loose.text(option, "kind") == kind:
+                return option
+    return None
+
+
+def allowing(ask: Json) -> str:
+    """The id of the option that allows it once, else for good; "" where there is none."""
+    option = pick(ask, ("allow_once", "allow_always"))
+    return option["optionId"] if option else ""
 
 
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:

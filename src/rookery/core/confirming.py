@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rookery.core import loose, options, unattended, vendors
-from rookery.core.asks import CANCELLED, Answer, Ruling, closed
+from rookery.core.asks import CANCELLED, Answer, Ruling, closed, pick
 from rookery.core.events import Draft, Json
 from rookery.core.profiles import Profile, profile_for
 
@@ -277,7 +277,7 @@ def ruled(ask: Json, ruling: Ruling) -> Answer:
     kinds: tuple[str, ...] = ("reject_once", "reject_always")
     if ruling.allow:  # what cannot be undone never for good (row P4)
         kinds = ("allow_once",) if loose.text(ask, "danger") else ("allow_once", "allow_always")
-    option = _option(ask, kinds)
+    option = pick(ask, kinds)
     outcome: Json = CANCELLED["outcome"]
     words = ruling.words
     if option is not None:
@@ -292,21 +292,6 @@ def ruled(ask: Json, ruling: Ruling) -> Answer:
     if ruling.reason:
         update["reason"] = ruling.reason
     return Answer(Draft(update, None, ruling.by), {"outcome": outcome})
-
-
-def _option(ask: Json, kinds: tuple[str, ...]) -> Json | None:
-    found = [each for each in loose.mappings(ask, "options") if loose.text(each, "optionId")]
-    for kind in kinds:
-        for option in found:
-            if loose.text(option, "kind") == kind:
-                return option
-    return None
-
-
-def allowing(ask: Json) -> str:
-    """The id of the option that allows it once, else for good; "" where there is none."""
-    option = _option(ask, ("allow_once", "allow_always"))
-    return option["optionId"] if option else ""
 
 
 def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:

@@ -7,7 +7,7 @@ an agent that goes on without it, by a clear or a switch; never by the end of a 
 
 from collections.abc import Iterable
 
-from rookery.core import asks, confirming, loose, same_asks
+from rookery.core import asks, loose, same_asks
 from rookery.core.asks import Refusal
 from rookery.core.calls import in_turn, key_of
 from rookery.core.events import Draft, Event, Json
@@ -227,7 +227,7 @@ def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     how it comes to that another."""
     ask = {**ask, **loose.mapping(ask, "theirs")}
     if command.get("always") is True:
-        command = {**command, "option": confirming.allowing(ask)}
+        command = {**command, "option": asks.allowing(ask)}
     answer = asks.answered(ask, command, by)
     if isinstance(answer, Refusal):
         return answer

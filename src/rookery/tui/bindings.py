@@ -5,7 +5,9 @@ from textual.binding import Binding, BindingType
 
 from rookery.core.key_ids import DEFAULTS
 from rookery.core.key_ids import EVERYWHERE as EVERYWHERE_KEYS
-from rookery.tui.feedback import WORDS as FEEDBACK
+
+FEEDBACK = ("right", "too kind", "too harsh")
+"""What can be said of a critic's verdict, with a key each."""
 
 
 def key(name: str, action: str, words: str, more: str = "", *, first: bool = False) -> Binding:

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.tui.bindings import FEEDBACK
 from rookery.tui.keymap import keys_of, label
 from rookery.tui.look.runs import Line
 from rookery.tui.status import LineWidget
 
 FILE = "feedback.jsonl"
-WORDS = ("right", "too kind", "too harsh")
 
 
 class Feedback(LineWidget):
@@ -39,10 +39,10 @@ class Feedback(LineWidget):
         """What is to be kept; None: there is nothing to speak of."""
         if self._about is None or self._about in self._said:
             return None
-        self._said[self._about] = WORDS[place]
+        self._said[self._about] = FEEDBACK[place]
         self.refresh()
         session, turn, score = self._about
-        return {"session": session, "turn": turn, "score": score, "critic": WORDS[place]}
+        return {"session": session, "turn": turn, "score": score, "critic": FEEDBACK[place]}
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
@@ -53,7 +53,7 @@ class Feedback(LineWidget):
         keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
         if any(len(key) == 1 for key in keys.split(",")):  # in a text they are letters of it
             line += [(label(self.app, "focus.next"), look.key), (", then ", look.soft)]
-        for number, words in enumerate(WORDS, 1):
+        for number, words in enumerate(FEEDBACK, 1):
             line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]
         return [line]
 

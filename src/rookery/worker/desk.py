@@ -177,7 +177,7 @@ class Desk:
         """An answer for the agent that asks; why not."""
         always = _always(command)
         if always:
-            command = {**command, "option": confirming.allowing(ask)}
+            command = {**command, "option": ask_rules.allowing(ask)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, ask_rules.Refusal):
             return answer

@@ -18,7 +18,7 @@ from rookery.core import (
     rules,
     unattended,
 )
-from rookery.core.asks import Answer, Refusal
+from rookery.core.asks import Answer, Refusal, allowing
 from rookery.core.calls import key_of
 from rookery.core.changes import diffs
 from rookery.core.events import Draft, Json
@@ -110,7 +110,7 @@ class Judge:
         }
         self._calls[name] = calls
         found = _choices(calls)
-        if isinstance(found, str) or not confirming.allowing(ask):
+        if isinstance(found, str) or not allowing(ask):
             return ask
         always = rules.described(found[0].rule)[:LONGEST]
         return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
