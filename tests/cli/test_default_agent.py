@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from rookery import registry
-from rookery.agent.settings import profiles
-from rookery.agent.settings.profiles import Profile, Settings
 from rookery.client.fleet import heads
 from rookery.core.environment import OVERRIDE
+from rookery.models import profiles
+from rookery.models.choice import default_agent, has_model
+from rookery.models.profiles import Profile, Settings
 from rookery.registry import Agent, NotInstalled
 from tests.cli.driving import ROOKERY, play, rookery
 
@@ -127,14 +128,14 @@ def test_the_environment_names_a_model(home: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_a_glance_at_the_file(tmp_path: Path, text: str | None, found: bool) -> None:
     if text is not None:
-        (tmp_path / registry.MODELS).write_text(text)
-    assert registry.has_model(str(tmp_path)) is found
-    assert registry.default(str(tmp_path), "", {}) == ("rookery" if found else "demo")
-    assert registry.default(str(tmp_path), "claude", {}) == "claude"
+        (tmp_path / profiles.FILE).write_text(text)
+    assert has_model(str(tmp_path)) is found
+    assert default_agent(str(tmp_path), "", {}) == ("rookery" if found else "demo")
+    assert default_agent(str(tmp_path), "claude", {}) == "claude"
 
 
 def test_the_file_has_one_name() -> None:
-    assert registry.MODELS == profiles.FILE
+    assert profiles.FILE == profiles.FILE
 
 
 def test_its_extra_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import litellm.main as completions
 from litellm.responses import streaming_iterator
 from openhands.sdk.llm.utils import telemetry
 
-from rookery.agent.settings.prices import Price
+from rookery.models.prices import Price
 
 _compute = telemetry.Telemetry._compute_cost
 

@@ -52,12 +52,12 @@ from rookery.agent.mcp.names import Names
 from rookery.agent.provider import llm as provider
 from rookery.agent.provider import lost_events, windows
 from rookery.agent.provider.llm import RookeryLLM
-from rookery.agent.settings import prices
-from rookery.agent.settings.profiles import Condenser, Model
-from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent, Seams, quiet_copy
 from rookery.agent.tool_hooks import ToolHookConfig, ToolHookManager
-from rookery.providers import PLACEHOLDER
+from rookery.models import prices
+from rookery.models.profiles import Condenser, Model
+from rookery.models.providers import PLACEHOLDER
+from rookery.models.secrets import SHORTEST
 
 type Json = dict[str, Any]
 

@@ -14,6 +14,7 @@ from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.versions import Told, learn
 from rookery.core.events import Json, dumps
+from rookery.models.choice import has_model
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
@@ -75,7 +76,7 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
 
 def _needs(name: str, own: bool) -> str:
     """The command that is wanted before an agent can be used; "": none."""
-    bare = name == registry.OWN and not own and not registry.has_model(paths.home())
+    bare = name == registry.OWN and not own and not has_model(paths.home())
     return "rookery setup" if bare else ""
 
 

@@ -8,12 +8,13 @@ from rookery import config, paths, registry
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.core.environment import overriding
+from rookery.models.choice import default_agent
 
 
 def chosen_agent(screen: Screen, settings: config.Config, named: str | None) -> registry.Agent:
     """By its name, else the default. Raises UnknownAgent, SettingsError, ClickException."""
     home = paths.home()
-    name = named or registry.default(home, settings.default_agent, os.environ)
+    name = named or default_agent(home, settings.default_agent, os.environ)
     agent = registry.resolve(name, settings.agents)
     silent = bool(named or settings.default_agent)
     if name == registry.DEMO and not silent:
@@ -27,7 +28,7 @@ def chosen_agent(screen: Screen, settings: config.Config, named: str | None) -> 
 
 def _model(home: str) -> str:
     """In words; a session that could not begin is not made."""
-    from rookery.agent.settings import profiles
+    from rookery.models import profiles
 
     model = profiles.effective(profiles.load(home), os.environ, overriding(os.environ))
     if isinstance(model, profiles.Missing):

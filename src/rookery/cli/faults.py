@@ -89,7 +89,7 @@ def _of_the_client(error: BaseException) -> tuple[str, int] | None:
         return str(error), exits.DISK_FULL
     if isinstance(error, Refused | FromAgent):
         return str(error), exits.FAILED
-    from rookery.agent.settings.documents import SettingsError
+    from rookery.models.documents import SettingsError
 
     return (str(error), exits.FAILED) if isinstance(error, SettingsError) else None
 

@@ -95,14 +95,14 @@ def _check_own(cwd: str) -> None:
 def _check_saved(session: str, model: str) -> None:
     """Before anything is done: the saved models are all that our own agent has, unless the
     session's environment goes over them."""
-    from rookery import models
+    from rookery.models import profiles
 
     saved = paths.read_json(
         os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
     )
     if overriding(loose.mapping(saved, "environment")) or overriding(os.environ):
         return
-    names = [each.name for each in models.glance(paths.home()).models]
+    names = list(profiles.load(paths.home()).profiles)
     choices = [{"value": name, "name": name} for name in names]
     if not names or options.choice_of({"choices": choices}, model) is None:
         known = f"There are: {', '.join(names)}." if names else "There is none: rookery setup"

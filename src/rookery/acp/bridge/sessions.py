@@ -20,6 +20,7 @@ from rookery.core import loose
 from rookery.core.events import Draft
 from rookery.core.remedies import remedy_for
 from rookery.log.errors import LogError
+from rookery.models.choice import default_agent
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, invalid, no_session, place, session_id
 
@@ -166,7 +167,7 @@ class Sessions:
                 found = registry.from_command(choice.command)
             else:
                 chosen = choice.agent or settings.default_agent
-                named = name or registry.default(self._editor.home, chosen, os.environ)
+                named = name or default_agent(self._editor.home, chosen, os.environ)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:

@@ -11,9 +11,9 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from rookery.agent.settings import documents
-from rookery.agent.settings.documents import Json, refusal
 from rookery.client import in_force
+from rookery.models import documents
+from rookery.models.documents import Json, refusal
 
 FILE = "hooks.json"
 PROJECT = (".openhands", ".rookery")

@@ -149,7 +149,7 @@ def _rules(home: str) -> list[Row]:
 
 
 def _model(home: str) -> Row:
-    from rookery.agent.settings import documents, profiles
+    from rookery.models import documents, profiles
 
     try:
         found = profiles.load(home)

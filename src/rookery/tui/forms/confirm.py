@@ -3,11 +3,12 @@ as a step of its own, in all new ones (row P6)."""
 
 import os
 
-from rookery import config, registry
+from rookery import config
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core import confirming
 from rookery.core.events import Json
+from rookery.models.choice import default_agent
 from rookery.tui.forms.choice import ChoiceScreen, marked
 from rookery.tui.forms.rows import Row
 from rookery.tui.shell import Shell
@@ -29,7 +30,7 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
         found = config.load(home)
     except config.ConfigError:
         found = config.Config()
-    return agent or registry.default(home, found.default_agent, os.environ), found.confirm
+    return agent or default_agent(home, found.default_agent, os.environ), found.confirm
 
 
 def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list[Row]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rookery.agent.settings import documents
-from rookery.agent.settings.documents import Json
+from rookery.models import documents
+from rookery.models.documents import Json
 
 
 class Critic(NamedTuple):

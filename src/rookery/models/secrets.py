@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rookery.agent.settings import credentials
+from rookery.models import credentials
 
 HIDDEN = "[redacted]"
 

@@ -18,18 +18,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from rookery.agent.settings import documents, migration, prices
-from rookery.agent.settings.critic import Critic, critic_of
-from rookery.agent.settings.documents import Json
-from rookery.agent.settings.secrets import NONE, Secret, secrets_in
+from rookery.client import guard
 from rookery.core.environment import LACKING
-from rookery.providers import (
+from rookery.models import documents, migration, prices
+from rookery.models.critic import Critic, critic_of
+from rookery.models.documents import Json
+from rookery.models.providers import (
     BY_ENVIRONMENT,
     PLACEHOLDER,
     key_variable,
     needs_key,
     provider_of,
 )
+from rookery.models.secrets import NONE, Secret, secrets_in
 
 FILE = "agent_settings.json"
 VERSION = 1
@@ -154,6 +155,17 @@ def load(home: str) -> Settings:
     return _settings(found, place)
 
 
+def look(home: str) -> tuple[Settings, str]:
+    """What is saved, and why that could not be read ("": it could). For whoever shows it: nothing
+    is brought up to date."""
+    place = path(home)
+    try:
+        found = documents.read(place) or {}
+        return _settings(migration.migrated(found) if migration.is_old(found) else found, place), ""
+    except documents.SettingsError as error:
+        return Settings(), str(error)
+
+
 def _brought_up(place: str) -> Settings:
     """Under the lock: what is saved, in today's shape."""
     found = documents.read(place) or {}
@@ -172,8 +184,9 @@ def save(home: str, settings: Settings) -> None:
 
 
 def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
-    """Read, edit and save, alone among those who do. Raises SettingsError; then nothing is
-    written."""
+    """Read, edit and save, alone among those who do. Raises SettingsError, and FromAgent in a
+    process of an agent's; then nothing is written."""
+    guard.require_person(home, "set up models")
     with documents.locked(path(home)):
         settings = edit(_brought_up(path(home)))
         save(home, settings)
@@ -318,11 +331,6 @@ def effective(
     elif not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
         made = made._replace(key=Secret(PLACEHOLDER))
     return made
-
-
-def usable(settings: Settings, environ: Mapping[str, str] = os.environ, *, override: bool) -> bool:
-    """Whether a session could be made now."""
-    return isinstance(effective(settings, environ, override), Model)
 
 
 def _merged(saved: Profile | None, given: Mapping[str, str]) -> Model:

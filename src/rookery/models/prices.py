@@ -4,7 +4,7 @@ in US dollars for a million tokens. For models that no price list knows, or list
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rookery.agent.settings import documents
+from rookery.models import documents
 
 KEY = "price"
 PER = 1_000_000

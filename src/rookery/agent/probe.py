@@ -1,11 +1,13 @@
-"""The call by litellm: the question as JSON on stdin, the verdict as the last line of stdout."""
+"""One call to a model by litellm, in a process of its own that `rookery.models.probe` starts: the
+question as JSON on stdin, the answer as the last line of stdout."""
 
 import json
 import os
 import sys
 from typing import Any
 
-from rookery.agent.probe.verdict import Verdict, of_network, of_status, shortened
+from rookery.agent import sdk
+from rookery.models.probe import Answer, of_network, of_status, shortened
 
 MISSING = "This provider is reached by a part that is not installed: pip install 'rookery[agent]'"
 TAKEN = ("aws_", "vertex_", "api_version")
@@ -14,20 +16,21 @@ TAKEN = ("aws_", "vertex_", "api_version")
 
 def main() -> int:
     asked = json.load(sys.stdin)
-    answer = os.dup(1)
+    out = os.dup(1)
     os.dup2(2, 1)  # the library prints
-    verdict = call(asked)
-    os.write(answer, json.dumps({"kind": verdict.kind, "words": verdict.words}).encode() + b"\n")
+    with sdk.surroundings():
+        answer = call(asked)
+    os.write(out, json.dumps({"kind": answer.kind, "words": answer.words}).encode() + b"\n")
     return 0
 
 
-def call(asked: dict[str, Any]) -> Verdict:
+def call(asked: dict[str, Any]) -> Answer:
     try:
         import litellm
         import openai
     except ModuleNotFoundError:
-        return Verdict("extra", MISSING)
-    from rookery.agent.probe.call import QUESTION
+        return Answer("extra", MISSING)
+    from rookery.models.probe import QUESTION
 
     model, where = asked["model"], asked["base_url"] or asked["model"].partition("/")[0]
     extras = {key: value for key, value in asked["extras"].items() if key.startswith(TAKEN)}
@@ -45,11 +48,11 @@ def call(asked: dict[str, Any]) -> Verdict:
         return of_network(shortened(str(error)), where)
     except openai.APIStatusError as error:
         if "LLM Provider NOT provided" in str(error):
-            return Verdict("model", f"There is no provider {model.partition('/')[0]!r}.")
+            return Answer("model", f"There is no provider {model.partition('/')[0]!r}.")
         return of_status(error.status_code, str(error), str(error.code or ""), model, where)
     except (openai.OpenAIError, ValueError, ImportError, OSError) as error:
-        return Verdict("provider", f"{model} cannot be asked: {shortened(str(error))}")
-    return Verdict("ok", f"{model} answered.")
+        return Answer("provider", f"{model} cannot be asked: {shortened(str(error))}")
+    return Answer("ok", f"{model} answered.")
 
 
 if __name__ == "__main__":

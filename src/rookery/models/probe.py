@@ -1,23 +1,22 @@
-"""The call itself: by the standard library to whoever speaks OpenAI's API or Anthropic's, by
-litellm in another process to the rest. The key is in no argument of a process, in no sentence."""
+"""One call to a model, to see whether it can be used before it is saved: by the standard library to
+whoever speaks OpenAI's API or Anthropic's, by litellm in another process to the rest. The key is in
+no argument of a process, in no sentence."""
 
 import json
-import os
+import re
 import ssl
 import subprocess
 import sys
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from rookery.agent import sdk
-from rookery.agent.probe.verdict import Verdict, of_network, of_status
-from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.secrets import Redactor
-from rookery.providers import api_of, is_loopback, provider_of
+from rookery.models.profiles import Model
+from rookery.models.providers import api_of, is_loopback, provider_of
+from rookery.models.secrets import Redactor
 
 type Json = dict[str, Any]
 
@@ -28,16 +27,30 @@ LARGEST = 4 * 1024 * 1024
 QUESTION = "Answer with the one word: ready"
 ANTHROPIC = "https://api.anthropic.com"
 
+type Kind = Literal["ok", "auth", "model", "rate_limit", "network", "provider", "extra"]
+
+LONGEST = 300
+"""Characters of what a provider says that are shown."""
+
+
+class Answer(NamedTuple):
+    kind: Kind
+    words: str
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "ok"
+
 
 def is_direct(model: Model) -> bool:
     """Whether the standard library is enough: at once, and without the agent's packages."""
     return provider_of(model.model) == "anthropic" or bool(api_of(model.model, model.base_url))
 
 
-def probe(model: Model, within: float = WITHIN) -> Verdict:
+def probe(model: Model, within: float = WITHIN) -> Answer:
     """Ask the model for a word."""
-    verdict = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
-    return Verdict(verdict.kind, Redactor([model.key]).text(verdict.words))
+    answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
+    return Answer(answer.kind, Redactor([model.key]).text(answer.words))
 
 
 def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
@@ -55,7 +68,7 @@ def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
 # ---------------------------------------------------------------- by the standard library
 
 
-def _direct(model: Model, within: float) -> Verdict:
+def _direct(model: Model, within: float) -> Answer:
     name = model.model.partition("/")[2] if "/" in model.model else model.model
     key = model.key.reveal()
     if provider_of(model.model) == "anthropic":
@@ -85,8 +98,8 @@ def _direct(model: Model, within: float) -> Verdict:
     except (OSError, HTTPException) as error:
         return of_network(_reason(error), where)
     except ValueError as error:
-        return Verdict("provider", f"{url} answered, but not as a model does: {error}.")
-    return Verdict("ok", f"{model.model} answered.")
+        return Answer("provider", f"{url} answered, but not as a model does: {error}.")
+    return Answer("ok", f"{model.model} answered.")
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -162,7 +175,7 @@ def _reason(error: object) -> str:
 # ---------------------------------------------------------------- by litellm
 
 
-def _by_litellm(model: Model, within: float) -> Verdict:
+def _by_litellm(model: Model, within: float) -> Answer:
     """In a process of its own: the library takes seconds and 200 MB to load."""
     asked = {
         "model": model.model,
@@ -178,11 +191,44 @@ def _by_litellm(model: Model, within: float) -> Verdict:
             capture_output=True,
             check=False,
             timeout=within + 60,
-            env={**os.environ, **sdk.ENVIRONMENT},
         )
         found = json.loads(done.stdout.splitlines()[-1])
-        return Verdict(found["kind"], found["words"])
+        return Answer(found["kind"], found["words"])
     except subprocess.TimeoutExpired:
         return of_network("it did not answer in time", model.model)
     except (ValueError, IndexError, KeyError, TypeError):
-        return Verdict("provider", f"The test of {model.model} broke off without an answer.")
+        return Answer("provider", f"The test of {model.model} broke off without an answer.")
+
+
+# ---------------------------------------------------------------- what it told
+
+
+def of_status(status: int, message: str, code: str, model: str, where: str) -> Answer:
+    """Of an answer that is an HTTP error."""
+    said = f' It said: "{shortened(message)}"' if message.strip() else ""
+    unknown = re.search(
+        r"model\W+(\S+\W+)?(does not exist|not found|is not)|unknown model|no such model"
+        r"|not a valid model|invalid model",
+        message,
+        re.IGNORECASE,
+    )
+    if status in (401, 403):
+        return Answer("auth", f"{where} does not accept the key ({status}).{said}")
+    if code == "model_not_found" or (status in (400, 404, 422) and unknown):
+        return Answer("model", f"{where} knows no model {model!r}.{said}")
+    if status == 404:
+        return Answer("model", f"There is no such API at {where}, or no model {model!r}.{said}")
+    if status == 402 or code == "insufficient_quota":
+        return Answer("rate_limit", f"{where} wants to be paid first: check your plan.{said}")
+    if status == 429:
+        return Answer("rate_limit", f"{where} allows no more calls just now (429).{said}")
+    return Answer("provider", f"{where} answered with an error ({status}).{said}")
+
+
+def of_network(reason: str, where: str) -> Answer:
+    return Answer("network", f"{where} cannot be reached: {shortened(reason)}.")
+
+
+def shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
