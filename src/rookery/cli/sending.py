@@ -32,8 +32,8 @@ def send(session: str, command: Json) -> Event:
 def say_silent(session: str) -> None:
     """While somebody waits for a worker that hangs."""
     standard().note(
-        f"The worker of {session} does not answer; still trying. "
-        f"rookery kill {session} ends it: what it did is kept."
+        f"The worker of {session} does not respond; still trying. To end it and keep its "
+        f"history: rookery kill {session}"
     )
 
 
