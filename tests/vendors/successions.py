@@ -57,7 +57,7 @@ async def switch(perch: Perch) -> None:
 
     told = _recap(bird)
     assert f"**Agent:** {FACT}" in told
-    assert "This prompt was not processed yet:" in told
+    assert "This prompt has not been processed yet:" in told
     turn = await bird.turn(f"{told}\n\n[[say the vendor is here]]")
     assert text_of(turn).endswith("the vendor is here")
     assert perch.llm.main()[-1].heard(FACT, "user"), "the model was told"

@@ -47,8 +47,8 @@ def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, st
     chosen = _of(config, agent).mcp
     if chosen is not None or profile.takes_servers:
         return (True if chosen is None else chosen), ""
-    words = f"{agent} is not given your MCP servers, since it does not work with them; "
-    return False, f"{words}agents.{agent}.mcp = true in config.toml gives them all the same."
+    words = f"{agent} does not get your MCP servers, because it does not work with them; "
+    return False, f"{words}to pass them anyway, set agents.{agent}.mcp = true in config.toml."
 
 
 def _of(config: Config, agent: str) -> Extras:
