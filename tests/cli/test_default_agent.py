@@ -32,7 +32,7 @@ def agent(home: Path) -> str:
 def test_the_demo_where_no_model_is_set_up(home: Path) -> None:
     done = rookery("run", play({"text": "Hi"}))
     assert done.code == 0
-    assert "demo agent, since no model is set up" in done.err
+    assert "demo agent: no model is set up" in done.err
     assert "rookery setup" in done.err
     assert agent(home) == "demo"
 
@@ -41,7 +41,7 @@ def test_rookerys_own_where_one_is(home: Path) -> None:
     save(home, "ollama/bird")
     done = rookery("new")
     assert done.code == 0, done.err
-    assert "Rookery's own agent, with ollama/bird (bird)" in done.err
+    assert "Using Rookery's own agent with ollama/bird (bird)" in done.err
     assert agent(home) == "rookery"
 
 
@@ -162,7 +162,7 @@ def test_agents_and_doctor_know_it(home: Path) -> None:
     )
     assert "no model yet: rookery setup" in rookery("agents").out
     doctor = rookery("doctor")
-    assert "none is set up for Rookery's own agent" in doctor.out
+    assert "no model for Rookery's own agent" in doctor.out
     assert doctor.code == 0
     save(home, "ollama/bird")
     assert "no model yet" not in rookery("agents").out
@@ -203,7 +203,7 @@ def test_the_walkthrough_without_an_account(home: Path, tmp_path: Path) -> None:
         finally:
             model.terminate()
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "Rookery's own agent, with openai/scripted (scripted)" in run.stderr
+    assert "Using Rookery's own agent with openai/scripted (scripted)" in run.stderr
     assert "Done: your task is in rookery-demo.md" in run.stdout
     assert "Count the birds" in (tmp_path / "rookery-demo.md").read_text()
     assert agent(home) == "rookery"

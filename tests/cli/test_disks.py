@@ -99,7 +99,7 @@ def test_I10_10_on_a_full_disk_a_prompt_waits_and_the_exit_code_says_so(small: P
     filler.unlink()
     with Running("tail", session) as tail:
         tail.read_until("\nafter all")
-    assert "5 waits for" in rookery("--help").out
+    assert "5 waiting for" in rookery("--help").out
 
 
 @pytest.mark.long
@@ -110,7 +110,7 @@ def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> N
     asleep(small, session)
     fill(small)
     refused = rookery("prompt", session, "hello")
-    told = {1: "no space is left on the disk", 5: "the disk is full"}
+    told = {1: "no space left on the disk", 5: "the disk is full"}
     assert told[refused.code] in refused.err
     removed = rookery("rm", "--yes", session)
     assert (removed.code, sessions(small)) == (0, []), removed.err
@@ -125,7 +125,7 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     fill(small)
     refused = rookery(*command)
     assert refused.code == 1
-    assert "No space is left" in refused.err or "no space is left" in refused.err
+    assert "no space left" in refused.err.lower()
     assert sessions(small) == [session]
 
 
@@ -217,7 +217,7 @@ def test_I10_10_a_damaged_log_is_found_told_and_removed(
     assert ("damaged" in listed.out) is not with_head
     checked = rookery("doctor")
     assert checked.code == 1
-    assert f"{session}: its log is not sound" in checked.out
+    assert f"{session}: its log is damaged" in checked.out
     assert ".recover" in checked.out
     assert f"rookery rm {session}" in checked.out
     assert sound not in checked.out
@@ -226,7 +226,7 @@ def test_I10_10_a_damaged_log_is_found_told_and_removed(
     assert session in rookery("prune", "--damaged").out
     removed = rookery("prune", "--damaged", "--yes")
     assert (removed.code, sessions(home)) == (0, [sound]), removed.err
-    assert rookery("doctor").out.count("not sound") == 0
+    assert rookery("doctor").out.count("damaged:") == 0
     fleet.kill(str(home), sound)
 
 

@@ -209,7 +209,7 @@ def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
     error = {"code": -32000, "message": "Not logged in"}
     found = streamed(END | {"reason": "failed", "error": error}, prompts=False)
     assert found == (
-        "✗ The agent answered with an error\n  Not logged in\n"
+        "✗ The agent returned an error\n  Not logged in\n"
         "  Log in to demo in a terminal, then send the prompt again.\n"
     )
 

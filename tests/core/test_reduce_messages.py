@@ -170,7 +170,7 @@ def test_what_has_no_block_parts_no_message(between: dict) -> None:
 
 
 def test_a_quiet_turn_says_so_until_it_moves_and_parts_no_message_t6() -> None:
-    quiet = update("_turn", state="quiet", detail="nothing came for 30 s")
+    quiet = update("_turn", state="quiet", detail="no message for 30 s")
     document = play(prompt(), running(), message("a"), quiet)
     [action] = only(document, "notice")["actions"]
     assert action["command"] == {"do": "force_end"}

@@ -460,7 +460,7 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
         assert app.start.confirms("every") == "all"
         app.on_set_up_found(SetUpFound(app.found_here))
         shown = str(app.window.pages[0].blocks["0.splash"]["text"])
-        assert "Approve all: what the agent asks is allowed" in shown
+        assert "Approve all: approves everything" in shown
         app.on_made(Made("s2"))
         assert app.start.confirms("every") == "every"
     assert config.load(home).confirm == "every"
@@ -488,9 +488,9 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
         await pilot.press("f9")
         assert isinstance(app.screen, RowsScreen)
         every, risky, all_, _ = app.screen.rows
-        assert "you are asked" in every.more
+        assert "asks you" in every.more
         for row in (risky, all_):
-            assert "claude decides by itself; your rules are not applied" in row.more
+            assert "claude decides on its own; your rules apply only" in row.more
         assert "A sandbox" in told(app)
 
 
@@ -498,7 +498,7 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
     ("update", "words"),
     [
         ({"sessionUpdate": "_session", "confirm": "every"}, ""),
-        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides by itself"),
+        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides on its own"),
         ({"sessionUpdate": "_session", **Order("reject").update()}, "rejects all"),
     ],
 )
@@ -540,7 +540,7 @@ async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> 
 
 async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
-        app.act({"label": "Continue in another agent", "choose": "agent", "command": SWITCH})
+        app.act({"label": "Continue with another agent", "choose": "agent", "command": SWITCH})
         await pilot.pause()
         assert isinstance(app.screen, RowsScreen)
         names = [row.name for row in app.screen.rows]

@@ -164,7 +164,7 @@ async def test_agent_that_is_not_there(aviary: Aviary) -> None:
 
 async def test_directory_that_is_not_there(aviary: Aviary) -> None:
     bird = aviary.hatch(cwd=str(aviary.root / "missing"))
-    assert "is not there" in (await bird.turn("hello"))[-1].update["detail"]
+    assert "does not exist" in (await bird.turn("hello"))[-1].update["detail"]
 
 
 async def test_last_words_of_an_agent_that_cannot_start(aviary: Aviary) -> None:
@@ -227,7 +227,7 @@ async def test_endless_noise_fills_no_log(aviary: Aviary) -> None:
     bird = aviary.hatch()
     events = await bird.turn([{"repeat": 500, "steps": [{"raw": "print"}]}])
     assert len(raws(events)) == 20
-    assert "more of it is not kept" in raws(events)[-1]["why"]
+    assert "the rest is not kept" in raws(events)[-1]["why"]
 
 
 async def test_unknown_method_is_answered(aviary: Aviary) -> None:

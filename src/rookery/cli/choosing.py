@@ -1,4 +1,4 @@
-"""Which agent a new session gets, told where nobody was named; and whether it has a model."""
+"""Which agent a new session gets when none was named, and whether that agent has a model."""
 
 import os
 
@@ -18,11 +18,11 @@ def chosen_agent(screen: Screen, settings: config.Config, named: str | None) -> 
     agent = registry.resolve(name, settings.agents)
     silent = bool(named or settings.default_agent)
     if name == registry.DEMO and not silent:
-        screen.note("The demo agent, since no model is set up (rookery setup).")
+        screen.note("Using the demo agent: no model is set up (rookery setup).")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
         model = _model(home)
         if not silent:
-            screen.note(f"Rookery's own agent, with {model}.")
+            screen.note(f"Using Rookery's own agent with {model}.")
     return agent
 
 

@@ -19,8 +19,8 @@ QUESTION = frames.encode("hello", {"protocol": 0})
 def silence(session: str) -> str:
     """What is said to someone who waits for a worker that hangs."""
     return (
-        f"The worker of {session} does not answer; still trying. "
-        f"rookery kill {session} ends it: what it did is kept."
+        f"The worker of {session} does not respond; still trying. To end it and keep its "
+        f"history: rookery kill {session}"
     )
 
 

@@ -239,7 +239,7 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
         case "parked":
             text = "\n".join(loose.texts(update, "stderr")[-20:])
             remedy = loose.text(update, "remedy")
-            title = f"{who} does not start. {remedy}".strip()[:LONGEST_TITLE]
+            title = f"{who} did not start. {remedy}".strip()[:LONGEST_TITLE]
             retry = {"label": "Retry", "command": {"do": "restart"}}
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
             return put(make_block(name, "error", title=title, text=text, actions=actions))
@@ -252,14 +252,13 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
     return []
 
 
-ANOTHER: Json = {"label": "Continue in another agent", "choose": "agent"}
-"""Whoever shows it lets a person choose among the agents that are there, and puts the name into
+ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
+"""Whoever shows it lets the user choose among the agents that are there, and puts the name into
 the command."""
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
-    """Of what the agent does not know any more, where something was said: for the composer (row
-    S2)."""
+    """Of what the agent does not know any more, where something was said: for the composer."""
     ended = before["turn"] - (before["state"] != "idle")
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
@@ -282,7 +281,7 @@ def _context(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     resets = loose.text(event.update, "resetsAt") or loose.integer(event.update, "resetsAt")
-    known = f"It resets at {resets}." if resets else "The agent did not say until when."
+    known = f"It resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
     text = "\n".join([loose.text(event.update, "message"), known, helps]).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)

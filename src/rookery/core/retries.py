@@ -12,11 +12,11 @@ METHODS = frozenset({"_session/retrying", "session/retrying"})
 """Of vibe: {sessionId, category, detail}."""
 
 CATEGORIES = {
-    "rate_limited": "its model limits the rate",
-    "connection": "its model cannot be reached",
+    "rate_limited": "its model is rate limited",
+    "connection": "its model is unreachable",
     "timeout": "its model did not answer in time",
     "overloaded": "its model is overloaded",
-    "server_error": "its model answered with an error",
+    "server_error": "its model returned an error",
 }
 
 GOES_ON = frozenset(
@@ -73,4 +73,4 @@ def words(update: Json) -> str:
     attempt, most = loose.integer(update, "attempt"), loose.integer(update, "maxAttempts")
     if attempt is not None:
         said.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
-    return " · ".join(filter(None, said)) or "it did not say why"
+    return " · ".join(filter(None, said)) or "no reason given"

@@ -145,7 +145,7 @@ class Attached:
         except ConnectionClosed:
             return
         except (LogError, OSError, Refused) as error:
-            self._give_up(f"The session cannot be followed any more: {error}")
+            self._give_up(f"The session can no longer be followed: {error}")
 
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         told = self.sharing.take(event, live=live, echo=echo)
@@ -175,7 +175,7 @@ class Attached:
             self._editor.peer.notify("session/update", params)
         except TooLarge:
             small = {key: value for key, value in update.items() if not key.startswith("raw")}
-            part = {"type": "text", "text": "(too large to be shown here)"}
+            part = {"type": "text", "text": "(too large to show here)"}
             listed = [{"type": "content", "content": part}]
             small["content"] = part if update["sessionUpdate"].endswith("_chunk") else listed
             self._editor.peer.notify("session/update", {**params, "update": small})
@@ -233,7 +233,7 @@ class Attached:
             self._watching = self._editor.group.create_task(watching, name=name)
 
     def _settle(self, event: Event) -> None:
-        """After a turn that did not end well the queue is held for a person's key. An editor has
+        """After a turn that did not end well the queue is held for the user's key. An editor has
         none: its prompts go on, but for those that it took back."""
         self._settle_prompts(event)
         update = event.update
@@ -315,7 +315,7 @@ class Attached:
     # --- asks and files --------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
-        if ask.get("ruled") or ask.get("given"):  # it is answered already (rows P5, P9)
+        if ask.get("ruled") or ask.get("given"):  # it is answered already
             return
         if ask.get("decide"):  # another question about the same
             self.questions.closed(ask["id"])
@@ -330,7 +330,7 @@ class Attached:
             self._dispatch(
                 {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
             )
-            how = "this editor has no forms: say it in your next prompt"
+            how = "this editor has no forms: answer in your next prompt"
         choices = form_words.listed(loose.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
         text = f"_The agent asks: {words}_ ({how})\n\n{listed}"

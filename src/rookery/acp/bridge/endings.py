@@ -16,8 +16,8 @@ LEAST, GREATEST = -32700, -32001
 WORDS = {
     "agent_exited": "The agent ended in the middle of the turn",
     "interrupted": "The turn was interrupted",
-    "unresponsive": "The agent did not react, and was ended",
-    "orphaned": "The agent fell silent, and was ended",
+    "unresponsive": "The agent did not react and was ended",
+    "orphaned": "The agent stopped responding and was ended",
     "forced": "The turn was ended by force",
 }
 

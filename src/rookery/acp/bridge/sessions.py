@@ -173,7 +173,7 @@ class Sessions:
         except ValueError as error:
             raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
         except registry.UnknownAgent as error:
-            words = f"There is no agent {error.name!r}; there are {', '.join(error.known)}"
+            words = f"There is no agent {error.name!r}. Known: {', '.join(error.known)}"
             raise invalid(words) from None
         except registry.NotInstalled as error:
             how = f" To install it: {error.install}" if error.install else ""
@@ -285,7 +285,7 @@ class Sessions:
 
     async def _choose_agent(self, attached: Attached, value: object) -> None:
         """Before the first prompt one that does not start is not chosen; later, it takes over the
-        conversation, which it does not know (row S1)."""
+        conversation, which it does not know."""
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header
@@ -343,5 +343,5 @@ def _surroundings(params: Json, *, needed: bool = True) -> tuple[str, "list[str]
     if servers is None and not needed:
         servers = []
     if not isinstance(servers, list) or not all(isinstance(each, dict) for each in servers):
-        raise invalid("mcpServers is not a list of servers")
+        raise invalid("mcpServers must be a list of servers")
     return cwd, roots, servers

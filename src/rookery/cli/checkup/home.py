@@ -42,13 +42,13 @@ def _sessions(home: str, most: int | None) -> list[Row]:
     found = {name: damage_of(paths.session_dir(home, name), whole=name in whole) for name in names}
     bad = {name: why for name, why in found.items() if why}
     rows = [
-        Row("sessions", NOT_OK, f"{name}: its log is not sound: {why} {way_out(home, name)}")
+        Row("sessions", NOT_OK, f"{name}: its log is damaged: {why} {way_out(home, name)}")
         for name, why in bad.items()
     ]
-    told = f"{count(len(names), 'log')}, all sound"
+    told = f"{count(len(names), 'log')}, none damaged"
     if left := len(names) - len(whole):
-        told = f"{count(len(names), 'log')}, no fault found; only the ends of {left} were read"
-        told += " (rookery doctor --all-logs reads all of each)"
+        told = f"{count(len(names), 'log')}, no damage found; of {left} only the end was read"
+        told += " (rookery doctor --all-logs reads them in full)"
     return rows or ([Row("sessions", OK, told)] if names else [])
 
 
@@ -73,7 +73,8 @@ def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
 
 def _files(home: str) -> list[Row]:
     """The other files that decide what runs, where they cannot be used."""
-    from rookery.agent.settings import documents, hooks
+    from rookery.models import documents
+    from rookery.agent.settings import hooks
 
     rows = []
     try:
@@ -100,7 +101,7 @@ def _place(home: str) -> Row:
         paths.check_trust(home)
     except (BadPlace, paths.PathError) as error:
         return Row("disk", NOT_OK, str(error))
-    return Row("disk", OK, "no network file system")
+    return Row("disk", OK, "not a network file system")
 
 
 def _writable(home: str) -> Row:
@@ -115,9 +116,9 @@ def _writable(home: str) -> Row:
     except OSError as error:
         return Row("home", NOT_OK, f"{place} cannot be written to: {error.strerror}")
     if place != home:
-        return Row("home", OK, f"{home} (not made yet)")
+        return Row("home", OK, f"{home} (not created yet)")
     others = os.stat(home).st_mode & 0o077
-    return Row("home", OK, f"{home} (other users may look into it)" if others else home)
+    return Row("home", OK, f"{home} (other users can read it)" if others else home)
 
 
 def _settings(home: str) -> Row:
@@ -130,7 +131,7 @@ def _settings(home: str) -> Row:
         return Row("settings", NOT_OK, " ".join([WAITS, *found.held.loosens]))
     if found.config.warnings:
         return Row("settings", NOT_OK, " ".join(found.config.warnings))
-    return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
+    return Row("settings", OK, path if os.path.exists(path) else "all defaults (no file)")
 
 
 def _rules(home: str) -> list[Row]:
@@ -161,15 +162,19 @@ def _model(home: str) -> Row:
         return Row("model", OK, f"{model.model} ({model.profile})")
     if found.profiles or override:
         return Row("model", NOT_OK, model.sentence)
-    return Row("model", NOT_TOLD, "none is set up for Rookery's own agent: rookery setup")
+    return Row("model", NOT_TOLD, "no model for Rookery's own agent: rookery setup")
 
 
 def _guard(home: str) -> Row:
-    """What keeps agents from answering for a person (docs/security.md)."""
+    """What keeps agents from answering for the user (docs/security.md)."""
     if not landlock.available():
         why = "this kernel has no Landlock scopes (Linux 6.12)" if LINUX else "not on this system"
-        orphans = "" if LINUX else "; orphans are known by their mark alone"
-        return Row("guard", NOT_TOLD, f"agents are known by descent alone: {why}{orphans}")
+        orphans = "" if LINUX else "; orphans are recognized only by their mark"
+        return Row(
+            "guard",
+            NOT_TOLD,
+            (f"agents are recognized only by their parent process: {why}{orphans}"),
+        )
     try:
         free = sorted(in_force.load(home).unconfined)
     except config.ConfigError:

@@ -298,9 +298,9 @@ def _doing(document: Document) -> tuple[str, int]:
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"
     if header["critic"]["state"] == "judging":
-        words = "the critic judges"
+        words = "the critic is judging"
     elif running:
-        words = f"{len(running)} tools at work"
+        words = f"{len(running)} tools running"
     elif header["process"]["state"] == "starting":
         words = f"starting {agent}"
     elif last is not None and last["role"] == "thought":
