@@ -73,8 +73,8 @@ def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
 
 def _files(home: str) -> list[Row]:
     """The other files that decide what runs, where they cannot be used."""
-    from rookery.models import documents
     from rookery.agent.settings import hooks
+    from rookery.models import documents
 
     rows = []
     try:
