@@ -25,7 +25,7 @@ def test_I11_7_a_prompt_after_a_log_in_takes_the_terminals_environment(
     with Tmux(home, *ROOKERY, "--resume", session, size=(100, 40)) as screen:
         screen.wait_for("Authentication required")
         screen.say(f"env {KEY}")
-        screen.wait_for("the environment of your terminal now", "s3cret")
+        screen.wait_for("your terminal's environment", "s3cret")
 
 
 @pytest.mark.parametrize("do", ["restart", "switch"])

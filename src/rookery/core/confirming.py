@@ -30,7 +30,7 @@ CHOICES = (
 )
 """Of agents whose asks are answered here; `choices_of` says what holds for one."""
 
-SANDBOX = "A sandbox for agents that decide by themselves is planned."
+SANDBOX = "A sandbox for agents that decide on their own is planned."
 
 _ALIKE = {
     EVERY: ("always", "ask", "alwaysask", "default", "manual"),
@@ -172,6 +172,12 @@ def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, st
         (value, title, _by_itself(agent) if _decides(profile, value) else more)
         for value, title, more in CHOICES
     ]
+
+
+def decides_alone(agent: str, vendor: str | None = None) -> bool:
+    """Whether there is a choice with which the agent does not ask."""
+    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    return any(_decides(profile, value) for value in VALUES)
 
 
 def words_of(agent: str, vendor: str | None, value: str) -> str:

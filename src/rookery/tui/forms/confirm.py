@@ -47,8 +47,8 @@ def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list
 
 def help_of(agent: str, vendor: str | None, known: str = "") -> str:
     """What is said below the choices."""
-    by_itself = any("by itself" in more for _, _, more in confirming.choices_of(agent, vendor))
-    return " ".join(words for words in (known, confirming.SANDBOX if by_itself else "") if words)
+    alone = confirming.SANDBOX if confirming.decides_alone(agent, vendor) else ""
+    return " ".join(words for words in (known, alone) if words)
 
 
 def _choose(app: Shell, agent: str, begins: str) -> None:
