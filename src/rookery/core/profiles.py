@@ -149,7 +149,15 @@ _TABLE = {
         takes_servers=False,  # given any, it makes no session
     ),
     "pi": Profile(never_asks=True),
-    "hermes": Profile(clear=("reset",), confirms=(("every", "default"), ("risky", "accept_edits"))),
+    "hermes": Profile(
+        clear=("reset",),
+        mcp=("mcp__",),
+        confirms=(("every", "default"), ("risky", "accept_edits")),
+        exit_words=(
+            r"(?s)\Aterminal result\n(?:.*\n)?- \*\*exit_code:\*\* (\d{1,3})"
+            r"(?=\n- \*\*approval|\s*\Z)"
+        ),
+    ),
     "deepagents": Profile(never_asks=True),
     "dcode": Profile(),  # of deepagents' makers; it asks
 }
