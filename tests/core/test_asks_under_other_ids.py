@@ -28,7 +28,10 @@ def announced(given: Json, *told: Json) -> Json:
         ({"toolCallId": "confirm", "title": "Confirm Agent Actions"}, RUN),  # OpenHands
         ({"toolCallId": "perm-check-1", "title": "rm: make", **RUN}, RUN),  # hermes
         ({"toolCallId": "perm-check-2", **RUN}, {"kind": "execute", "title": "terminal: make"}),
-        ({"toolCallId": "7f", "title": "Edit `/w/a`", "rawInput": EDIT["rawInput"]}, EDIT),
+        (  # deepagents
+            {"toolCallId": "7f", "title": "Edit `/w/a`", "rawInput": EDIT["rawInput"]},
+            {**EDIT, "locations": [{"path": "/w/a"}]},
+        ),
     ],
 )
 def test_I11_4_an_ask_under_an_id_of_its_own_names_the_call_that_was_announced(

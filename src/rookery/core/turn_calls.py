@@ -158,8 +158,8 @@ class TurnCalls:
         if lines := call_input.lines(asked):
             title = loose.text(told, "title")  # hermes has the line nowhere else: `terminal: make`
             return call_input.lines(told) == lines or title.endswith(f": {lines[-1]}")
-        paths = danger.paths_of(asked, (), "")
-        return bool(paths) and danger.paths_of(told, (), "") == paths
+        paths = {*danger.paths_of(asked, (), "")}
+        return bool(paths) and {*danger.paths_of(told, (), "")} == paths
 
     def answered(self, ask: str, result: Any) -> None:
         """What was not allowed is as if it had not been asked."""
