@@ -139,7 +139,6 @@ _TABLE = {
     "crow": Profile(
         never_asks=True,
         clear=("clear",),
-        exit_words=r"\[Command completed with exit code (\d{1,3})\]\s*\Z",
         own_servers=(("crow-mcp", "crow-cli", "mcp"),),
     ),
     "swival": Profile(
