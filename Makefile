@@ -3,10 +3,12 @@
 ARGS =
 # Twice as many as there are processors: most tests wait for processes most of the time.
 WORKERS = $$(.venv/bin/python -c 'import os; print(2 * (os.cpu_count() or 1))')
-PYTEST = .venv/bin/pytest -n "$(WORKERS)" --dist loadfile
+# The shape of the files is a matter of `make check`.
+PYTEST = .venv/bin/pytest --ignore tests/shape -n "$(WORKERS)" --dist loadfile --no-loadscope-reorder
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')
+TESTS := $(shell find tests -name '*.py')
 
 .PHONY: help setup run test test-all check bench vendors fmt pins clean
 
@@ -26,10 +28,15 @@ setup: .venv/.compiled ## make the environment (.venv)
 	@.venv/bin/python -m compileall -q src >&2
 	@touch $@
 
+.venv/.rewritten: .venv/.compiled $(TESTS)
+	@.venv/bin/python -m compileall -q -x '/test_' tests >&2
+	@.venv/bin/python -m tests.rewriting >&2
+	@touch $@
+
 run: setup ## start Rookery; without a terminal, play one turn of the demo agent
 	@scripts/run
 
-test: setup ## run the tests
+test: .venv/.rewritten ## run the tests
 	@scripts/tools
 	$(PYTEST) $(ARGS)
 

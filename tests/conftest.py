@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -13,13 +15,30 @@ from rookery import paths
 from rookery.client import fleet, warmth
 from rookery.log.errors import LogError
 from rookery.processes import tree
-from tests.worker.aviary import Aviary
+from tests import sharing
+from tests.worker.aviary import SOON, Aviary, kill_workers
 
-SECONDS = 15.0  # within which an ended process must be gone
+SECONDS = 60.0  # within which an ended process must be gone
 
-# How long an example takes says more about the machine than about us.
-settings.register_profile("untimed", deadline=None)
+# How long an example takes says more about the machine than about us; and a run that fails says
+# something about the change, not about the dice.
+settings.register_profile("untimed", deadline=None, derandomize=True)
 settings.load_profile("untimed")
+
+# A run that a shell put into the background ignores it, and so would all that the run starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    sharing.mark_further_cases(items, config)
+    items[:] = sharing.in_order(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.Sharing | None:
+    return sharing.Sharing(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture
@@ -50,13 +69,16 @@ def end_all(home: Path) -> None:
         sessions = os.listdir(paths.sessions(str(home)))
     except FileNotFoundError:
         sessions = []
-    for session in sessions:
-        try:
-            fleet.kill(str(home), session)
-        except LogError:
-            tree.sweep(session)
+    kill_workers(Path(paths.session_dir(str(home), session)) for session in sessions)
     warmth.end(str(home))
-    left = tree.wait_gone(belonging_to(home), SECONDS)
+    left = tree.wait_gone(belonging_to(home), SOON)
+    if left:
+        for session in sessions:
+            try:
+                fleet.kill(str(home), session)
+            except LogError:
+                tree.sweep(session)
+        left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"
 

@@ -18,6 +18,7 @@ from rookery.core import handwritten, loosening
 from rookery.core.agent_tables import extras_from
 from rookery.core.events import Json, dumps
 from rookery.core.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
+from rookery.ownership import others_word
 
 FILE = "confirmed.json"
 LOCK = "config.lock"
@@ -73,7 +74,8 @@ def locked(home: str, *, wait: bool = True) -> Iterator[None]:
 
 
 def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
-    """The guarded part of the files. Of a file that cannot be read, what was known of it."""
+    """The guarded part of the files. Of a file that cannot be read, or is another user's, what was
+    known of it."""
     known = former or Guarded()
     return Guarded(
         config.rules,
@@ -91,6 +93,8 @@ def _table(home: str, name: str, key: str, known: Any) -> Any:
     path = os.path.join(home, name)
     try:
         with open(path, "rb") as file:
+            if others_word(file.fileno(), path, home):
+                return known
             found = handwritten.parse(file.read(), path)
     except FileNotFoundError:
         return {}

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from rookery import paths, programs
 from rookery.core import handwritten
 from rookery.core.events import Json
+from rookery.ownership import others_word
 
 FILE = "mcp.json"
 SERVERS = "mcpServers"
@@ -150,11 +151,14 @@ def _change(home: str, change: Callable[[Json], object]) -> None:
 def _read(path: str) -> Json:
     try:
         with open(path, "rb") as file:
+            foreign = others_word(file.fileno(), path, os.path.dirname(path))
             data = file.read()
     except FileNotFoundError:
         return {SERVERS: {}}
     except OSError as error:
         raise McpError(f"{path} cannot be read: {error.strerror}.") from error
+    if foreign:
+        raise McpError(foreign)
     try:
         return handwritten.parse(data, path, f'{{"{SERVERS}": {{…}}}}')
     except handwritten.Illegible as error:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from rookery import programs
 from rookery.core import loose, switching
 from rookery.core.asks import Refusal
-from rookery.core.environment import overriding
 from rookery.core.events import Json
 
 OWN = "rookery"
@@ -19,9 +18,6 @@ OWN = "rookery"
 
 DEMO = "demo"
 """Needs no model and no account: what a newcomer meets first."""
-
-MODELS = "agent_settings.json"
-"""In the home: the models of Rookery's own agent (agent/settings reads it whole)."""
 
 PYTHON = "$python"
 """Stands in an argv for the interpreter that runs now: where that lies is known at use only."""
@@ -147,29 +143,6 @@ AGENTS: Mapping[str, Entry] = {entry.name: entry for entry in _TABLE}
 def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
     """Every name that `resolve` takes: a person's own first."""
     return [*custom, *(name for name in AGENTS if name not in custom)]
-
-
-def default(home: str, chosen: str, environment: Mapping[str, str]) -> str:
-    """Who is meant where no agent is named: the one of config.toml, else Rookery's own where a
-    model is set up or the environment names one, else the demo."""
-    if chosen:
-        return chosen
-    named = overriding(environment) and environment.get("LLM_MODEL")
-    return OWN if named or has_model(home) else DEMO
-
-
-def has_model(home: str) -> bool:
-    """Whether a model was saved: a glance at the file. The agent says what is wrong with it."""
-    import json
-
-    try:
-        with open(os.path.join(home, MODELS), "rb") as file:
-            found = json.loads(file.read())
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, RecursionError):
-        return True
-    return isinstance(found, dict) and any(found.get(key) for key in ("profiles", "llm", "model"))
 
 
 def resolve(

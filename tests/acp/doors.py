@@ -83,6 +83,13 @@ class Door:
         self.started.append(agent)
         return agent
 
+    async def start_own(self, *words: str, **environment: str) -> Agent:
+        """The bridge with other arguments, in an editor with other variables."""
+        argv = [sys.executable, "-m", "rookery", "acp", *words]
+        agent = await Agent.start(argv, environment={**os.environ, **environment})
+        self.started.append(agent)
+        return agent
+
     async def open(self, script: Json | None = None, **capabilities: Any) -> Agent:
         """Started and initialized."""
         agent = await self.start(script)

@@ -17,7 +17,7 @@ from tests.npm import NoNpm, npm
 CACHE = Path.home() / ".cache" / "rookery-schema"
 SDK = "@agentclientprotocol/sdk@2.4.0"
 ACPX = "acpx@0.19.1"
-PYTHON_SDK = "agent-client-protocol"
+PYTHON_SDK = "agent-client-protocol==0.12.1"
 
 
 def node_modules(*packages: str) -> Path:
@@ -38,14 +38,15 @@ def node_modules(*packages: str) -> Path:
     return place / "node_modules"
 
 
-def python_with(package: str) -> Path:
-    """The interpreter of an environment that has the newest release of a package."""
-    place = CACHE / f"python-{package}"
+def python_with(package: str, *options: str) -> Path:
+    """The interpreter of an environment that has a package (name==version); `options` of pip."""
+    place = CACHE / f"python-{package.replace('==', '-')}"
+    python, ready = place / "bin" / "python", place / ".ready"
     with _alone(place.name):
-        if not (place / "bin" / "python").exists():
-            _run(sys.executable, "-m", "venv", str(place))
-        python = place / "bin" / "python"
-        _run(str(python), "-m", "pip", "install", "--quiet", "--upgrade", package)
+        if not ready.exists():
+            _run(sys.executable, "-m", "venv", "--clear", str(place))
+            _run(str(python), "-m", "pip", "install", "--quiet", *options, package)
+            ready.touch()
     return python
 
 

@@ -85,7 +85,7 @@ async def test_I9_6_an_ask_for_other_calls_lists_them(bridge: Door, tmp_path: Pa
     said = words(dialog["toolCall"])
     assert "```sh\nmake\n```" in said
     assert "```sh\nrm -rf build\n```" in said
-    assert "without a way back" in dialog["toolCall"]["title"]
+    assert "permanently" in dialog["toolCall"]["title"]
     assert [option["kind"] for option in dialog["options"]] == ["allow_once", "reject_once"]
     agent.send(id=agent.lines[-1]["id"], result=REJECT)
     assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"

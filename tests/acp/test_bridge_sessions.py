@@ -164,7 +164,7 @@ async def test_close_frees_what_a_session_holds(bridge: Door, home: Path) -> Non
     ours = [row for row in tree.table() if row.pid in (record["pid"], record["agentPid"])]
     assert len(ours) == 2
     assert await agent.call("session/close", sessionId=session) == {}
-    assert not tree.wait_gone(ours, 10.0)
+    assert not tree.wait_gone(ours, 60.0)
     assert [head["id"] for head in fleet.heads(str(home))] == [session]
 
 

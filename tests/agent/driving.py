@@ -1,10 +1,11 @@
 """What the tests of the agent say to it, and what they look for in what it says."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 from rookery.agent.scripted.server import ScriptedModel
-from tests.acp.driving import Agent, Json
+from tests.acp.driving import PATIENCE, Agent, Json
 
 ALLOW = {"outcome": {"outcome": "selected", "optionId": "allow-once"}}
 REJECT = {"outcome": {"outcome": "selected", "optionId": "reject"}}
@@ -83,3 +84,15 @@ async def status(agent: Agent, wanted: str) -> Json:
 def stop_reason(answer: Json) -> str:
     assert "result" in answer, answer
     return str(answer["result"]["stopReason"])
+
+
+async def connected(agent: Agent, session: str, *servers: str) -> None:
+    """Until the tools of these MCP servers are there. A prompt waits for them a moment; on a busy
+    machine they come after it."""
+    await agent.turn(session, "hello")
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            await agent.turn(session, "/mcp")
+            said = words(agent.news(session))
+            if all(f"{server}: `" in said for server in servers):
+                return

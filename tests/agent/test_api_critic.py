@@ -198,6 +198,7 @@ async def test_the_api_critic_from_its_request_to_the_answer(
     assert len(proxy.asked) == asked + 1, "the second turn waited for nobody"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.scripted.server import Asked, ScriptedModel
 from rookery.processes import tree
 from tests.acp.driving import Agent, Json, statuses
 from tests.agent.driving import ALLOW, allow_all, calls, permission, run, status, stop_reason, words
@@ -28,6 +28,11 @@ async def goes_on(agent: Agent, model: ScriptedModel, session: str) -> None:
     messages: list[Json] = model.asked[-1].body["messages"]
     made = [call["id"] for m in messages for call in m.get("tool_calls") or []]
     assert made == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
+
+
+async def hung_up(model: ScriptedModel, asked: Asked) -> None:
+    """The model's server sees that nobody listens to its answer any more."""
+    await asyncio.to_thread(model.wait, 1, lambda each: each is asked and each.ended == "hung up")
 
 
 async def test_G6_while_a_command_runs(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
@@ -86,7 +91,7 @@ async def test_G6_while_the_model_speaks(
     await agent.until(lambda line: "agent_message_chunk" in str(line))
     asked = model.asked[-1]
     await cancelled(agent, session, id)
-    await asyncio.to_thread(model.wait, 1, lambda each: each is asked and each.ended == "hung up")
+    await hung_up(model, asked)
     await goes_on(agent, model, session)
 
 
@@ -95,8 +100,9 @@ async def test_G6_before_the_first_word(agent: Agent, model: ScriptedModel, tmp_
     for _ in range(5):
         count = len(model.asked)
         id = agent.prompt(session, [{"text": "never", "delay": 600}])
-        await asyncio.to_thread(model.wait, count + 1)
+        asked = (await asyncio.to_thread(model.wait, count + 1))[count]
         await cancelled(agent, session, id)
+        await hung_up(model, asked)
     await goes_on(agent, model, session)
 
 

@@ -177,7 +177,9 @@ async def test_acp_T10_a_bad_request_breaks_nothing(agent: Agent, tmp_path: Path
     assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
 
 
-@pytest.mark.parametrize("size", [64 * 1024 + 1, MIB, 10 * MIB])
+@pytest.mark.parametrize(
+    "size", [64 * 1024 + 1, MIB, pytest.param(10 * MIB, marks=pytest.mark.long)]
+)
 async def test_acp_T11_long_lines(agent: Agent, tmp_path: Path, size: int) -> None:
     assert "sessions" in await agent.call("session/list", _meta={"padding": "x" * size})
     session = await agent.new(str(tmp_path))

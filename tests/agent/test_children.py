@@ -85,6 +85,7 @@ async def kill_warm(warm: Warm) -> None:
     assert await gone(killed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "alive",
     [

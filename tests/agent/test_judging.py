@@ -9,8 +9,8 @@ from rookery.agent.choices import Wanted
 from rookery.agent.judging import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.making import llm_of
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.secrets import Secret
+from rookery.models.profiles import Model
+from rookery.models.secrets import Secret
 from tests.acp.driving import Agent
 from tests.agent.conftest import write_settings
 from tests.agent.driving import stop_reason

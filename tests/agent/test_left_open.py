@@ -82,6 +82,7 @@ def results(model: ScriptedModel) -> list[Any]:
     return [m["content"] for m in model.asked[-1].body["messages"] if m["role"] == "tool"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ENDS)
 async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_cancel(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
@@ -129,6 +130,7 @@ async def test_I9_9_a_command_that_ran_is_told_as_stopped(
     assert "cancel" not in told(model, since)
 
 
+@pytest.mark.long
 async def test_I11_14_a_command_that_a_kill_interrupted_is_known_after_a_load(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:

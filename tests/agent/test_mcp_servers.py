@@ -13,7 +13,7 @@ from rookery import mcp
 from rookery.agent.mcp.names import LONGEST, Names
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import PATIENCE, Agent
-from tests.agent.driving import allow_all, calls, shown, stop_reason, words
+from tests.agent.driving import allow_all, calls, connected, shown, stop_reason, words
 from tests.agent.test_judgement import ruled
 
 __all__ = ["ruled"]
@@ -136,6 +136,7 @@ async def test_I11_16_one_tool_name_of_two_servers_and_a_tool_called_think(
     allow_all(agent)
     both = server(tmp_path, "left", "find,think"), server(tmp_path, "right", "find,solo")
     session = await opened(agent, tmp_path, *both)
+    await connected(agent, session, "left", "right")
     steps = [
         use("mcp__left__find", "1"),
         use("mcp__right__find", "2"),
@@ -171,6 +172,7 @@ async def test_I11_16_a_server_that_is_late_holds_nobody_up(
     allow_all(agent)
     late = server(tmp_path, "late", "sing", str(tmp_path / "go"))
     session = await opened(agent, tmp_path, late, server(tmp_path, "there", "hum"))
+    await connected(agent, session, "there")
     assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
     assert "hum" in offered(model)
     assert "sing" not in offered(model)
@@ -205,6 +207,7 @@ async def test_I11_16_a_cancel_reaches_the_server(agent: Agent, tmp_path: Path) 
     """As `notifications/cancelled` with the call's number; so does a call's end of time."""
     allow_all(agent)
     session = await opened(agent, tmp_path, server(tmp_path, "slow", "sing"))
+    await connected(agent, session, "slow")
     log = tmp_path / "slow.log"
     id = agent.prompt(session, [use("sing", "hang"), {"text": "never"}])
     await agent.until(
@@ -221,17 +224,19 @@ async def test_I11_16_a_cancel_reaches_the_server(agent: Agent, tmp_path: Path) 
 @pytest.mark.asyncio(loop_scope="session")
 async def test_I11_16_a_servers_own_timeout(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
     given = server(tmp_path, "brief", "sing")
-    entry = {"command": given["command"], "args": given["args"], "timeout": 2}
+    entry = {"command": given["command"], "args": given["args"], "timeout": 4}
     mcp.add(str(agent_home), "brief", entry)
     try:
         allow_all(agent)
         session = await opened(agent, tmp_path)
+        await connected(agent, session, "brief")
         steps = [use("sing", "hang"), {"text": "ok"}]
         assert stop_reason(await agent.turn(session, steps)) == "end_turn"
         [call] = calls(agent.news(session))
-        assert "timed out after 2" in shown(call)
-        log = (tmp_path / "brief.log").read_text()
-        assert f"cancelled {log.split()[1]}" in log
+        assert "timed out after 4" in shown(call)
+        log = tmp_path / "brief.log"
+        number = log.read_text().split()[1]
+        await _until(lambda: f"cancelled {number}" in log.read_text())
     finally:
         mcp.remove(str(agent_home), "brief")
 
@@ -243,6 +248,7 @@ async def test_I11_16_a_rule_for_a_servers_tools(agent: Agent, tmp_path: Path, r
     asked = allow_all(agent)
     both = server(tmp_path, "left", "hum"), server(tmp_path, "right", "sing")
     session = await opened(agent, tmp_path, *both)
+    await connected(agent, session, "left", "right")
     steps = [use("hum", "1"), use("sing", "2"), {"text": "ok"}]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
     denied, done = calls(agent.news(session))

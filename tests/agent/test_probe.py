@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from rookery.agent.probe.call import is_direct, models_at, probe
-from rookery.agent.probe.verdict import of_status
 from rookery.agent.scripted.server import serving
-from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.secrets import Secret
+from rookery.models.probe import is_direct, models_at, of_status, probe
+from rookery.models.profiles import Model
+from rookery.models.secrets import Secret
 
 KEY = "sk-very-secret-1234"
 

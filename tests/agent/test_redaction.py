@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from rookery.agent.settings.credentials import is_secret_name, of_environment
-from rookery.agent.settings.secrets import HIDDEN, Redactor, secrets_in
+from rookery.models.credentials import is_secret_name, of_environment
+from rookery.models.secrets import HIDDEN, Redactor, secrets_in
 
 KEY = "sk-live-0123456789abcdef"
 CODES = ["\x1b[31m", "\x1b[0m", "\x1b[1;38;5;196m", "\x1b[K", "\x1b[38:2:1:2:3m"]

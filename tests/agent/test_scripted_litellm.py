@@ -15,7 +15,7 @@ import pytest
 
 from rookery.agent.scripted.script import Script
 from rookery.agent.scripted.server import ScriptedModel, serving
-from rookery.providers import PROVIDERS
+from rookery.models.providers import PROVIDERS
 from tests.agent.asking import TERMINAL, play
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -13,7 +13,7 @@ from openhands.sdk import Message, TextContent
 
 from rookery.agent.hiding import without_secrets
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 from tests.acp.driving import Agent, Json
 from tests.agent.conftest import profiles_of, write_settings
 from tests.agent.driving import allow_all, calls, run, shown, stop_reason, words

@@ -8,8 +8,8 @@ import pytest
 
 from rookery import confirmed
 from rookery.agent.settings import hooks
-from rookery.agent.settings.documents import SettingsError
 from rookery.config import Config
+from rookery.models.documents import SettingsError
 
 
 def put(place: Path, value: Any) -> Path:

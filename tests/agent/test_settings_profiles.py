@@ -12,14 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.agent.settings import profiles
-from rookery.agent.settings.documents import SettingsError
-from rookery.agent.settings.profiles import Condenser, Missing, Model, Profile, Settings
-from rookery.agent.settings.secrets import Secret
 from rookery.core import handwritten
 from rookery.core.environment import LACKING
+from rookery.models import profiles
+from rookery.models.documents import SettingsError
+from rookery.models.profiles import Condenser, Missing, Model, Profile, Settings
+from rookery.models.secrets import Secret
 
 KEY = "sk-very-secret-1234"
+
+
+def usable(settings: Settings, environment: dict[str, str], *, override: bool) -> bool:
+    return isinstance(profiles.effective(settings, environment, override), Model)
 
 
 def file(home: Path) -> Path:
@@ -269,7 +273,7 @@ def test_an_old_shape_is_migrated_within_a_change(tmp_path: Path) -> None:
 
 ADD = """
 import sys
-from rookery.agent.settings import profiles
+from rookery.models import profiles
 home, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 for n in range(first, first + count):
     profiles.change(home, lambda now: now.with_profile(profiles.Profile(f"p{n}", "x/y")))
@@ -304,7 +308,7 @@ def test_the_first_profile_is_the_default_until_another_is_named() -> None:
 def test_the_settings_are_quick_to_load() -> None:
     """The command line reads them at each run: no SDK, no pydantic."""
     code = (
-        "import sys, rookery.agent.settings.profiles, rookery.agent.settings.hooks\n"
+        "import sys, rookery.models.profiles, rookery.agent.settings.hooks\n"
         "print([m for m in ('openhands', 'pydantic', 'litellm', 'asyncio', 'click')"
         " if m in sys.modules])"
     )
@@ -390,8 +394,8 @@ def test_where_nothing_is_saved_and_nothing_overrides() -> None:
     assert "rookery setup" in missing(profiles.effective(Settings(), {}, False))
     said = missing(profiles.effective(Settings(), env(model="x/y", api_key="k"), False))
     assert "--override-with-envs" in said
-    assert not profiles.usable(Settings(), env(model="x/y", api_key="k"), override=False)
-    assert profiles.usable(Settings(), env(model="x/y", api_key="k"), override=True)
+    assert not usable(Settings(), env(model="x/y", api_key="k"), override=False)
+    assert usable(Settings(), env(model="x/y", api_key="k"), override=True)
 
 
 def test_a_profile_without_a_key_names_the_command_and_the_variable() -> None:
@@ -418,7 +422,7 @@ def test_a_profile_without_a_key_names_the_command_and_the_variable() -> None:
 )
 def test_a_local_model_needs_no_key(name: str, url: str) -> None:
     here = Settings().with_profile(Profile("local", name, base_url=url))
-    assert profiles.usable(here, {}, override=False)
+    assert usable(here, {}, override=False)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +431,7 @@ def test_a_local_model_needs_no_key(name: str, url: str) -> None:
 )
 def test_a_model_elsewhere_needs_one(name: str, url: str) -> None:
     there = Settings().with_profile(Profile("there", name, base_url=url))
-    assert not profiles.usable(there, {}, override=False)
+    assert not usable(there, {}, override=False)
 
 
 def test_another_profile_by_its_name() -> None:

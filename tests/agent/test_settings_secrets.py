@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.agent.settings.credentials import is_secret_name
-from rookery.agent.settings.profiles import Condenser, Model, Profile, Settings
-from rookery.agent.settings.secrets import HIDDEN, Redactor, Secret, secrets_in
+from rookery.models.credentials import is_secret_name
+from rookery.models.profiles import Condenser, Model, Profile, Settings
+from rookery.models.secrets import HIDDEN, Redactor, Secret, secrets_in
 
 KEY = "sk-very-secret-1234"
 

@@ -18,7 +18,7 @@ from tests.agent.driving import (
     stop_reason,
     words,
 )
-from tests.agent.test_cancel import goes_on
+from tests.agent.test_cancel import goes_on, hung_up
 from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -208,9 +208,15 @@ async def test_I11_15_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
     session = await approving(agent, tmp_path)
     silent = {"text": "Here are some words of mine", "hang": 3}
     id = agent.prompt(session, [task([silent]), {"text": "never"}])
-    await agent.until(lambda line: "Here are some" in str(line.get("params", {}).get("update")))
+    # All that is shown of the call then; before, that is what it was asked for.
+    await agent.until(
+        lambda line: shown(line.get("params", {}).get("update", {})).startswith("Here are some")
+    )
+    asked = model.asked[-1]
+    assert asked.turn.text.startswith("Here are some")
     agent.notify("session/cancel", sessionId=session)
     assert stop_reason(await agent.answer(id)) == "cancelled"
+    await hung_up(model, asked)
     [above] = calls(agent.news(session))
     assert above["status"] == "failed"
     await goes_on(agent, model, session)

@@ -114,7 +114,7 @@ def test_I9_8_what_was_said_at_the_start_holds_for_the_own_agent_without_a_clien
     closed = [e for e in bird.events() if e.update.get("state") == "closed"]
     assert [event.by for event in closed] == ["unattended:reject"]
     assert "(run --approve reject)" in closed[0].update["ruled"]
-    assert "Nobody can be asked here" in str(model.asked[-1].body["messages"])
+    assert "No user is available" in str(model.asked[-1].body["messages"])
     assert not (tmp_path / "a.txt").exists()
 
 
@@ -152,7 +152,7 @@ def test_I9_4_P12_always_allow_names_the_path(
     made, hook = tmp_path / "a.txt", tmp_path / ".git" / "hooks" / "pre-commit"
     play = json.dumps({"play": [edit(made, "new\n"), {"text": "Done."}]})
     with started(home, tmp_path, "run", "--agent", "rookery", "--approve", "ask", play) as running:
-        seen = told_until(running, "Always allow this, by a rule")
+        seen = told_until(running, "Always allow this (adds a rule)")
         assert str(made) in seen
         [session] = os.listdir(home / "sessions")
         assert "policy remove" in said(home, tmp_path, "answer", session, "--always-allow")
@@ -162,7 +162,7 @@ def test_I9_4_P12_always_allow_names_the_path(
     assert str(made) in rule.path
     play = json.dumps({"play": [edit(hook, "#!/bin/sh\n"), {"text": "Over."}]})
     with started(home, tmp_path, "prompt", "--wait", session, play) as running:
-        told_until(running, "Always allow this, by a rule")
+        told_until(running, "Always allow this (adds a rule)")
         said(home, tmp_path, "answer", session, "reject")
         told_until(running, "Over.")
     assert made.read_text() == "new\n"

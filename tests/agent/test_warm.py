@@ -162,7 +162,7 @@ def test_bad_arguments_are_told_through_the_door(warm: Warm) -> None:
     ran = subprocess.run(
         [*ARGV, "--wings"], env=surroundings(warm.home), capture_output=True, text=True, check=False
     )
-    assert (ran.returncode, "--wings is not known" in ran.stderr) == (2, True)
+    assert (ran.returncode, "--wings is not a known option" in ran.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -114,10 +114,10 @@ def test_the_list_tells_versions_places_and_install_lines(home: Path, bare: Path
     assert listed["rookery"]["version"] == listed["demo"]["version"]
     shown = rookery("agents")
     assert shown.code == 0
-    for words in ("comes with Rookery", "npm install -g @agentclientprotocol/claude-agent-acp"):
+    for words in ("included with Rookery", "npm install -g @agentclientprotocol/claude-agent-acp"):
         assert words in shown.out
     assert "~/.volta/bin/gemini (not on PATH)" in shown.out
-    assert "there is no program no-such-agent" in shown.out
+    assert "no-such-agent not found" in shown.out
     assert rookery("run", "--agent", "help").out.split()[1] == "mine"
 
 

@@ -79,7 +79,7 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[worker]\nqueue_most = 1.5", ["line 2", "whole number"]),
         ("[worker]\nqueue_drain = 'none'", ["line 2", '"combined" or "serial"']),
         ("worker = 3", ["line 1", "must be a table"]),
-        ("[agents.a]\ncommand = 'a b'", ["line 2", "agents.a.command", "list of words"]),
+        ("[agents.a]\ncommand = 'a b'", ["line 2", "agents.a.command", "list of strings"]),
         ("[agents.a]\ncommand = []", ["line 2", "list of words"]),
         ("[agents.a]", ["line 1", "agents.a", "command"]),
         ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
@@ -163,7 +163,7 @@ def test_I9_14_a_rule_that_allows_by_an_unknown_ground_is_left_out(tmp_path: Pat
     )
     found = load_text(tmp_path, text)
     [said] = found.warnings
-    assert "line 4: policy.rules 1.paht is not a setting. The rule is left out" in said
+    assert "line 4: policy.rules 1.paht is not a setting. The rule is ignored" in said
     assert decide(found.rules, call("make")).do == ""
     assert decide(found.rules, call("ls")) == Verdict("allow", (found.rules[1],))
     assert [rule.name for rule in found.rules] == ["1", "2"], "numbers are places in the file"

@@ -177,18 +177,22 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(
     body = f'echo \'default_agent = "theirs"\' >{file}; echo \'default_agent = "mine"\' >"$1"'
     code, err = edit(monkeypatch, tmp_path, body)
     assert code == 1
-    assert "somebody else" in err
+    assert "another program" in err
     assert load(str(home)).default_agent == "theirs"
 
 
 @pytest.mark.parametrize(
     ("line", "said", "unsaid"),
     [
-        ("[worker]\ncancel_grace = 3", "by themselves", "takes effect"),
-        ('node_path = "/n"', "node_path takes effect at the next start", "by themselves"),
-        ('[agents.x]\ncommand = ["x"]', "rookery restart SESSION", "by themselves"),
+        ("[worker]\ncancel_grace = 3", "Running sessions pick it up", "takes effect"),
+        (
+            'node_path = "/n"',
+            "node_path takes effect at the next start",
+            "Running sessions pick it up",
+        ),
+        ('[agents.x]\ncommand = ["x"]', "rookery restart SESSION", "Running sessions pick it up"),
         ("[worker]\nmax_workers = 3", "worker.max_workers takes effect at once, for", "themselves"),
-        ("# nothing", "No setting has another value", "takes effect"),
+        ("# nothing", "No setting changed", "takes effect"),
     ],
 )
 def test_edit_says_what_has_to_wait(
@@ -212,7 +216,7 @@ def test_on_a_terminal_one_may_go_on(home: Path, tmp_path: Path) -> None:
     body = 'if [ -e "$0.once" ]; then echo >"$1"; else : >"$0.once"; echo "worker = 1" >"$1"; fi'
     (home / "config.toml").write_text('default_agent = "codex"\n')
     with Terminal("config", "edit", EDITOR=editor(tmp_path, body), VISUAL="") as terminal:
-        terminal.read_until("Go on editing?")
+        terminal.read_until("Continue editing?")
         terminal.type("\n")
         terminal.read_until("Saved")
         assert terminal.end().code == 0
@@ -240,17 +244,17 @@ RULE = '[[policy.rules]]\ndo = "allow"\nexact = "make\\nrm -r x"\n'
 
 @pytest.mark.long
 def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
-    assert "Nothing waits" in rookery("config", "confirm").err
+    assert "Nothing to confirm" in rookery("config", "confirm").err
     made({"text": "hello"})
     (home / "config.toml").write_text(RULE)
     with Terminal("config", "confirm") as terminal:
-        assert "make ⏎ rm -r x" in terminal.read_until("Let it hold?")
+        assert "make ⏎ rm -r x" in terminal.read_until("Confirm these changes?")
         terminal.type("\n")
         assert terminal.end().code == 1
     shown = json.loads(rookery("config", "confirm", "--json").out)
     assert (len(shown["held"]), len(shown["loosens"])) == (16, 1)
     with Terminal("config", "confirm") as terminal:
-        terminal.read_until("Let it hold?")
+        terminal.read_until("Confirm these changes?")
         terminal.type("y\n")
         assert terminal.end().code == 0
     assert json.loads(rookery("config", "confirm", "--json").out) == {"held": ""}
@@ -269,7 +273,7 @@ def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
     assert (code, "rookery config confirm" in " ".join(err.split())) == (0, True), "it waits still"
     code, err = edit(monkeypatch, tmp_path, 'echo >"$1"')
     assert (code, "rookery config confirm" in err) == (0, False)
-    assert "Nothing waits" in rookery("config", "confirm").err
+    assert "Nothing to confirm" in rookery("config", "confirm").err
 
 
 @pytest.mark.long
@@ -282,5 +286,5 @@ def test_I9_1_a_server_that_waits_is_not_run_by_a_test_either(home: Path) -> Non
         assert (done.code, "not confirmed" in done.err) == (2, True)
     assert rookery("mcp", "add", "mine", "--", "true").code == 1
     assert rookery("mcp", "remove", "evil").code == 0
-    assert "Nothing waits" in rookery("config", "confirm").err
+    assert "Nothing to confirm" in rookery("config", "confirm").err
     assert not (home / "ran").exists()

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from rookery import registry
-from rookery.agent.settings import profiles
-from rookery.agent.settings.profiles import Profile, Settings
 from rookery.client.fleet import heads
 from rookery.core.environment import OVERRIDE
+from rookery.models import profiles
+from rookery.models.choice import default_agent, has_model
+from rookery.models.profiles import Profile, Settings
 from rookery.registry import Agent, NotInstalled
 from tests.cli.driving import ROOKERY, play, rookery
 
@@ -31,7 +32,7 @@ def agent(home: Path) -> str:
 def test_the_demo_where_no_model_is_set_up(home: Path) -> None:
     done = rookery("run", play({"text": "Hi"}))
     assert done.code == 0
-    assert "demo agent, since no model is set up" in done.err
+    assert "demo agent: no model is set up" in done.err
     assert "rookery setup" in done.err
     assert agent(home) == "demo"
 
@@ -40,7 +41,7 @@ def test_rookerys_own_where_one_is(home: Path) -> None:
     save(home, "ollama/bird")
     done = rookery("new")
     assert done.code == 0, done.err
-    assert "Rookery's own agent, with ollama/bird (bird)" in done.err
+    assert "Using Rookery's own agent with ollama/bird (bird)" in done.err
     assert agent(home) == "rookery"
 
 
@@ -127,14 +128,14 @@ def test_the_environment_names_a_model(home: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_a_glance_at_the_file(tmp_path: Path, text: str | None, found: bool) -> None:
     if text is not None:
-        (tmp_path / registry.MODELS).write_text(text)
-    assert registry.has_model(str(tmp_path)) is found
-    assert registry.default(str(tmp_path), "", {}) == ("rookery" if found else "demo")
-    assert registry.default(str(tmp_path), "claude", {}) == "claude"
+        (tmp_path / profiles.FILE).write_text(text)
+    assert has_model(str(tmp_path)) is found
+    assert default_agent(str(tmp_path), "", {}) == ("rookery" if found else "demo")
+    assert default_agent(str(tmp_path), "claude", {}) == "claude"
 
 
 def test_the_file_has_one_name() -> None:
-    assert registry.MODELS == profiles.FILE
+    assert profiles.FILE == profiles.FILE
 
 
 def test_its_extra_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +162,7 @@ def test_agents_and_doctor_know_it(home: Path) -> None:
     )
     assert "no model yet: rookery setup" in rookery("agents").out
     doctor = rookery("doctor")
-    assert "none is set up for Rookery's own agent" in doctor.out
+    assert "no model for Rookery's own agent" in doctor.out
     assert doctor.code == 0
     save(home, "ollama/bird")
     assert "no model yet" not in rookery("agents").out
@@ -202,7 +203,7 @@ def test_the_walkthrough_without_an_account(home: Path, tmp_path: Path) -> None:
         finally:
             model.terminate()
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "Rookery's own agent, with openai/scripted (scripted)" in run.stderr
+    assert "Using Rookery's own agent with openai/scripted (scripted)" in run.stderr
     assert "Done: your task is in rookery-demo.md" in run.stdout
     assert "Count the birds" in (tmp_path / "rookery-demo.md").read_text()
     assert agent(home) == "rookery"

@@ -169,12 +169,12 @@ def test_what_an_agent_leaves_behind_is_ended(home: Path) -> None:
         ("lax", "acp-T6", "answered with a result"),
         ("lax", "acp-S12", "answered with a result"),
         ("none", "acp-S2", "answered with a result"),
-        ("none", "acp-I4", "no name"),
+        ("none", "acp-I4", "does not report"),
         ("none", "acp-S12", "-32603"),
         ("early", "acp-S5", "1 update before"),
-        ("modes", "acp-S20", "none of"),
+        ("modes", "acp-S20", "not one of"),
         ("prints", "acp-T1", "Welcome"),
-        ("stays", "acp-T14", "still there 5 s"),
+        ("stays", "acp-T14", "still running 5 s"),
         ("children", "acp-T14", "1 process left"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_sound_home(home: Path) -> None:
     assert [line[12:].split()[0] for line in done.out.splitlines()[:6]] == [
         *("python", "disk", "home", "settings", "model", "sockets")
     ]
-    assert "comes with Rookery" in done.out
+    assert "included with Rookery" in done.out
     assert [path.name for path in home.iterdir()] == [], "looking leaves no trace"
 
 

@@ -19,11 +19,11 @@ def trouble(*arguments: str) -> tuple[int, str]:
 def test_an_unknown_session_lists_near_ones(home: Path) -> None:
     code, said = trouble("show", "x")
     assert code == 2
-    assert "none yet" in said
+    assert "no sessions yet" in said
     rookery("new", "--title", "Release notes")
     code, said = trouble("show", "Relaese notes")
     assert code == 2
-    assert "Near it:" in said
+    assert "Did you mean:" in said
     assert "Release notes" in said
 
 

@@ -78,7 +78,7 @@ def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
     shown = rookery("ps")
     [line] = [line for line in shown.out.splitlines() if session in line]
     assert "hung" in line
-    assert f"rookery kill {session} ends it" in shown.err
+    assert f"To end it: rookery kill {session}" in shown.err
     heads = listed()
     assert (heads[session]["hung"], heads[fine]["hung"]) == (True, False)
     assert rookery("kill", session).code == 0
@@ -113,7 +113,7 @@ def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
     with Running("prompt", "--wait", session, play({"text": "begun"}, WAITS)) as turn:
         turn.read_until("begun")
         done = rookery("archive", session)
-        assert "when its turn has ended" in done.err
+        assert "when its turn ends" in done.err
         assert listed("--all")[session]["state"] == "running"
         rookery("cancel", session)
         assert turn.end().code == 130
@@ -133,7 +133,7 @@ def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
     head = listed("--all")[session]
     assert (head["awake"], head["archived"]) == (False, False)
     assert "(snoozed)" in rookery("ps", "--all").out
-    assert "in the lists again" in rookery("snooze", session, "--off").err
+    assert "back in the lists" in rookery("snooze", session, "--off").err
     assert listed()[session]["snoozed"] == 0
     assert "is not snoozed" in rookery("snooze", session, "--off").err
     assert rookery("snooze", session, "--until", "2999-01-01T09:00").code == 0
@@ -164,7 +164,7 @@ def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
 def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     missing = rookery("resume", session)
-    assert (missing.code, "no prompt that met a rate limit" in missing.err) == (1, True)
+    assert (missing.code, "no prompt that hit a rate limit" in missing.err) == (1, True)
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
     assert f"Resume now: rookery resume {session}" in limit.err
@@ -190,7 +190,7 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     assert old in listed("--all")
     every = rookery("prune", "--older-than", "0s", "--json")
     assert [json.loads(line)["id"] for line in every.out.splitlines()] == [old]
-    assert "1 session left out: awake" in every.err
+    assert "1 session skipped: still awake" in every.err
     assert rookery("prune", "--older-than", "1h").out == ""
     assert rookery("prune", "--larger-than", "1G").out == ""
     done = rookery("prune", "--older-than", "0s", "--larger-than", "1K", "--yes")
@@ -204,7 +204,7 @@ def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
     rookery("archive", session)
     for key, left in (("n", True), ("y", False)):
         with Terminal("prune", "--archived") as terminal:
-            terminal.read_until("for ever?")
+            terminal.read_until("Permanently delete")
             terminal.type(f"{key}\n")
             assert terminal.end().code == 0
         assert (session in listed("--all")) == left

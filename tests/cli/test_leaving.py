@@ -48,7 +48,7 @@ def test_ctrl_c_in_a_terminal(home: Path) -> None:
         terminal.type("\x03")
         done = terminal.end()
     assert done.code == 130
-    assert "goes on without you" in done.out
+    assert "keeps running" in done.out
     assert only_session(home)["status"] == "running"
 
 
@@ -129,16 +129,17 @@ def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> 
         it.read_until("x")
         first = rookery("cancel", session)
         said = " ".join(first.err.split())
-        assert (
-            said == f"Asked to cancel; it still works. Once more ends it: rookery cancel {session}"
+        assert said == (
+            "Asked the agent to cancel; it is still working. "
+            f"To end it, run again: rookery cancel {session}"
         )
         assert only_session(home)["status"] == "running"
-        assert rookery("cancel", session).err == "The agent did not react, and was ended.\n"
+        assert rookery("cancel", session).err == "The agent did not react and was ended.\n"
         assert it.end().code == 1
     assert rookery("cancel", session).err == "Nothing was running.\n"
 
 
-# --- what is said is true (I9 line 12: "goes on without you") ------------------------------------
+# --- what is said is true (I9 line 12: "keeps running") ------------------------------------
 
 
 @pytest.mark.parametrize("command", ["run", "prompt", "tail"])
@@ -160,8 +161,8 @@ def test_I9_12_a_session_that_waits_is_not_said_to_go_on(home: Path, command: st
         done = running.end()
     session = str(only_session(home)["id"])
     assert done.code == 130
-    assert "goes on" not in said + done.err
-    assert f"Session {session} waits for your answer." in done.err
+    assert "keeps running" not in said + done.err
+    assert f"Session {session} is waiting for your answer." in done.err
     assert f"rookery answer {session}" in done.err
     assert only_session(home)["status"] == "needs-you"
 
@@ -172,7 +173,7 @@ def test_I9_12_of_one_that_goes_on_it_is_said_what_would_stop_it(home: Path) -> 
         running.signal()
         done = running.end()
     said = " ".join(done.err.split())
-    assert "goes on without you. Where it needs your answer, it waits for it." in said
+    assert "keeps running. If it needs an answer, it waits for you." in said
 
 
 def test_I9_12_of_an_idle_and_of_a_sleeping_one_nothing_is_claimed(home: Path) -> None:

@@ -46,9 +46,9 @@ def test_I11_7_a_key_that_was_exported_reaches_the_agent_with_the_next_prompt() 
     assert f"Log in: run {' '.join(command('claude-agent-acp', KEY))} --login"[:60] in shown
     again = rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "s3cret"})
     assert (again.code, "s3cret" in again.out) == (0, True)
-    assert f"the environment of this terminal: {KEY} is new." in again.err
+    assert f"this terminal's environment: {KEY} is new." in again.err
     log = rookery("show", session, "--all", "--events").out
-    assert f"The agent has the environment of your terminal now: {KEY} is new." in log
+    assert f"The agent now has your terminal's environment: {KEY} is new." in log
     # A running agent keeps what it has until a restart, which takes the terminal's.
     other = rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "0ther"})
     assert "s3cret" in other.out

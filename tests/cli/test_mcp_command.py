@@ -58,8 +58,8 @@ def test_H3_add_list_get_switch_remove(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["add", "a"], "Say either --url"),
-        (["add", "a", "--url", "http://x", "--", "y"], "Say either --url"),
+        (["add", "a"], "Pass either --url"),
+        (["add", "a", "--url", "http://x", "--", "y"], "Pass either --url"),
         (["add", "a", "--url", "http://x", "--env", "A=b"], "--env belongs to"),
         (["add", "a", "--header", "A=b", "--", "y"], "--header belongs to"),
         (["add", "a", "--env", "nothing", "--", "y"], "KEY=VALUE"),

@@ -23,19 +23,19 @@ def told(text: str) -> str:
 
 @pytest.mark.long
 def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
-    assert "Confirm every action: you are asked whenever" in told(rookery("new").err)
+    assert "Confirm every action: asks you about every action" in told(rookery("new").err)
     assert rookery("config", "set", "session.confirm", "all").code == 0
-    assert "Approve all: what the agent asks is allowed, except" in told(rookery("new").err)
+    assert "Approve all: approves everything except" in told(rookery("new").err)
     done = rookery("run", "--approve", "ask", play(LS))
     assert (done.code, "<ran>" in done.out) == (0, True)
-    assert "Approve all: what the agent asks is allowed, except" in told(done.err)
+    assert "Approve all: approves everything except" in told(done.err)
 
 
 def test_I9_7_one_choice_is_no_default(home: Path) -> None:
     first = rookery("new").out.strip()
     rookery("prompt", first, "--wait", play({"text": "awake"}))
     done = rookery("set", first, "confirm", "all")
-    assert "It holds in this session." in told(done.err)
+    assert "This applies to this session." in told(done.err)
     second = rookery("new", "--agent", "demo").out.strip()
     heads = {each["id"]: each for each in map(json.loads, rookery("ps", "--json").out.splitlines())}
     assert (heads[first]["confirm"], heads[second]["confirm"]) == ("all", "every")
@@ -45,7 +45,7 @@ def test_I9_7_one_choice_is_no_default(home: Path) -> None:
 def test_I9_7_choices_json_is_told_once_and_dropped(home: Path) -> None:
     (home / "choices.json").write_text('{"confirm": "all"}')
     first, second = rookery("new"), rookery("new")
-    assert "chosen in an earlier session, is no longer how new sessions begin" in told(first.err)
+    assert "which you chose in an earlier session" in told(first.err)
     assert "rookery config set session.confirm all" in told(first.err)
     assert "earlier session" not in second.err
     for made in (first, second):
@@ -103,22 +103,22 @@ def claude(home: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> None:
-    rest = "your rules are not applied to what it does not ask"
+    rest = "your rules apply only to what it asks"
     done = rookery("run", "--agent", "claude", "--llm-approve", "--title", "C", play({"text": "x"}))
-    assert f"claude decides by itself; {rest}" in told(done.err)  # before it began
+    assert f"claude decides on its own; {rest}" in told(done.err)  # before it began
     session = json.loads(rookery("ps", "--json").out)["id"]
-    assert "decides by itself" in rookery("ps").out
-    assert f"Claude decides by itself in its mode auto; {rest}" in told(rookery("show", "C").err)
+    assert "decides on its own" in rookery("ps").out
+    assert f"Claude decides on its own in its mode auto; {rest}" in told(rookery("show", "C").err)
     for value, mode in (("all", "bypassPermissions"), ("risky", "auto")):
         done = rookery("set", session, "confirm", value)
-        assert f"Claude decides by itself in its mode {mode}; {rest}" in told(done.err)
+        assert f"Claude decides on its own in its mode {mode}; {rest}" in told(done.err)
         assert "undone" not in done.err
     listed = rookery("set", session, "confirm").out
-    assert f"Approve all · claude decides by itself; {rest}" in listed
+    assert f"Approve all · claude decides on its own; {rest}" in listed
     rookery("set", session, "mode", "acceptEdits")
     assert f"by itself in its mode acceptEdits; {rest}" in told(rookery("show", "C").err)
     rookery("set", session, "confirm", "every")
-    assert "by itself" not in rookery("ps").out + rookery("show", "C").err
+    assert "on its own" not in rookery("ps").out + rookery("show", "C").err
 
 
 def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -> None:
@@ -127,5 +127,5 @@ def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -
     done = rookery("run", "--agent", "claude", "--yolo", play(LS))
     assert (done.code, "<not>" in done.out) == (3, True)
     assert "Denied by rule no-ls" in done.err
-    assert "everything that it asks is approved, except what cannot be undone" in told(done.err)
+    assert "approving everything, except destructive commands" in told(done.err)
     assert json.loads(rookery("ps", "--json").out)["mode"] == "default"

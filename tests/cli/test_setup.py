@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel, serving
-from rookery.agent.settings import profiles
+from rookery.models import profiles
 from tests.cli.driving import Result, Running, Terminal, rookery
 
 KEY = "sk-right-key-1234"

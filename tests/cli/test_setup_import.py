@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from rookery import config, mcp
-from rookery.agent.settings import hooks, profiles
+from rookery.agent.settings import hooks
+from rookery.models import profiles
 from tests.cli.driving import Result, rookery
 
 KEY = "sk-very-secret-1234"

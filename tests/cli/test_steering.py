@@ -85,7 +85,7 @@ def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
     with busy(*agent, steps=steps) as house:
         taken = rookery("prompt", house, "--steer", "to the left")
         assert taken.code == 0
-        assert taken.err.startswith("Taken into the turn")
+        assert taken.err.startswith("Sent into the running turn")
     shown = rookery("show", house).out
     assert "▌ to the left" in shown
     assert "heard to the left" in shown
@@ -133,7 +133,7 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
     assert (early.code, early.out.splitlines()[0]) == (0, "confirm")  # P6: every session's
     assert "once the agent has started" in early.err
     pinned = rookery("set", session, "model", "large")
-    assert pinned.err == "model large is chosen for the agent's next start.\n"
+    assert pinned.err == "model large will be used at the agent's next start.\n"
     rookery("prompt", session, "--wait", "hello")
     shown = rookery("set", session)
     assert "model · Mind" in shown.out
@@ -187,7 +187,7 @@ def test_too_many_files_are_too_many(home: Path, tmp_path: Path) -> None:
     session = made({"text": "Hi"})
     done = rookery("prompt", session, *["--attach", str(tmp_path / "x")] * 9, "hello")
     assert done.code == 2
-    assert "at most 8" in done.err
+    assert "the limit is 8" in done.err
     assert json.loads(rookery("ps", "--json").out)["turn"] == 1
 
 

@@ -37,7 +37,7 @@ def test_S1_switch_recap_and_go_on(jay: str) -> None:
     assert "**Agent:** The owl is grey." in told.out
     assert header(session)["queue"] == [], "nothing is sent by itself"
     again = rookery("prompt", session, "--wait", "-", "Go on.", text=told.out)
-    assert "jay heard: What was said so far" in again.out
+    assert "jay heard: Recap of the conversation so far" in again.out
     assert again.out.rstrip().endswith("Go on.")
     shown = rookery("show", session, "--turn", "1").out
     assert "Switched from demo to jay" in shown
@@ -47,11 +47,11 @@ def test_S1_switch_recap_and_go_on(jay: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["demo"], "demo is this session's agent already. Others: jay, rookery, claude"),
+        (["demo"], "demo is already this session's agent. Others: jay, rookery, claude"),
         (["owl"], "There is no agent 'owl'. There are: jay, rookery, claude"),
-        ([], "Say which agent takes over: one of jay, rookery, demo"),
-        (["jay", "--cmd", "x"], "Say which agent"),
-        (["jay", "--model", " "], "a model has a name"),
+        ([], "Name the new agent: one of jay, rookery, demo"),
+        (["jay", "--cmd", "x"], "Name the new agent"),
+        (["jay", "--model", " "], "the model name is empty"),
         (["--cmd", ""], "the command is empty"),
     ],
 )
@@ -85,10 +85,10 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
     session = made({"text": "hi"})
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
-    assert f"Continue in another agent: rookery switch-agent {session} AGENT" in limit.err
+    assert f"Continue with another agent: rookery switch-agent {session} AGENT" in limit.err
     assert rookery("switch-agent", session, jay).code == 0
     told = rookery("recap", session).out
-    assert "This prompt was not processed yet:" in told
+    assert "This prompt has not been processed yet:" in told
     assert told.rstrip().endswith(play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert "failed" not in rookery("ps").out
 
@@ -96,7 +96,7 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
 @pytest.mark.long
 def test_S2_recap_before_an_event_and_of_nothing() -> None:
     session = rookery("new").out.strip()
-    assert "Nothing was said" in rookery("recap", session).err
+    assert "There is nothing before that" in rookery("recap", session).err
     session = made({"text": "one"})
     assert "one" in rookery("recap", session).out
     assert rookery("recap", session, "--before", "1").out == ""

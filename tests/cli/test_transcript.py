@@ -81,6 +81,12 @@ def test_a_thought_is_one_line_with_its_length() -> None:
     assert found == "∴ thought · 240 characters\n\nSo.\n"
 
 
+def test_I11_12_a_thought_that_is_taken_back_is_not_written() -> None:
+    back = {"messageId": "1", "_meta": {"rookery": {"takenBack": True}}}
+    told = streamed(think("hm, hm") | {"messageId": "1"}, think("") | back, say("Yes."))
+    assert told == streamed(say("Yes."))
+
+
 def test_a_prompt_has_a_rule_at_its_left() -> None:
     assert streamed(say("Yes.")) == "▌ Do it\n\nYes.\n"
 
@@ -203,7 +209,7 @@ def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
     error = {"code": -32000, "message": "Not logged in"}
     found = streamed(END | {"reason": "failed", "error": error}, prompts=False)
     assert found == (
-        "✗ The agent answered with an error\n  Not logged in\n"
+        "✗ The agent returned an error\n  Not logged in\n"
         "  Log in to demo in a terminal, then send the prompt again.\n"
     )
 
@@ -278,6 +284,36 @@ def test_a_terminal_that_no_call_names_stands_for_itself(after: list[Json]) -> N
     found = streamed(*RAN, *after, END, prompts=False)
     assert found.startswith("✓ run sh -c make · exit 0\n    made\n")
     assert found.endswith("\n\nso\n") is bool(after)
+
+
+def test_I11_3_output_after_the_end_of_its_call_is_written_too() -> None:
+    """Each line once, below the name of its command; a line without an end when it is over."""
+
+    def piece(text: str, **more: Any) -> Json:
+        return update(_meta={"terminal_output_delta": {"data": text}}, **more)
+
+    begun = call(title="make", kind="execute", status="in_progress")
+    told = streamed(
+        begun,
+        piece("one\n"),
+        update(status="completed"),
+        piece("two\nth"),
+        piece("ree\n"),
+        say("Meanwhile."),
+        piece("four\nfi"),
+        update(_meta={"terminal_output_delta": {"data": "ve"}, "terminal_exit": {"exit_code": 0}}),
+    )
+    assert told.count("run make") == 3
+    assert [line.strip() for line in told.split("\n") if line.startswith("    ")] == [
+        *("one", "two", "three", "four", "five")
+    ]
+    assert told.index("three") < told.index("Meanwhile.") < told.index("four")
+    first = streamed(begun, update(status="completed"), piece("only\nhalf"))
+    assert first.count("only") == 1
+    assert first.endswith("half\n")
+    whole = [begun, piece("one\n"), update(status="completed"), piece("two\n")]
+    assert printed(*whole).count("run make") == 1
+    assert streamed(*whole, brief=True).count("\n") == 2
 
 
 def test_signs_have_words_where_the_encoding_has_none() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from rookery import config, paths
+from rookery.agent.settings import documents, hooks
+from rookery.client import in_force
 from tests.cli.driving import rookery
 
 STRANGER = 4242
@@ -48,6 +50,27 @@ def test_I10_12_a_home_or_settings_of_another_user_are_refused(home: Path) -> No
     os.chown(home, STRANGER, -1)
     refused = rookery("ps")
     assert (refused.code, "belongs to another user" in refused.err) == (1, True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> None:
+    """As config.toml: neither at once nor after they had been confirmed, and everybody says so."""
+    (home / "mcp.json").write_text('{"mcpServers": {"tracker": {"command": "true"}}}')
+    (home / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "true"}]}]}')
+    assert in_force.settings(str(home)).guarded.servers
+    assert hooks.load(str(home), str(home / "nowhere")).files
+    for name in ("mcp.json", "hooks.json"):
+        os.chown(home / name, STRANGER, -1)
+    found = in_force.settings(str(home)).guarded
+    assert (found.servers, found.hooks) == ({}, {})
+    with pytest.raises(documents.SettingsError, match=r"hooks\.json belongs to another user"):
+        hooks.load(str(home), str(home / "nowhere"))
+    refused = rookery("mcp", "list")
+    assert (refused.code, "mcp.json belongs to another user" in refused.err) == (1, True)
+    checked = rookery("doctor")
+    assert checked.code == 1
+    for name in ("mcp.json", "hooks.json"):
+        assert f"{name} belongs to another user (uid {STRANGER})" in checked.out
 
 
 @pytest.mark.parametrize(("around", "refused"), [(0o700, False), (0o711, True), (0o755, True)])

@@ -118,7 +118,10 @@ def turn_of(seed: int) -> list[Json]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("ended", [True, False])
 def test_I10_13_parts_that_are_joined_are_the_turn(
     directory: str, monkeypatch: pytest.MonkeyPatch, seed: int, ended: bool

@@ -139,7 +139,7 @@ def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None
             5,
             "policy.rules 2 needs do",
         ),
-        ('[[policy.rules]]\nkind = "exec"\ndo = "allow"\n', 2, "There are: read"),
+        ('[[policy.rules]]\nkind = "exec"\ndo = "allow"\n', 2, "Known kinds: read"),
         (
             '[[policy.rules]]\nname = "a"\ndo = "ask"\nkind = "read"\n'
             '[[policy.rules]]\nname = "a"\ndo = "ask"\nkind = "read"\n',

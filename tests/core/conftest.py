@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "untimed",
     deadline=None,
+    derandomize=True,
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

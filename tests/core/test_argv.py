@@ -23,12 +23,12 @@ def test_values_and_flags() -> None:
     ("words", "told"),
     [
         (["--name"], "--name needs a value"),
-        (["--name=a", "--last"], "--name and --last exclude each other"),
-        (["--last="], "--last is not known"),
-        (["name=a"], "name is not known"),
-        (["--", "--last"], "-- is not known"),
-        (["----last"], "----last is not known"),
-        ([""], " is not known"),
+        (["--name=a", "--last"], "--name and --last cannot be combined"),
+        (["--last="], "--last is not a known option"),
+        (["name=a"], "name is not a known option"),
+        (["--", "--last"], "-- is not a known option"),
+        (["----last"], "----last is not a known option"),
+        ([""], " is not a known option"),
     ],
     ids=str,
 )

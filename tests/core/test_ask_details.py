@@ -115,7 +115,7 @@ def test_a_title_alone_stands_for_a_command_only_where_nothing_else_is_told() ->
 
 def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
     shown = block({"toolCall": call(kind="other", title="Look", rawInput={"payload": EVIL})})
-    assert ask_look.question(shown, "a", str) == "a wants to use a tool that it does not name"
+    assert ask_look.question(shown, "a", str) == "a wants to use a tool it does not name"
     texts = [piece.text for piece in ask_look.pieces(shown, "a", str)]
     assert texts == [f"payload: {EVIL}", "a calls it: Look"]
 

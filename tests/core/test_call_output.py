@@ -8,6 +8,7 @@ import pytest
 from rookery.core import captions
 from rookery.core.carried import carry
 from rookery.core.document import Document, join
+from rookery.core.profiles import offers_of, profile_of
 from rookery.core.reduce import fold
 from tests.core import recordings
 from tests.core.making import (
@@ -104,6 +105,24 @@ def test_I11_3_a_command_that_fails_says_how() -> None:
     end = news("c", status="failed", _meta=piece("no\n") | left(2))
     terminal = only(play(prompt(), command(), end), "terminal")
     assert (terminal["status"], terminal["exit"], terminal["text"]) == ("failed", 2, "no\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "shown"), [("completed", "done"), ("failed", "failed"), (None, "done")]
+)
+def test_I11_3_an_end_without_a_code_is_told_by_the_call(status: str | None, shown: str) -> None:
+    """As claude tells of `grep` that found nothing, of an interrupted command, of one in the
+    background."""
+    said = {"status": status} if status else {}
+    end = [news("c", _meta=piece("x\n", "terminal_output")), news("c", _meta=left(None), **said)]
+    terminal = only(play(prompt(), command(content=NAMED, _meta=INFO), *end), "terminal")
+    assert (terminal["status"], terminal.get("exit")) == (shown, None)
+
+
+def test_I11_3_claude_is_told_that_we_read_terminals() -> None:
+    for name in ("claude", "codex", "rookery"):
+        offered = offers_of(profile_of(name, [name]))
+        assert ("terminal_output" in offered["_meta"]) is (name == "claude")
 
 
 def test_I11_3_a_terminal_ends_with_its_call_and_takes_what_comes_late() -> None:

@@ -194,10 +194,10 @@ def test_I9_2_an_agent_that_decides_by_itself_is_said_to(
     made = header(agent, confirm, offered) if offered else unstarted(agent, confirm)
     assert made["decides"] is decides
     words = confirming.sentence(made)
-    assert ("decides by itself" in confirming.brief(made)) is decides
+    assert ("decides on its own" in confirming.brief(made)) is decides
     if decides:
-        assert words.startswith(f"{agent.capitalize()} decides by itself")
-        assert "your rules are not applied to what it does not ask" in words
+        assert words.startswith(f"{agent.capitalize()} decides on its own")
+        assert "your rules apply only to what it asks" in words
         assert "undone" not in words
 
 
@@ -210,9 +210,9 @@ def test_I9_2_a_choice_says_what_it_means_for_this_agent() -> None:
     for agent in ("claude", "codex", "qwen", "openhands"):
         _, (_, _, risky), (_, _, all_) = confirming.choices_of(agent)
         assert risky == all_
-        assert "decides by itself" in all_
+        assert "decides on its own" in all_
     _, (_, _, risky), (_, _, all_) = confirming.choices_of("gemini")
-    assert ("decides by itself" in risky, "decides by itself" in all_) == (False, True)
+    assert ("decides on its own" in risky, "decides on its own" in all_) == (False, True)
     assert confirming.choices_of("rookery") == list(confirming.CHOICES)
     assert all("never asks" in more for _, _, more in confirming.choices_of("crow"))
 

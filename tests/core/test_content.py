@@ -61,7 +61,7 @@ def test_a_file_is_text_where_it_is_text() -> None:
     "capabilities", [{}, {"promptCapabilities": {}}, {"promptCapabilities": 7}]
 )
 def test_what_an_agent_does_not_take_is_said(kind: str, capabilities: Json) -> None:
-    with pytest.raises(Untaken, match=f"takes no {kind}"):
+    with pytest.raises(Untaken, match=f"does not accept {kind}"):
         sent({"type": kind, "data": "x", "mimeType": "x"}, capabilities)
 
 
@@ -72,7 +72,7 @@ def test_a_file_goes_as_a_link_where_it_cannot_be_embedded() -> None:
 
 @pytest.mark.parametrize("block", [{"type": "image", "blob": "gone"}, resource("gone")])
 def test_bytes_that_are_gone_are_said(block: Json) -> None:
-    with pytest.raises(Untaken, match="not in the log"):
+    with pytest.raises(Untaken, match="no longer in the log"):
         sent(block)
 
 

@@ -115,7 +115,7 @@ def test_there_are_so_many_refinements_and_not_one_more(most: int) -> None:
         loop, _ = play(critic.Began(ORIGIN), critic.Acted(), critic.Ended(2, "end_turn"), loop=loop)
         loop, effects = play(critic.Judged(2, BAD), loop=loop, policy=policy)
     assert not refines(effects)
-    assert updates(effects)[0]["detail"] == "no refinement is left"
+    assert updates(effects)[0]["detail"] == "no refinements left"
 
 
 def test_it_stops_when_a_refinement_changed_nothing() -> None:

@@ -135,7 +135,7 @@ def test_I9_9_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -
     [block] = blocks(document, "ask")
     assert (block["status"], block["actions"]) == ("kept", [])
     assert "Answered: Allow" in block["text"]
-    assert "waits for the agent" in block["text"]
+    assert "waiting for the agent" in block["text"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ TABLE = (
         (
             {"grace": 3, "worker": {"cancel_grace": 5}},
             {"worker": {"cancel_grace": 5}},
-            ["is the old name of worker.cancel_grace, which is set, too"],
+            ["is the old name of worker.cancel_grace, which is also set"],
         ),
         ({"session": {"yolo": True}}, {"session": {"confirm": "all"}}, ["session.confirm"]),
         ({"session": {"yolo": "maybe"}}, {"session": {"yolo": "maybe"}}, []),

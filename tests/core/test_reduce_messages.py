@@ -4,6 +4,7 @@ import pytest
 
 from rookery.core.document import PIECE
 from tests.core.making import (
+    Json,
     asked,
     blocks,
     call,
@@ -65,6 +66,44 @@ def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:
     document = play(half, message("", messageId="2", **back), message("b", messageId="1"))
     assert look(document) == [("answer", "half an ans"), ("answer", "b")], "it was another's"
     assert look(play(message("", messageId="1", **back))) == []
+
+
+def test_I11_12_its_thoughts_and_what_stood_before_a_call_go_too() -> None:
+    """Thoughts between words, a call that was never made: all of that message, and of no other."""
+    back = {"_meta": {"rookery": {"takenBack": True}}}
+    before = [prompt("p"), message("earlier", messageId="0")]
+    half = [
+        message("hm", THOUGHT, messageId="1-thought"),
+        message("half", messageId="1"),
+        call("t", title="T"),
+        message(" an ans", messageId="1"),
+        message("hm, hm", THOUGHT, messageId="1-thought"),
+    ]
+    void = [message("", messageId="1", **back), message("", THOUGHT, messageId="1-thought", **back)]
+    shown = look(play(*before, *half, *void, message("whole", messageId="2")))
+    assert [role for role, _ in shown] == ["prompt", "answer", "tool", "answer"]
+    assert [words for role, words in shown if role == "answer"] == ["earlier", "whole"]
+    late = [*before, update("_turn", state="idle", reason="end_turn"), prompt("q")]
+    gone = message("", messageId="0", **back)
+    assert ("answer", "earlier") in look(play(*late, gone)), "a turn that is over stands"
+
+
+@pytest.mark.parametrize("kind", [THOUGHT, "notice"])
+def test_I11_12_our_own_agents_retry_is_a_state_and_no_thought(kind: str) -> None:
+    """Shown while it lasts, as another vendor's is; clients without that state get the words."""
+    about: Json = {"_meta": {"rookery": {"retry": {"attempt": 2, "of": 5, "in": 8.0}}}}
+    why, when = "The model's provider failed.", "Trying again in 8 s (attempt 2 of 5)."
+    told = message(f"{why}\n{when}\n", THOUGHT, **about)
+    if kind == "notice":
+        told = update("notice", severity="warning", title=why, description=when, **about)
+    begun = [prompt("p"), running(), message("hm", THOUGHT)]
+    document = play(*begun, told)
+    assert document.header["retrying"] == f"{why} {when}"
+    assert look(document)[1:] == [("thought", "hm"), ("notice", "The agent is trying again")]
+    assert only(document, "notice")["text"] == f"{why} {when}"
+    document = play(*begun, told, told, message("On."))
+    assert document.header["retrying"] == ""
+    assert look(document)[1:] == [("thought", "hm"), ("answer", "On.")]
 
 
 def test_another_message_id_is_another_message() -> None:
@@ -131,7 +170,7 @@ def test_what_has_no_block_parts_no_message(between: dict) -> None:
 
 
 def test_a_quiet_turn_says_so_until_it_moves_and_parts_no_message_t6() -> None:
-    quiet = update("_turn", state="quiet", detail="nothing came for 30 s")
+    quiet = update("_turn", state="quiet", detail="no message for 30 s")
     document = play(prompt(), running(), message("a"), quiet)
     [action] = only(document, "notice")["actions"]
     assert action["command"] == {"do": "force_end"}

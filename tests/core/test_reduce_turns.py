@@ -97,7 +97,7 @@ def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("resets", "words"), [("noon", "It resets at noon."), (None, "did not say until when")]
+    ("resets", "words"), [("noon", "It resets at noon."), (None, "did not say when it resets")]
 )
 def test_a_rate_limit_says_until_when_and_invents_nothing_t11(resets: Any, words: str) -> None:
     block = only(play(update("_rate_limit", message="slow", resetsAt=resets)), "notice")
@@ -171,7 +171,7 @@ def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
     lines = [f"line {n}" for n in range(30)]
     parked = update("_agent", state="parked", name="crow", stderr=lines, remedy="Install it.")
     block = only(play(parked), "error")
-    assert block["title"] == "crow does not start. Install it."
+    assert block["title"] == "crow did not start. Install it."
     assert block["text"].splitlines() == lines[-20:]
     assert block["actions"][0]["command"] == {"do": "restart"}
 

@@ -27,7 +27,7 @@ class Talk:
 
     def hear(self, *updates: Json) -> list[Json]:
         """What of it is news."""
-        return [each for each in updates if not self.repeats.is_repeat(each)]
+        return [news for each in updates for news in self.repeats.take(each)]
 
     def sent(self, words: str) -> None:
         self.repeats.sent([text(words)])
@@ -128,7 +128,73 @@ def test_I11_2_new_words_that_are_like_old_ones_are_news() -> None:
 def test_I11_2_the_same_prompt_again_is_an_echo_and_its_answer_is_news() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("one")
-    assert talk.hear(*replay(ONE)) == ONE[1]
+    assert [*talk.hear(*replay(ONE)), *talk.repeats.release()] == ONE[1]
+
+
+def ended(turn: tuple[str, list[Json]]) -> list[Json]:
+    """As agents tell it again: message by message, each call with its end."""
+    words = "".join(each["content"]["text"] for each in turn[1] if "content" in each)
+    calls = [
+        each | {"status": "completed"} for each in turn[1] if each["sessionUpdate"] == "tool_call"
+    ]
+    return [said(turn[0]), message(words), *calls]
+
+
+@pytest.mark.parametrize("echo", [False, True])
+def test_I11_2_a_late_history_while_an_equal_prompt_runs(echo: bool) -> None:
+    """Known by a call that is announced as ended; the answer after it, in the same words, is
+    news."""
+    again = [("one", [message("Fir"), message("st."), call(f"t{n}")]) for n in range(3)]
+    talk = Talk(*again)
+    talk.sent("one")
+    live = [message("Fir"), message("st."), call("t9"), news("t9", status="completed")]
+    heard = talk.hear(*(each for turn in again for each in ended(turn)))
+    assert heard == []
+    assert talk.hear(*([said("one")] if echo else []), *live) == live
+    assert talk.repeats.release() == []
+
+
+def test_I11_2_a_late_history_is_known_by_the_next_prompt() -> None:
+    talk = Talk(("one", [message("Yes.")]), ("two", [message("No.")]))
+    talk.sent("one")
+    assert talk.hear(*replay(*talk.turns)) == []
+    assert talk.hear(message("Yes.")) == [message("Yes.")]
+
+
+def test_I11_2_a_late_history_is_known_by_the_ids_of_messages() -> None:
+    name = "0123456789abcdef"
+    talk = Talk(("one", [message("Yes.", messageId=name)]))
+    talk.sent("one")
+    assert talk.hear(said("one"), message("Yes.", messageId=name)) == []
+    talk = Talk(("one", [message("Yes.", messageId="1")]))
+    talk.sent("one")
+    assert talk.hear(said("one"), message("Yes.", messageId="1")) == []
+    assert talk.repeats.release() == [message("Yes.", messageId="1")], "that may be a new count"
+
+
+def test_I11_2_what_is_held_is_news_when_the_turn_ends() -> None:
+    talk = Talk(ONE, TWO)
+    talk.sent("two")
+    assert talk.hear(said("two"), *TWO[1]) == []
+    assert talk.repeats.doubts
+    assert talk.repeats.release() == TWO[1]
+    assert not talk.repeats.doubts
+
+
+pieces = st.lists(
+    st.sampled_from([message("Fir"), message("st."), message("x"), call("t1"), said("one")])
+    | st.sampled_from([news("t1", status="completed"), message("hm", "agent_thought_chunk")]),
+    max_size=8,
+)
+
+
+@given(pieces)
+def test_I11_2_no_word_of_an_equal_turn_is_lost_without_a_replay(live: list[Json]) -> None:
+    """Whatever it says again: echoes of the prompt are all that is dropped."""
+    talk = Talk(ONE, TWO, ONE)
+    talk.sent("one")
+    heard = [*talk.hear(said("one"), *live), *talk.repeats.release()]
+    assert heard == [each for each in live if each != said("one")]
 
 
 def test_I11_2_what_was_killed_may_be_done_once_more() -> None:
@@ -180,9 +246,9 @@ odd = st.fixed_dictionaries(
 @given(st.lists(odd | junk, max_size=8), st.lists(odd, max_size=4))
 def test_I11_2_total_over_any_json(given: list[Any], told: list[Json]) -> None:
     talk = Talk(("one", told), ONE)
-    talk.sent("x")
+    talk.sent("one" if told else "x")
     for each in given:
-        assert talk.repeats.is_repeat(each) in (True, False)
+        talk.hear(each)
 
 
 @given(

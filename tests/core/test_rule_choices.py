@@ -174,7 +174,7 @@ def test_I9_4_what_cannot_be_undone_makes_no_rule() -> None:
 def test_I9_4_wider_rules_of_a_file_reach_no_hidden_ones() -> None:
     exactly, folder, project = offered(edit("/w/project/src/core/a.py"))
     assert exactly.words == "editing exactly this file"
-    assert folder.words == "editing any file in src/core (hidden ones apart)"
+    assert folder.words == "editing any file in src/core (except hidden ones)"
     assert "session's directory" in project.words
     assert allows(folder.rule, edit("/w/project/src/core/b/c.py"))
     assert not allows(folder.rule, edit("/w/project/src/x.py"))

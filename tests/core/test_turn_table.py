@@ -204,7 +204,7 @@ def test_at_the_deadline_the_agent_is_ended_t5(now: float) -> None:
     after, effects = go(CANCELLING, Tick(), now)
     assert after == IDLE._replace(n=5)
     assert end_of(effects)["reason"] == "unresponsive"
-    assert end_of(effects)["detail"] == "no end within 10 s of the cancel"
+    assert end_of(effects)["detail"] == "not ended 10 s after the cancel"
     assert effects[-1] == EndAgent("unresponsive")
 
 

@@ -112,7 +112,7 @@ def test_the_prompt_lists_issues_by_probability_and_says_whose_it_is() -> None:
     )
     noise = Issue("no disk", "infra", 1.0, INFRASTRUCTURE)
     said = verdicts.request([Verdict(0.3, (*issues, noise), "judge")], 2, POLICY)
-    assert said.startswith("This comes from a critic, not from a person (refinement 2 of 3).")
+    assert said.startswith("This comes from a critic, not from the user (refinement 2 of 3).")
     assert (
         said.index("1. a (cat, 0.90)") < said.index("2. b (cat, 0.20)") < said.index("3. c (cat)")
     )

@@ -40,7 +40,7 @@ def refused(tries: dict[str, str]) -> None:
 
 def _is_no(came: str) -> bool:
     signs = ("_rejected from_the_agent", "_rejected wrong_socket", "PermissionError")
-    signs += ("An agent cannot", "A session that an agent makes", "not waited for", "unshare")
+    signs += ("An agent cannot", "A session created by an agent", "not waited for", "unshare")
     return any(sign in came for sign in signs)
 
 

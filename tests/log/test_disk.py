@@ -36,7 +36,7 @@ def test_a_full_disk_refuses_the_whole_append_and_takes_it_later(
     drafts = [idle(1), commands(100), prompt(2, "cause"), *LARGE]
     allow(writer, 3)
     for _ in range(3):
-        with pytest.raises(Full, match="no space is left"):
+        with pytest.raises(Full, match="no space left"):
             writer.append(drafts, full=full)
         assert writer.last_seq == 2
         assert writer.header is header

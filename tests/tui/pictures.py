@@ -1,7 +1,7 @@
-"""Pictures of the program, kept as files that were looked at: both sizes and two themes in one
-run."""
+"""Pictures of the program, kept as files that were looked at. Every scene has one at 80×24 in the
+dark theme; a further size or theme is for scenes whose layout or colours it can change."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion
@@ -10,9 +10,13 @@ from textual.pilot import Pilot
 
 from tests.tui.still import Still
 
-SMALL, LARGE = (80, 24), (160, 50)
-SIZES = (SMALL, LARGE)
-THEMES = ("dark", "light")
+type Look = tuple[int, int, str]
+"""Columns, rows and the theme."""
+
+DARK: Look = (80, 24, "dark")
+LIGHT: Look = (80, 24, "light")
+CONTRAST: Look = (80, 24, "contrast")
+WIDE: Look = (160, 50, "dark")
 
 type Act = Callable[[Pilot[str]], Awaitable[None]]
 
@@ -41,29 +45,28 @@ async def compare(
     place: Path,
     act: Act | None = None,
     *,
-    sizes: Iterable[tuple[int, int]] = SIZES,
-    themes: Iterable[str] = THEMES,
+    looks: Sequence[Look] = (DARK,),
     toasts: bool = False,
 ) -> None:
     """Hold the program to its kept pictures; those that changed are put into `place`."""
     kept = kept.use_extension(Svg)
     changed = []
-    first, *_ = sizes
-    async with app.run_test(size=first, notifications=toasts) as pilot:
+    size = looks[0][:2]
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         await pilot.pause()
         if act:
             await act(pilot)
             await pilot.pause()
-        for size in sizes:
-            if size != first:
+        for columns, rows, theme in looks:
+            if size != (columns, rows):
+                size = (columns, rows)
                 await pilot.resize_terminal(*size)
-            for theme in themes:
-                app.theme = f"rookery-{theme}"
-                app.transcript.settle()
-                await pilot.pause()
-                name = f"{size[0]}x{size[1]}-{theme}"
-                picture = app.export_screenshot(simplify=True)
-                if kept(name=name) != picture:
-                    changed.append(place / f"{name}.svg")
-                    changed[-1].write_text(picture, encoding="utf-8")
+            app.theme = f"rookery-{theme}"
+            app.transcript.settle()
+            await pilot.pause()
+            name = f"{columns}x{rows}-{theme}"
+            picture = app.export_screenshot(simplify=True)
+            if kept(name=name) != picture:
+                changed.append(place / f"{name}.svg")
+                changed[-1].write_text(picture, encoding="utf-8")
     assert not changed, f"it looks different, see {', '.join(map(str, changed))}"

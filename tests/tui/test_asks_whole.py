@@ -11,7 +11,7 @@ from rookery.tui.ask_window import AskScreen, Whole
 from tests.cli.driving import ROOKERY, play
 from tests.spoofs import EVIL, HIDING, SPOOFS, Spoof
 from tests.tui import gallery
-from tests.tui.pictures import compare, keys
+from tests.tui.pictures import DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
 from tests.tui.test_keys import lines, showing
 from tests.tui.tmux import Tmux
@@ -53,17 +53,23 @@ def in_sight(app: Still) -> str:
     return "\n".join(shown.render_line(y).text for y in range(shown.size.height))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 @pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
-async def test_I9_6_no_title_hides_what_runs(spoof: Spoof, size: tuple[int, int]) -> None:
+async def test_I9_6_no_title_hides_what_runs(spoof: Spoof) -> None:
     updates = asked({"title": spoof.title, "rawInput": spoof.given})
-    async with showing(updates, size) as (app, pilot):
+    async with showing(updates, (80, 24)) as (app, pilot):
         await pilot.press("f2")
-        said = " ".join(lines(app).replace("┃", " ").split())
-        assert spoof.seen in said
-        assert spoof.note in said
-        assert f"claude calls it: {spoof.title.strip('`')}" in said.replace("`", "")
-        assert not any(sign in lines(app) for sign in HIDING[:-1])
+        _is_plain(app, spoof)
+        await pilot.resize_terminal(160, 50)
+        await pilot.pause()
+        _is_plain(app, spoof)
+
+
+def _is_plain(app: Still, spoof: Spoof) -> None:
+    said = " ".join(lines(app).replace("┃", " ").split())
+    assert spoof.seen in said
+    assert spoof.note in said
+    assert f"claude calls it: {spoof.title.strip('`')}" in said.replace("`", "")
+    assert not any(sign in lines(app) for sign in HIDING[:-1])
 
 
 async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
@@ -115,7 +121,9 @@ async def test_I9_5_nothing_in_the_window_answers() -> None:
 async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
     async with showing(command(LONG), (80, 24)) as (app, pilot):
         await pilot.press("f2")
-        row = next(y for y, line in enumerate(lines(app).split("\n")) if "shows all of it" in line)
+        row = next(
+            y for y, line in enumerate(lines(app).split("\n")) if "shows all of it" in line
+        )
         await pilot.click("#transcript", offset=(14, row))
         assert isinstance(app.screen, AskScreen)
 
@@ -139,7 +147,7 @@ MANY = [
     *gallery.ASKS[:2],
     {
         **asked({"title": "Confirm Agent Actions", "kind": "other"})[-1],
-        "danger": "deletes files without a way back (rm -rf)",
+        "danger": "deletes files permanently (rm -rf)",
         "does": [
             {"what": "command", "text": "make\nmake install", "call": "a", "kind": "execute"},
             {"what": "command", "text": "rm -rf build", "call": "b", "kind": "execute"},
@@ -155,12 +163,14 @@ LOOKS = {
     "whole": (command(LONG), keys("f2", "enter")),
     "change": (EDIT, keys("f2", "enter", "pagedown")),
 }
+FURTHER: dict[str, list[Look]] = {"many": [LIGHT, WIDE], "whole": [WIDE], "change": [WIDE]}
 
 
 @pytest.mark.parametrize("name", LOOKS)
 async def test_I9_5_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     updates, act = LOOKS[name]
-    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act)
+    looks = [DARK, *FURTHER.get(name, [])]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)
 
 
 def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:

@@ -137,4 +137,4 @@ async def test_U4_no_more_files_are_taken_than_a_prompt_may_have() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert len(app.files) == 8
-        assert "at most 8" in next(iter(app._notifications)).message
+        assert "the limit is 8" in next(iter(app._notifications)).message

@@ -52,7 +52,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.press("F9")
         screen.wait_for("When are you asked, in this new session?")
         screen.press("Home", "Down", "Down", "Enter")
-        screen.wait_for("Approve all: what the agent asks is allowed")
+        screen.wait_for("Approve all: approves everything")
         screen.say("Write me a note")
         screen.wait_for("Done: your task is in", "ready")
     assert (home / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
@@ -91,7 +91,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.press("F9")
         screen.wait_for("Confirm every action", "current", "High risk only")
         screen.press("Down", "Down", "Enter")
-        screen.wait_for("Approve all: what the agent asks is allowed")
+        screen.wait_for("Approve all: approves everything")
         screen.press("F9")
         shown = screen.wait_for("Approve all  current")
         assert "every action  current" not in shown

@@ -85,7 +85,7 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202e]")
 LINES = make_block("1.1", "prompt") | {"parts": [{"type": "json", "value": "one\ntwo\n"}]}
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @example(LINES, 40, False, False)
 @given(blocks(), widths, st.booleans(), st.booleans())
 def test_U12_any_block_renders_at_any_width(
@@ -100,7 +100,7 @@ def test_U12_any_block_renders_at_any_width(
     assert looks.can_open(block, []) in (True, False)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(texts, st.integers(2, 120))
 def test_U12_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
     for lines in (
@@ -114,7 +114,7 @@ def test_U12_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
         assert sum(cell_len(words) for words, _ in line) <= width
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(texts)
 def test_U12_output_keeps_its_colours_and_no_escape(text: str) -> None:
     for line in ansi.lines_of(text):
@@ -130,7 +130,7 @@ def test_U12_output_is_what_a_terminal_would_show() -> None:
     assert lines[0][0][1].bold
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.lists(st.one_of(texts, st.just("word " * 400), st.just("\n\n")), max_size=12))
 def test_U3_stretches_are_the_text_however_it_came(pieces: list[str]) -> None:
     grown, known = "", ()

@@ -1,5 +1,4 @@
-"""Every block and every state at both sizes and in two themes, as pictures that were looked at
-(rows U1–U3, U5, U7, U8, U12)."""
+"""Every block and every state as pictures that were looked at (rows U1–U3, U5, U7, U8, U12)."""
 
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from rookery.core.policy import Interface
 from rookery.tui.messages import FleetChanged
 from rookery.tui.splash import SetUp
 from tests.tui import gallery, scenes
-from tests.tui.pictures import LARGE, SMALL, compare, keys
+from tests.tui.pictures import CONTRAST, DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still, a_session
 from tests.tui.test_keys import PERMIT
 
@@ -29,11 +28,21 @@ BLOCKS = {
     "troubles": scenes.TROUBLES,
     "refining": scenes.REFINING,
 }
+FURTHER: dict[str, list[Look]] = {
+    "talk": [LIGHT, WIDE],
+    "work": [LIGHT, WIDE],
+    "asks": [LIGHT, WIDE],
+    "nested": [WIDE],
+    "long": [WIDE],
+    "troubles": [LIGHT],
+}
+"""Looks whose width or colours show what the first does not."""
 
 
 @pytest.mark.parametrize("scene", BLOCKS)
 async def test_U3_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
-    await compare(Still(gallery.opened(BLOCKS[scene])), snapshot, tmp_path)
+    looks = [DARK, *FURTHER.get(scene, [])]
+    await compare(Still(gallery.opened(BLOCKS[scene])), snapshot, tmp_path, looks=looks)
 
 
 async def _open_all(pilot: Pilot[str]) -> None:
@@ -49,7 +58,8 @@ async def _open_all(pilot: Pilot[str]) -> None:
 @pytest.mark.parametrize("scene", ["work", "kinds", "diffs", "long"])
 async def test_U3_opened_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates = scenes.DIFFS if scene == "diffs" else BLOCKS[scene]
-    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, _open_all)
+    looks = [DARK, LIGHT, WIDE] if scene == "diffs" else [DARK]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, _open_all, looks=looks)
 
 
 async def _split(pilot: Pilot[str]) -> None:
@@ -59,13 +69,14 @@ async def _split(pilot: Pilot[str]) -> None:
 
 async def test_U3_split_diff(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     """Where there is no room for two columns, it stays one."""
-    await compare(Still(gallery.opened(scenes.DIFFS)), snapshot, tmp_path, _split)
+    app = Still(gallery.opened(scenes.DIFFS))
+    await compare(app, snapshot, tmp_path, _split, looks=[DARK, WIDE])
 
 
 async def test_U3_folded_plan_and_open_cards(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     taste = Interface(cards_expanded=True, plan_opens=False)
     app = Still(gallery.opened(gallery.WORK), taste=taste)
-    await compare(app, snapshot, tmp_path, sizes=[(100, 50)], themes=["dark"])
+    await compare(app, snapshot, tmp_path, looks=[(100, 50, "dark")])
 
 
 async def test_S2_a_switch_offers_a_recap(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
@@ -101,7 +112,8 @@ SPLASHES = {
 async def test_U1_splash(snapshot: SnapshotAssertion, tmp_path: Path, found: str) -> None:
     app = Still()
     app.found_here = SPLASHES[found]
-    await compare(app, snapshot, tmp_path)
+    looks = [DARK, LIGHT, WIDE] if found == "model" else [DARK]
+    await compare(app, snapshot, tmp_path, looks=looks)
 
 
 async def _full_fleet(pilot: Pilot[str]) -> None:
@@ -126,8 +138,11 @@ async def _no_fleet(pilot: Pilot[str]) -> None:
 
 @pytest.mark.parametrize("name", ["full", "empty"])
 async def test_U2_sessions(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
-    given = gallery.opened(gallery.TALK) if name == "full" else None
-    await compare(Still(given), snapshot, tmp_path, _full_fleet if given else _no_fleet)
+    if name == "empty":
+        await compare(Still(), snapshot, tmp_path, _no_fleet)
+    else:
+        app = Still(gallery.opened(gallery.TALK))
+        await compare(app, snapshot, tmp_path, _full_fleet, looks=[DARK, LIGHT, WIDE])
 
 
 async def _toasts(pilot: Pilot[str]) -> None:
@@ -140,23 +155,23 @@ async def _toasts(pilot: Pilot[str]) -> None:
 
 async def test_U12_what_is_said_in_passing(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = Still(gallery.opened(gallery.TALK))
-    await compare(app, snapshot, tmp_path, _toasts, toasts=True)
+    await compare(app, snapshot, tmp_path, _toasts, toasts=True, looks=[DARK, LIGHT])
 
 
 # --- other eyes and other terminals ------------------------------------------------------------
 
-CONTRAST = {
+HARD_TO_SEE = {
     "asks": gallery.ASKS,
     "diffs": scenes.DIFFS,
     "work": gallery.WORK,
 }
 
 
-@pytest.mark.parametrize("scene", CONTRAST)
+@pytest.mark.parametrize("scene", HARD_TO_SEE)
 async def test_U12_high_contrast(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
-    app = Still(gallery.opened(CONTRAST[scene]))
+    app = Still(gallery.opened(HARD_TO_SEE[scene]))
     act = _open_all if scene == "diffs" else None
-    await compare(app, snapshot, tmp_path, act, sizes=[SMALL, LARGE], themes=["contrast"])
+    await compare(app, snapshot, tmp_path, act, looks=[CONTRAST])
 
 
 @pytest.mark.parametrize("pressed", ["", "f9"])
@@ -167,4 +182,4 @@ async def test_U12_no_color(
     monkeypatch.setenv("NO_COLOR", "1")
     app = Still(gallery.opened(gallery.WORK))
     act = keys(pressed) if pressed else None
-    await compare(app, snapshot, tmp_path, act, sizes=[SMALL], themes=["dark"])
+    await compare(app, snapshot, tmp_path, act)

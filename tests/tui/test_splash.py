@@ -1,13 +1,14 @@
 """What is found before a session is chosen, from real files (row U1)."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from rookery import models
 from rookery.core.document import Block
 from rookery.core.key_ids import DEFAULTS
+from rookery.models import profiles
 from rookery.tui.keynames import shown
 from rookery.tui.splash import SetUp, look_around, window_of
 from tests.tui.homes import furnish
@@ -74,17 +75,36 @@ def test_I9_14_a_key_that_is_not_known_is_told_and_the_rest_holds(tmp_path: Path
     [
         ({"llm": {"model": "old/one", "api_key": "k"}}, [("default", "old/one", True)]),
         ({"model": "flat/one"}, [("default", "flat/one", False)]),
-        ({"profiles": {"a": 1, "b": {"model": "x"}}}, [("a", "", False), ("b", "x", False)]),
-        ({"profiles": []}, []),
-        ([], []),
+        ({"profiles": {"a": {"model": "x"}}}, [("a", "x", False)]),
     ],
 )
-def test_a_glance_survives_any_shape(tmp_path: Path, document: object, said: object) -> None:
-    (tmp_path / models.FILE).write_text(json.dumps(document))
-    found = models.glance(str(tmp_path))
-    assert [(each.name, each.model, each.has_key) for each in found.models] == said
+def test_I12_2_to_look_at_saved_models_writes_nothing(
+    tmp_path: Path, document: object, said: object
+) -> None:
+    """Also not where the shape is an old one: that is for who uses or changes them."""
+    file = tmp_path / profiles.FILE
+    file.write_text(json.dumps(document))
+    found, problem = profiles.look(str(tmp_path))
+    assert problem == ""
+    assert [(each.name, each.model, bool(each.key)) for each in found.profiles.values()] == said
+    assert json.loads(file.read_text()) == document
+    assert os.listdir(tmp_path) == [profiles.FILE]
 
 
-def test_a_glance_at_what_is_no_json_says_so(tmp_path: Path) -> None:
-    (tmp_path / models.FILE).write_text("{")
-    assert "rookery setup --list" in models.glance(str(tmp_path)).problem
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "line 1"),
+        ("[]", profiles.FILE),
+        ('{"profiles": []}', "profiles must be an object"),
+        ('{"profiles": {\n"a": 1}}', "line 2"),
+        ('{"version": 99}', "newer Rookery"),
+    ],
+)
+def test_I12_2_a_file_that_cannot_be_read_says_why_wherever_it_is_shown(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / profiles.FILE).write_text(text)
+    found, problem = profiles.look(str(tmp_path))
+    assert (found, said in problem) == (profiles.Settings(), True), problem
+    assert problem in look_around(str(tmp_path), str(tmp_path), "").troubles

@@ -1,4 +1,4 @@
-"""Every window at both sizes and in two themes, as pictures that were looked at (rows U6, U12)."""
+"""Every window as pictures that were looked at (rows U6, U12)."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tests.tui import gallery
 from tests.tui.homes import furnish
-from tests.tui.pictures import compare, keys
+from tests.tui.pictures import CONTRAST, DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
 
 WINDOWS = {
@@ -37,6 +37,15 @@ WINDOWS = {
 
 SEEN = ("settings", "model", "rules", "confirm", "keys")
 """Looked at in every run; the others in the long one."""
+FURTHER: dict[str, list[Look]] = {
+    "settings": [LIGHT, WIDE],
+    "model": [LIGHT, WIDE],
+    "rules": [WIDE],
+    "keys": [WIDE],
+    "servers": [WIDE],
+    "agents": [WIDE],
+}
+"""Forms and tables that use the width, and the fields' colours."""
 
 
 @pytest.mark.parametrize(
@@ -48,7 +57,8 @@ async def test_U6_windows(
 ) -> None:
     home = furnish(tmp_path, monkeypatch)
     app = Still(gallery.opened(gallery.CHOICES), home=home)
-    await compare(app, snapshot, tmp_path, keys(*WINDOWS[name]))
+    looks = [DARK, *FURTHER.get(name, [])]
+    await compare(app, snapshot, tmp_path, keys(*WINDOWS[name]), looks=looks)
 
 
 @pytest.mark.parametrize("pressed", ["f10", "f6"])
@@ -88,6 +98,5 @@ async def test_U5_asking(snapshot: SnapshotAssertion, tmp_path: Path, name: str)
 async def test_P7_a_question(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     """Every kind of field, with what is wrong."""
     app = Still(gallery.opened(gallery.QUESTION))
-    themes = ["dark", "light", "contrast"]
-    act = keys("f2", "f", "ctrl+s")
-    await compare(app, snapshot, tmp_path, act, sizes=[(80, 24), (80, 50)], themes=themes)
+    looks: list[Look] = [DARK, LIGHT, CONTRAST, (80, 50, "dark")]
+    await compare(app, snapshot, tmp_path, keys("f2", "f", "ctrl+s"), looks=looks)

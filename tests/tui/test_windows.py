@@ -13,7 +13,10 @@ from textual.widgets import Checkbox, Input, Label, OptionList, Select, Static
 from rookery import config, mcp
 from rookery.client import config_text
 from rookery.core.unattended import Order
-from rookery.tui import errand
+from rookery.models import setup
+from rookery.models.draft import Draft
+from rookery.models.secrets import Secret
+from rookery.processes.lineage import MARK, home_tag
 from rookery.tui.forms.fields import Ticks
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.model import ModelForm
@@ -251,19 +254,54 @@ async def test_U6_a_model_becomes_the_default_and_is_removed(home: str) -> None:
         assert titles(app) == ["work"]
 
 
-def test_U6_the_command_has_no_key_among_its_words() -> None:
-    from rookery.tui.forms.model import wanted
+async def test_I12_2_a_window_changes_the_saved_models_by_itself(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other process in between: here none could be started."""
+    monkeypatch.setattr("sys.executable", "/nonexistent")
+    file = Path(home, "agent_settings.json")
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "enter", "enter")
+        put(app, "base_url", "http://127.0.0.1:9/v1")
+        put(app, "key", "sk-new")
+        await pilot.press("ctrl+s")
+        assert "nothing listens there" in told(app)
+        put(app, "timeout", "")
+        await pilot.press("ctrl+o")
+        assert told(app) == "Saved work (anthropic/claude-sonnet-5-5)."
+        saved = json.loads(file.read_text())["profiles"]["work"]
+        assert (saved["base_url"], saved["timeout"]) == ("http://127.0.0.1:9/v1", None)
+        assert saved["api_key"] == "sk-new"
+        await pilot.press("n")
+        put(app, "provider", "other")
+        put(app, "model", "m")
+        await pilot.press("ctrl+o")
+        assert "whose model is 'm'?" in wrong(app)["model"]
+    assert file.stat().st_mode & 0o777 == 0o600
 
-    made = wanted({"provider": "openai", "model": "m", "key": "sk-1", "default": True}, None)
-    assert made.key == "sk-1"
-    assert "sk-1" not in made.words
+
+def test_I12_2_an_agent_changes_no_saved_model(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever face it calls: the file itself is kept from it."""
+    before = Path(home, "agent_settings.json").read_text()
+    monkeypatch.setenv(MARK, f"{home_tag(home)}.0")
+    for work in (
+        lambda: setup.use(home, "local"),
+        lambda: setup.forget(home, "work"),
+        lambda: setup.condense(home, {"enabled": False}),
+        lambda: setup.judge(home, {"enabled": False}),
+    ):
+        outcome = setup.outcome(work)
+        assert (outcome.ok, "An agent cannot set up models" in outcome.words) == (False, True)
+    draft = Draft(model="openai/x", base_url="http://127.0.0.1:9/v1", key=Secret("sk-1"))
+    assert not setup.attempt(home, draft, test=False).ok
+    assert Path(home, "agent_settings.json").read_text() == before
 
 
-def test_an_errand_that_fails_says_why(home: str) -> None:
-    outcome = errand.run(home, "setup", "--name", "none", "--default", "--json")
-    assert (outcome.ok, outcome.option) == (False, "--name")
-    assert "there is no saved model" in outcome.words
-    assert errand.run(home, "setup", "--remove", "none").words.endswith("saved: work, local.")
+def test_what_fails_says_why_and_about_which_field(home: str) -> None:
+    outcome = setup.outcome(lambda: setup.forget(home, "none"))
+    assert outcome == (False, "there is no saved model 'none'; saved: work, local.", "remove")
+    outcome = setup.attempt(home, Draft(model="anthropic/x"), test=False)
+    assert outcome == (False, "anthropic/x needs a key.", "key")
 
 
 # --- MCP servers -------------------------------------------------------------------------------
@@ -422,7 +460,7 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
         assert app.start.confirms("every") == "all"
         app.on_set_up_found(SetUpFound(app.found_here))
         shown = str(app.window.pages[0].blocks["0.splash"]["text"])
-        assert "Approve all: what the agent asks is allowed" in shown
+        assert "Approve all: approves everything" in shown
         app.on_made(Made("s2"))
         assert app.start.confirms("every") == "every"
     assert config.load(home).confirm == "every"
@@ -450,9 +488,9 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
         await pilot.press("f9")
         assert isinstance(app.screen, RowsScreen)
         every, risky, all_, _ = app.screen.rows
-        assert "you are asked" in every.more
+        assert "asks you" in every.more
         for row in (risky, all_):
-            assert "claude decides by itself; your rules are not applied" in row.more
+            assert "claude decides on its own; your rules apply only" in row.more
         assert "A sandbox" in told(app)
 
 
@@ -460,7 +498,7 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
     ("update", "words"),
     [
         ({"sessionUpdate": "_session", "confirm": "every"}, ""),
-        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides by itself"),
+        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides on its own"),
         ({"sessionUpdate": "_session", **Order("reject").update()}, "rejects all"),
     ],
 )
@@ -502,7 +540,7 @@ async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> 
 
 async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
-        app.act({"label": "Continue in another agent", "choose": "agent", "command": SWITCH})
+        app.act({"label": "Continue with another agent", "choose": "agent", "command": SWITCH})
         await pilot.pause()
         assert isinstance(app.screen, RowsScreen)
         names = [row.name for row in app.screen.rows]

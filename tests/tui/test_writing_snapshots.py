@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
 from tests.tui import gallery, scenes
-from tests.tui.pictures import compare, keys
+from tests.tui.pictures import DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
 from tests.tui.test_writing import PERMIT, PNG, QUEUED, news
 
@@ -49,9 +49,11 @@ SCENES = {
     "leave": (gallery.WORK, keys("ctrl+q")),
     "several-lines": (gallery.TALK, keys(*"one", "ctrl+j", *"two", "ctrl+j", *"three")),
 }
+FURTHER: dict[str, list[Look]] = {"commands": [WIDE], "files": [WIDE], "critic": [LIGHT]}
 
 
 @pytest.mark.parametrize("scene", SCENES)
 async def test_U4_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates, act = SCENES[scene]
-    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act)
+    looks = [DARK, *FURTHER.get(scene, [])]
+    await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)

@@ -183,7 +183,7 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
-        screen.wait_for("4  Always allow this, by a rule")
+        screen.wait_for("4  Always allow this (adds a rule)")
         screen.press("F2")
         screen.press("4")
         screen.wait_for("That was a turn", "ready")
@@ -199,7 +199,7 @@ def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: P
         screen.wait_for("asks: confirm every action")
         screen.say(play({"ask": "Go?"}))
         screen.wait_for("1  Allow", "needs you")
-        screen.wait_for("chosen in an earlier session, is no longer how")
+        screen.wait_for("New sessions no longer start with")
         screen.press("F2")
         screen.press("p")
         screen.wait_for("From now on: approve all, in this session", "approves all", "ready")

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ type Steps = list[Json]
 
 PATIENCE = 60.0
 """Seconds until a test that waits for something gives up."""
+SOON = 4.0
+"""Seconds in which a warden has ended what a killed worker left, unless it is hung itself."""
 
 
 def blocks(play: str | Steps) -> list[Json]:
@@ -64,6 +66,13 @@ def text_of(events: list[Event]) -> str:
 def trust(home: str) -> None:
     """A person's own word for what the files of the home say now."""
     confirmed.write(home, confirmed.Record(confirmed.said(home, config.load(home))))
+
+
+def kill_workers(sessions: Iterable[Path]) -> None:
+    """The quick end of a test: their wardens end the rest."""
+    records = [paths.read_json(str(session / paths.WORKER)) or {} for session in sessions]
+    found = [(record.get("pid"), record.get("start")) for record in records]
+    tree.kill(Process(pid, start) for pid, start in found if isinstance(pid, int) and start)
 
 
 class Bird:
@@ -204,8 +213,8 @@ class Aviary:
 
     def processes(self) -> list[Process]:
         """All that has this home in its environment: workers, wardens, agents and theirs."""
-        ours = set(self._pids()) - {os.getpid()}
-        return [row for row in tree.table() if row.pid in ours]
+        rows = (tree.process(pid) for pid in self._pids() if pid != os.getpid())
+        return [row for row in rows if row and not row.dead]
 
     def _pids(self) -> Iterator[int]:
         entry = f"ROOKERY_HOME={self.home}".encode()
@@ -225,13 +234,17 @@ class Aviary:
 
     def end(self) -> None:
         """End every session, and see that nothing of them is left (row W4)."""
+        left: list[Process] | None = None
         try:
+            kill_workers([bird.directory for bird in self.birds])
+            if tree.wait_gone(self.processes(), SOON):
+                for bird in self.birds:
+                    with suppress(LogError):  # a test that deletes its session
+                        fleet.kill(self.home, bird.id)
             for bird in self.birds:
-                with suppress(LogError):  # a test that deletes its session
-                    fleet.kill(self.home, bird.id)
                 with suppress(FileNotFoundError):  # a killed worker's; it may lie in /tmp
                     os.unlink(bird.socket)
             left = self.wait_empty()
         finally:
-            tree.kill(self.processes())
+            tree.kill(self.processes() if left is None else left)
         assert not left

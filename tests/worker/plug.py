@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from rookery.wire import frames
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Plug:

@@ -18,7 +18,7 @@ async def test_an_ask_that_nobody_answers_in_time_is_rejected_and_said_p3(aviary
     assert closed.by == "rule:ask_timeout"
     assert closed.update["outcome"] == {"outcome": "selected", "optionId": "reject"}
     [notice] = [event.update for event in events if kind_of(event.update) == "_notice"]
-    assert "Nobody answered within 0.3 s: Write a" in notice["text"]
+    assert "No answer within 0.3 s: Write a" in notice["text"]
     assert text_of(events) == "then not"
     assert events[-1].update["reason"] == "end_turn"
 

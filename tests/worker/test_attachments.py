@@ -176,7 +176,7 @@ def test_files_that_cannot_be_attached_are_told(tmp_path: Path) -> None:
         (["empty"], "empty"),
         (["large"], "10.0 MiB"),
         (["a", "b", "c"], "together"),
-        (["small"] * (MOST + 1), "at most 8"),
+        (["small"] * (MOST + 1), "the limit is 8"),
         (["nul\0"], "null"),
     ):
         with pytest.raises(Unattachable, match=words):

@@ -64,7 +64,7 @@ async def test_I9_12_one_that_is_gone_is_named_and_holds_nothing_up(aviary: Avia
     stays: list[str] = []
     await asyncio.to_thread(fleet.remove, aviary.home, bird.id, stays.append)
     assert len(stays) == 1
-    assert stays[0].startswith("crow could not be told")
+    assert stays[0].startswith("crow could not be reached")
     assert not bird.directory.exists()
 
 
@@ -136,7 +136,7 @@ async def test_S3_one_that_does_not_start_any_more_holds_nothing_up(aviary: Avia
     await bird.send("stop")
     await bird.gone(bird.worker)
     introduce(aviary, None, crow={"start": {"crash": 3, "stderr": "no key"}})
-    assert "could not be told" in await removed(aviary, bird)
+    assert "could not be reached" in await removed(aviary, bird)
 
 
 async def test_S3_a_session_that_never_had_an_agent(aviary: Aviary) -> None:

@@ -92,7 +92,7 @@ async def test_I9_1_a_rule_that_the_agent_wrote_answers_once_a_person_confirmed_
     assert [closings(each)[-1].by for each in (bird, other)] == ["rule:sly"] * 2
     [block] = shown(bird)
     assert (block["actions"], block["title"].endswith(": confirmed")) == ([], True)
-    assert "Nothing waits" in confirmed_by_hand().err
+    assert "Nothing to confirm" in confirmed_by_hand().err
 
 
 async def test_I9_1_approve_all_waits_too_and_a_button_confirms_it(aviary: Aviary) -> None:
@@ -140,8 +140,8 @@ async def test_I9_1_taking_it_back_is_told_and_leaves_nothing_to_confirm(aviary:
     await waits(bird, [writes(aviary, ""), run("make")])
     assert [update.get("held", "") != "" for update in news(bird)] == [True, False]
     [block] = shown(bird)
-    assert (block["actions"], "taken back" in block["title"]) == ([], True)
-    assert "Nothing waits" in confirmed_by_hand().err
+    assert (block["actions"], "undone" in block["title"]) == ([], True)
+    assert "Nothing to confirm" in confirmed_by_hand().err
 
 
 async def test_I9_1_a_persons_own_commands_hold_at_once(aviary: Aviary) -> None:

@@ -135,8 +135,8 @@ async def test_session_that_the_agent_lost_is_made_anew_and_said(aviary: Aviary)
 
 @pytest.mark.parametrize("method", ["initialize", "session/new"])
 async def test_start_that_is_not_answered_is_given_up(aviary: Aviary, method: str) -> None:
-    """A2"""
-    aviary.configure(start_timeout=1, stop_grace=0.2)
+    """A2. Time enough for what does answer, and for the second start, on a busy machine."""
+    aviary.configure(start_timeout=8, stop_grace=0.2)
     bird = aviary.hatch({"start": {"silence": method, "times": 1}})
     end = (await bird.turn("hello"))[-1].update
     assert end["reason"] == "agent_exited"
@@ -164,7 +164,7 @@ async def test_agent_that_is_not_there(aviary: Aviary) -> None:
 
 async def test_directory_that_is_not_there(aviary: Aviary) -> None:
     bird = aviary.hatch(cwd=str(aviary.root / "missing"))
-    assert "is not there" in (await bird.turn("hello"))[-1].update["detail"]
+    assert "does not exist" in (await bird.turn("hello"))[-1].update["detail"]
 
 
 async def test_last_words_of_an_agent_that_cannot_start(aviary: Aviary) -> None:
@@ -227,7 +227,7 @@ async def test_endless_noise_fills_no_log(aviary: Aviary) -> None:
     bird = aviary.hatch()
     events = await bird.turn([{"repeat": 500, "steps": [{"raw": "print"}]}])
     assert len(raws(events)) == 20
-    assert "more of it is not kept" in raws(events)[-1]["why"]
+    assert "the rest is not kept" in raws(events)[-1]["why"]
 
 
 async def test_unknown_method_is_answered(aviary: Aviary) -> None:

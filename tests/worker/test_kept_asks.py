@@ -199,10 +199,10 @@ async def test_I9_9_a_prompt_is_not_sent_again_in_silence_once_steps_have_run(
         "Drop it",
     ]
     assert sum(kind_of(event.update) == "_prompt" for event in bird.events()) == 1
-    with pytest.raises(Rejected, match="Decide about the open question first"):
+    with pytest.raises(Rejected, match="Answer the open question first"):
         await bird.send("queue", op="send")
     block = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"][-1]
-    assert "run already" in block["note"]
+    assert "already run" in block["note"]
     again, _ = block["actions"]
     await bird.send(**again["command"])
     stands = await bird.until(is_again, decide.seq)
@@ -244,7 +244,7 @@ async def test_I9_9_another_call_takes_no_answer_that_was_given_for_this_one(
     assert bird.header()["asks"].keys() == {fresh.update["id"]}
     [outcome] = closed(bird)
     assert outcome.update["superseded"] is True
-    assert "'Allow' was not passed on" in outcome.update["reason"]
+    assert "'Allow' was not sent to the agent" in outcome.update["reason"]
     assert text_of(bird.events()) == ""
     await bird.answer(fresh.update, "reject")
     await bird.until(lambda event: "stayed" in text_of([event]), fresh.seq)
@@ -261,7 +261,7 @@ async def test_I9_9_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviar
     await end(aviary, bird, "stop")
     told = await bird.answer(first, "yes")
     notice = await bird.until(lambda event: kind_of(event.update) == "_notice", told.seq)
-    assert "'Yes' was not passed on" in notice.update["text"]
+    assert "'Yes' was not sent to the agent" in notice.update["text"]
     assert closed(bird) == []
     again = bird.header()["asks"][first["id"]]
     assert "given" not in again

@@ -85,7 +85,7 @@ async def test_I11_8_a_kill_is_told_as_such_in_one_block(aviary: Aviary) -> None
     os.kill(bird.agent.pid, signal.SIGKILL)
     assert (await bird.ended(begun)).update["reason"] == "agent_exited"
     [block] = [each for each in blocks(bird) if each["role"] in ("notice", "error")]
-    assert block["title"] == "goose was killed (SIGKILL), by somebody or for want of memory"
+    assert block["title"] == "goose was killed (SIGKILL): by hand, or out of memory"
     assert block["text"].splitlines()[0] == "last words"
     assert "status" not in block["text"]
 
@@ -117,7 +117,7 @@ async def test_I11_8_a_retry_is_a_state_that_is_seen_while_it_lasts(aviary: Avia
     begun = await bird.prompt([retry, {"until": "steer"}, {"text": "recovered"}])
     await bird.until(lambda event: kind_of(event.update) == "_retry", begun.seq)
     document = fold(None, bird.events())
-    assert document.header["retrying"] == "its model limits the rate · HTTP 429"
+    assert document.header["retrying"] == "its model is rate limited · HTTP 429"
     titles = [each["title"] for each in document.blocks.values() if each["role"] == "notice"]
     assert "player is trying again" in titles
     await bird.send("cancel")

@@ -49,11 +49,11 @@ async def test_I10_5_what_both_left_is_ended_by_who_looks(aviary: Aviary, way: s
     left = await left_by(bird)
     said = rookery(way)
     words = " ".join((said.out + said.err).split())
-    assert f"session {bird.id} had left: sleep 1000 (pid {left.pid})" in words
+    assert f"session {bird.id}: sleep 1000 (pid {left.pid})" in words
     await bird.gone(left)
     assert f"sleep 1000 (pid {left.pid})" in notices(bird)
     again = rookery(way)
-    assert "had left" not in again.out + again.err
+    assert "leftovers" not in again.out + again.err
 
 
 async def test_I10_5_what_both_left_is_ended_by_any_start(aviary: Aviary) -> None:
@@ -90,8 +90,8 @@ async def test_I10_5_an_awake_session_keeps_what_it_started(aviary: Aviary) -> N
     bird = aviary.hatch()
     await bird.turn([call("create", command=DETACHED)])
     child = await process_in(bird)
-    assert "had left" not in rookery("ps").err
-    assert "had left" not in rookery("doctor").out
+    assert "leftovers" not in rookery("ps").err
+    assert "leftovers" not in rookery("doctor").out
     assert tree.still_alive([child, bird.worker, bird.agent])
 
 
@@ -132,7 +132,7 @@ async def test_I10_5_nothing_that_an_agent_runs_sweeps(aviary: Aviary) -> None:
     bird = aviary.hatch()
     left = await left_by(bird)
     said = rookery("ps", ROOKERY_MARK=f"{bird.id}.00000000")
-    assert "had left" not in said.err
+    assert "leftovers" not in said.err
     assert tree.still_alive([left])
 
 

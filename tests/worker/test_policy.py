@@ -301,7 +301,7 @@ async def test_I9_7_what_an_earlier_build_kept_is_told_once_and_dropped(aviary: 
     assert (notices(given), file.exists()) == ([], True)
     first, second = aviary.hatch(), aviary.hatch()
     [notice] = notices(first)
-    assert "'Approve all', chosen in an earlier session, is no longer how new sessions" in notice
+    assert "'Approve all', which you chose in an earlier session" in notice
     assert "rookery config set session.confirm all" in notice
     assert not file.exists()
     assert notices(second) == []

@@ -58,7 +58,7 @@ async def test_A6_a_crash_loop_is_parked_once_and_retry_brings_it_back(
     aviary: Aviary, killed: bool
 ) -> None:
     bird = await parked(aviary)
-    [notice] = notices(bird, "crow does not start.")
+    [notice] = notices(bird, "crow did not start.")
     assert "Log in to crow" in notice["title"]
     assert notice["text"] == "please log in first"
     if killed:
@@ -79,8 +79,8 @@ async def test_A6_S1_another_agent_is_a_way_out_of_a_crash_loop(
     bird = await parked(aviary)
     if killed:
         await kill_worker(bird)
-    [notice] = notices(bird, "crow does not start.")
-    await act(bird, {**command(notice, "Continue in another agent"), "agent": "jay"})
+    [notice] = notices(bird, "crow did not start.")
+    await act(bird, {**command(notice, "Continue with another agent"), "agent": "jay"})
     assert text_of(await bird.turn("hi")) == "You said: hi"
     assert len(states(bird, "parked")) == 1
 
@@ -115,7 +115,7 @@ async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, kill
     if killed:
         await kill_worker(bird)
     [notice] = notices(bird, "Rate limit reached")
-    event = await act(bird, {**command(notice, "Continue in another agent"), "agent": "jay"})
+    event = await act(bird, {**command(notice, "Continue with another agent"), "agent": "jay"})
     assert event.update["reason"] == "rate_limited"
     assert bird.header()["rateLimit"] is None
     assert await bird.reason("count the owls") == "end_turn"

@@ -28,8 +28,9 @@ def turn(prompt: str) -> list[tuple[str, str]]:
         ("resume", ["again", "again", "die again", "again"]),
         ("late", ["again", "again", "die again", "again"]),
         ("split", ["again", "again", "die again", "again"]),
-        # While a turn runs, only the log's own order tells old from new.
+        # While a turn runs, the log's own order tells old from new, and what only history has.
         ("tardy", ["one", "two", "die three", "four"]),
+        ("tardy", ["again", "again", "die again", "again"]),
     ],
 )
 async def test_I11_2_the_log_has_nothing_twice_after_kills_and_wakes(

@@ -77,7 +77,7 @@ async def test_H3_what_an_agent_cannot_take_is_told_once(aviary: Aviary) -> None
     await bird.turn(ASKED)
     unset, stream = notices(bird)
     assert unset.startswith("The MCP server unset: the variable ROOKERY_TEST_NOWHERE is not set")
-    assert stream == "player takes no MCP server over sse: stream was not given to it."
+    assert stream == "player does not support MCP servers over sse: it did not get stream."
 
 
 async def test_H3_a_broken_file_stops_no_agent(aviary: Aviary) -> None:

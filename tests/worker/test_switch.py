@@ -92,7 +92,7 @@ async def test_S1_there_and_back_mid_rate_limit_too(aviary: Aviary) -> None:
     assert "- Look (failed)" in words
     assert words.endswith("limit: count the owls"), "the prompt that was not processed"
     turn = await bird.turn(words)
-    assert text_of(turn).startswith("jay heard: What was said so far")
+    assert text_of(turn).startswith("jay heard: Recap of the conversation so far")
 
     event = await switched(bird, "crow", reason="manual")
     ready = await bird.until(lambda event: is_agent(event, "ready"), event.seq)

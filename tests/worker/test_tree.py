@@ -80,7 +80,7 @@ def test_pid_counts_with_its_start_only(nest: "subprocess.Popen[bytes]") -> None
     assert not processes.alive(pid, "1@0")
     stranger = Process(pid, "1@0")
     assert processes.kill([stranger]) == []
-    assert processes.wait_gone([stranger], 30) == []
+    assert processes.wait_gone([stranger], 60) == []
     assert processes.alive(pid, start)
 
 
@@ -88,7 +88,7 @@ def test_dead_and_unreaped_is_not_alive() -> None:
     child = subprocess.Popen(["sleep", "600"])
     found = seen(child.pid)
     child.kill()
-    assert processes.wait_gone([found], 30) == []
+    assert processes.wait_gone([found], 60) == []
     assert processes.start_time(child.pid) is None
     assert child.pid not in {row.pid for row in processes.table()}
     child.wait()
@@ -127,7 +127,7 @@ def test_end_tree_of_one_that_ignores_term() -> None:
 def test_end_group(nest: "subprocess.Popen[bytes]") -> None:
     tree = [seen(pid) for pid in pids(nest)]
     processes.end_group(nest.pid)
-    assert processes.wait_gone(tree, 30) == []
+    assert processes.wait_gone(tree, 60) == []
     processes.end_group(nest.pid)  # gone already
     for group in (os.getpgrp(), 0, 1, -1):
         processes.end_group(group, signal.SIGKILL)  # never us

@@ -28,7 +28,7 @@ sys.stdin.read()
 
 
 def gone(*ended: processes.Process) -> bool:
-    return not processes.wait_gone(ended, 30)
+    return not processes.wait_gone(ended, 60)
 
 
 def ping(roost: Roost) -> bytes:

@@ -48,7 +48,7 @@ async def switch(perch: Perch) -> str:
 
     told = _recap(bird)
     assert f"**Agent:** {FACT}" in told
-    assert "This prompt was not processed yet:" in told
+    assert "This prompt has not been processed yet:" in told
     turn = await bird.turn(f"{told}\n\n[[say the vendor is here]]")
     assert text_of(turn).endswith("the vendor is here")
     assert heard(perch.llm.main()[-1], FACT, "user"), "the model was told"

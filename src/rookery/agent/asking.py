@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from openhands.sdk.event import ActionEvent
 
 from rookery.agent import judgement, permission
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
 
 if TYPE_CHECKING:

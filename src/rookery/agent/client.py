@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
 
 type Json = dict[str, Any]

@@ -1,16 +1,19 @@
 """What an answer cost: what the provider says where it says so, else by the price in the model's
 settings, else by the SDK's price list.
 
-Made for openhands-sdk's `Telemetry._compute_cost`, which knows neither `usage.cost` nor a price for
-cached tokens.
+Made for openhands-sdk 1.58, whose `Telemetry._compute_cost` knows neither `usage.cost` nor a price
+for cached tokens, and for litellm 1.105, which writes its own list's price into the `usage.cost` of
+a streamed answer, where nobody could tell it from the provider's word.
 """
 
 from functools import wraps
 from typing import Any
 
+import litellm.main as completions
+from litellm.responses import streaming_iterator
 from openhands.sdk.llm.utils import telemetry
 
-from rookery.agent.settings.prices import Price
+from rookery.models.prices import Price
 
 _compute = telemetry.Telemetry._compute_cost
 
@@ -53,3 +56,5 @@ def cost_of(self: telemetry.Telemetry, resp: Any, provider_info: Any = None) -> 
 def install() -> None:
     """From now on. Once is enough; twice does no harm."""
     telemetry.Telemetry._compute_cost = cost_of  # type: ignore[method-assign]
+    completions._stamp_streaming_usage_cost = lambda *_, **__: None
+    streaming_iterator.stamp_responses_usage_cost = lambda *_, **__: None

@@ -13,7 +13,7 @@ from typing import Any
 from openhands.sdk import Agent
 from openhands.sdk.event import ActionEvent, Event
 
-from rookery.agent import hiding
+from rookery.agent import hiding, subagents
 from rookery.agent.judgement import UNJUDGED, is_spoken, rejection
 from rookery.agent.steps import RookeryAgent
 from rookery.agent.translate.children import ChildWatcher, Refusal
@@ -30,7 +30,9 @@ def _execute_judged(self: Agent, conversation: Any, action_event: ActionEvent) -
     refusal = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else NOBODY
     if refusal is not None:
         return [rejection(action_event, refusal.reason, by_hook=refusal.by_hook)]
-    return _execute(self, conversation, action_event)
+    results = _execute(self, conversation, action_event)
+    subagents.used(conversation, action_event, results)
+    return results
 
 
 def install() -> None:

@@ -11,7 +11,7 @@ from openhands.sdk import Agent
 from openhands.sdk.event import Event
 from pydantic import BaseModel
 
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 
 _carry_out = Agent._execute_action_event
 

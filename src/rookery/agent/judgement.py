@@ -17,12 +17,12 @@ from rookery import paths, places
 from rookery.agent.choices import Choices
 from rookery.agent.client import Client
 from rookery.agent.home_rules import HomeRules
-from rookery.agent.settings.secrets import KNOWN
 from rookery.agent.store import Record
 from rookery.agent.translate import Translator
 from rookery.core import confirming, danger
 from rookery.core.judgement import METHOD, UNREACHED, Judgement, judge, judgements_in
 from rookery.core.profiles import profile_of
+from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure, TooLarge
 from rookery.wire.params import offers
 

@@ -14,8 +14,8 @@ from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
 from rookery import paths
-from rookery.agent.settings.profiles import Model
-from rookery.agent.settings.secrets import Secret
+from rookery.models.profiles import Model
+from rookery.models.secrets import Secret
 
 type Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from openhands.sdk.event import Event
 from openhands.sdk.io import LocalFileStore
 
 from rookery.agent import leaving
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 
 
 class DiscreetStore(LocalFileStore):

@@ -12,7 +12,6 @@ from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondens
 from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
-from openhands.sdk.hooks.manager import HookManager
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security.confirmation_policy import (
     AlwaysConfirm,
@@ -42,6 +41,7 @@ from rookery.agent import (
     inherited,
     kept,
     store,
+    subagent_steps,
     subagents,
     terminal,
 )
@@ -52,11 +52,12 @@ from rookery.agent.mcp.names import Names
 from rookery.agent.provider import llm as provider
 from rookery.agent.provider import lost_events, windows
 from rookery.agent.provider.llm import RookeryLLM
-from rookery.agent.settings import prices
-from rookery.agent.settings.profiles import Condenser, Model
-from rookery.agent.settings.secrets import SHORTEST
 from rookery.agent.steps import Conversation, RookeryAgent, Seams, quiet_copy
-from rookery.providers import PLACEHOLDER
+from rookery.agent.tool_hooks import ToolHookConfig, ToolHookManager
+from rookery.models import prices
+from rookery.models.profiles import Condenser, Model
+from rookery.models.providers import PLACEHOLDER
+from rookery.models.secrets import SHORTEST
 
 type Json = dict[str, Any]
 
@@ -117,6 +118,7 @@ def make(wishes: Wishes) -> Conversation:
     kept.install()
     hiding.install()
     subagents.install()
+    subagent_steps.install()
     gate.install()
     provider.install()
     lost_events.install()
@@ -154,7 +156,7 @@ def make(wishes: Wishes) -> Conversation:
     conversation.condenser_follows = wishes.summarizer is None
     conversation.set_security_analyzer(LLMSecurityAnalyzer())
     conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
-    _attach_hooks(conversation, wishes.hooks)
+    _attach_hooks(conversation, wishes)
     hide_key(conversation, wishes.model)
     return conversation
 
@@ -271,9 +273,9 @@ def policy_of(mode: str) -> ConfirmationPolicyBase:
     return POLICIES[mode]()
 
 
-def _attach_hooks(conversation: Conversation, hooks: Json) -> None:
+def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
     """Those around tools and at the end; the SDK has the others."""
-    own = {kind: matchers for kind, matchers in hooks.items() if kind not in SDK_HOOKS}
+    own = {kind: each for kind, each in wishes.hooks.items() if kind not in SDK_HOOKS}
     if not own:
         return
 
@@ -281,8 +283,8 @@ def _attach_hooks(conversation: Conversation, hooks: Json) -> None:
         with conversation.state:
             conversation._base_callback(event)
 
-    manager = HookManager(
-        config=HookConfig.model_validate(own),
+    manager = ToolHookManager(
+        config=ToolHookConfig.made(own, wishes.names.meaning),
         working_dir=str(conversation.workspace.working_dir),
         session_id=str(conversation.id),
         llm_getter=lambda: conversation.agent.llm,

@@ -3,11 +3,11 @@ where that is wanted. Read anew each time, since a person may be setting one up 
 
 from collections.abc import Mapping
 
-from rookery.agent.settings import credentials, profiles
-from rookery.agent.settings.profiles import Missing, Model, Settings
-from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.core.environment import overriding
-from rookery.providers import KEY_VARIABLES, PLACEHOLDER
+from rookery.models import credentials, profiles
+from rookery.models.profiles import Missing, Model, Settings
+from rookery.models.providers import KEY_VARIABLES, PLACEHOLDER
+from rookery.models.secrets import KNOWN, secrets_in
 
 __all__ = ["Missing", "Model", "Models"]
 

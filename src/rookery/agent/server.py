@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rookery.agent.arguments import SETUP, Arguments
 from rookery.agent.sdk import Sdk
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, offers

@@ -12,11 +12,11 @@ from rookery.agent.client import Client
 from rookery.agent.content import parts_of
 from rookery.agent.models import Missing, Models
 from rookery.agent.sdk import Sdk
-from rookery.agent.settings.documents import SettingsError
-from rookery.agent.settings.secrets import KNOWN, secrets_in
 from rookery.agent.store import Record, Store
 from rookery.core import loose
 from rookery.log.lock import Busy
+from rookery.models.documents import SettingsError
+from rookery.models.secrets import KNOWN, secrets_in
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
 from rookery.wire.params import (
     AUTH_REQUIRED,

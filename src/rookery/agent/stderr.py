@@ -6,7 +6,7 @@ import select
 import threading
 from contextlib import suppress
 
-from rookery.agent.settings.secrets import KNOWN
+from rookery.models.secrets import KNOWN
 from rookery.wire.pipes import private_copy
 
 PIECE = 4096

@@ -28,6 +28,7 @@ from rookery.agent.provider.endings import (
     is_cut_short,
     note_condensed,
 )
+from rookery.agent.provider.llm import RookeryLLM
 
 type Tool = ToolDefinition[Any, Any]
 
@@ -240,6 +241,8 @@ def quiet_copy(llm: LLM) -> LLM:
     """The same model, to shorten the conversation with: nobody watches its words come."""
     own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
     own.reset_metrics()
+    if isinstance(own, RookeryLLM):
+        own.begin_anew()  # that a summary can be written does not say that it helps
     return own
 
 

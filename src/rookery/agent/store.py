@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
 from rookery import paths
-from rookery.agent.settings.secrets import KNOWN
 from rookery.log.lock import Lock
+from rookery.models.secrets import KNOWN
 
 type Json = dict[str, Any]
 

@@ -3,7 +3,7 @@ of their parent's session (`gate.py`), are watched by it, and end with its turn.
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import cache
@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from openhands.sdk import LocalConversation
-from openhands.sdk.event import ActionEvent
+from openhands.sdk.event import ActionEvent, Event, HookExecutionEvent, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.hooks.types import HookEventType
 from openhands.sdk.mcp.tool import MCPToolDefinition
@@ -23,6 +23,8 @@ from openhands.tools.task.manager import Task, TaskManager, TaskStatus
 
 from rookery.agent import terminal
 from rookery.agent.mcp import calls
+from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.steps import hooks_of
 from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 
 _resumed: ContextVar[ChildWatcher | None] = ContextVar("resumed", default=None)
@@ -41,6 +43,8 @@ class Below(LocalConversation):
         if isinstance(watcher, ChildWatcher) and watcher.streams:
             named["token_callbacks"] = [watcher.on_token]
             agent = agent.model_copy(update={"llm": agent.llm.model_copy(update={"stream": True})})
+        if isinstance(agent.llm, RookeryLLM):
+            agent.llm.begin_anew()  # a copy of its parent's shares what that has met
         self._parent = _above.get()
         super().__init__(agent=agent, visualizer=watcher, **named)
         self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's word is not heard
@@ -78,6 +82,8 @@ class Below(LocalConversation):
 
 
 BLOCKED = "A hook blocked this."
+LONGEST_WORDS = 2_000
+"""Characters of what a hook that failed said."""
 THREADS = 64
 """In which tools of sub-agents run; one that starts another waits in one of them."""
 
@@ -130,6 +136,39 @@ def blocked(hooks: HookEventProcessor | None, action: ActionEvent) -> str:
     if goes_on:
         return ""
     return hooks.hook_manager.get_blocking_reason(results) or BLOCKED
+
+
+def used(conversation: Any, action: ActionEvent, results: Sequence[Event]) -> None:
+    """A sub-agent's tool has run: the parent's `post_tool_use` hooks see it as they see the
+    parent's own. Blocks: in the thread of the tool."""
+    hooks = _hooks_above(conversation)
+    done = next((each for each in results if isinstance(each, ObservationEvent)), None)
+    if hooks is None or done is None:
+        return
+    manager, kind, name = hooks.hook_manager, HookEventType.POST_TOOL_USE, action.tool_name
+    given = action.action.model_dump() if action.action is not None else {}
+    ran = manager.run_post_tool_use(name, given, done.observation.model_dump())
+    watcher = conversation._visualizer
+    for hook, result in zip(manager.config.get_hooks_for_event(kind, name), ran, strict=False):
+        if not result.success and isinstance(watcher, ChildWatcher):
+            watcher.on_event(
+                HookExecutionEvent(
+                    hook_event_type="PostToolUse",
+                    hook_command=hook.display_command,
+                    tool_name=name,
+                    success=False,
+                    exit_code=result.exit_code,
+                    stderr=result.stderr[:LONGEST_WORDS],
+                    error=result.error,
+                    action_id=action.id,
+                )
+            )
+
+
+def _hooks_above(conversation: Any) -> HookEventProcessor | None:
+    while isinstance(conversation, Below):
+        conversation = conversation._parent
+    return hooks_of(conversation)
 
 
 def _executors(conversation: LocalConversation) -> list[TaskExecutor]:

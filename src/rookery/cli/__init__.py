@@ -1,8 +1,12 @@
 """The command line. What needs no library is answered here, before one is loaded."""
 
+import gc
 import sys
 
 from rookery import __version__
+
+SELDOM = 20_000
+"""New objects after which garbage is looked for: what a start imports is none."""
 
 
 def main() -> None:
@@ -11,6 +15,7 @@ def main() -> None:
     if arguments and arguments[0] in ("--version", "-V"):
         sys.stdout.write(f"rookery {__version__}\n")
         return
+    gc.set_threshold(SELDOM)
     try:
         sys.exit(_carry_out(arguments))
     except KeyboardInterrupt:  # also while modules are being loaded

@@ -1,4 +1,4 @@
-"""`agents`: who can be run by name, what is installed, and the line that installs the rest."""
+"""`agents`: the known agents, which are installed, and how to install the rest."""
 
 import os
 import re
@@ -14,6 +14,7 @@ from rookery.cli.look.safe import clean_line, columns, cut, pad
 from rookery.cli.look.screen import Screen, standard
 from rookery.cli.versions import Told, learn
 from rookery.core.events import Json, dumps
+from rookery.models.choice import has_model
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
@@ -22,13 +23,13 @@ LAUNCHERS = re.compile(
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One agent a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per agent.")
 def agents(as_json: bool) -> int:
-    """List the agents that have a name: Rookery's table, and your own of config.toml.
+    """List the known agents: the built-in ones and those in your config.toml.
 
-    A program is looked for on PATH, then where nvm, fnm, volta, asdf and mise keep theirs. Nothing
-    is installed: for what is missing, the line that installs it is printed. Each is asked for its
-    version once; one that does not start is marked, with the reason.
+    Programs are searched on PATH, then in the folders of nvm, fnm, volta, asdf and mise. Nothing is
+    installed; a missing agent shows the command that installs it. One that does not start is marked
+    with the reason.
 
     \b
     rookery agents
@@ -75,7 +76,7 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
 
 def _needs(name: str, own: bool) -> str:
     """The command that is wanted before an agent can be used; "": none."""
-    bare = name == registry.OWN and not own and not registry.has_model(paths.home())
+    bare = name == registry.OWN and not own and not has_model(paths.home())
     return "rookery setup" if bare else ""
 
 
@@ -120,16 +121,16 @@ def write_table(screen: Screen, found: list[Json]) -> None:
         screen.line("  ".join(cells).rstrip())
     missing = sum(not each["installed"] for each in found)
     if missing:
-        screen.note(f"{missing} not installed; the line behind each installs it.")
+        screen.note(f"{missing} not installed; the command next to each installs it.")
 
 
 def _words(each: Json) -> str:
     if not each["installed"]:
         program = clean_line(each["argv"][0])
-        return each["install"] or f"not installed: there is no program {cut(program, 60)}"
+        return each["install"] or f"not installed: {cut(program, 60)} not found"
     if not each["own"] and each["argv"][:1] == [sys.executable]:
         needs = each["needs"]
-        return "comes with Rookery" + (f"; it has no model yet: {needs}" if needs else "")
+        return "included with Rookery" + (f"; no model yet: {needs}" if needs else "")
     place = paths.with_tilde(clean_line(each["program"]))
     if each.get("fault"):
         return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"

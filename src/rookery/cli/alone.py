@@ -1,5 +1,4 @@
-"""`rookery` alone: its flags, and the way into the terminal interface, or past it with
---headless."""
+"""`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
 
 import os
 from collections.abc import Callable
@@ -29,42 +28,48 @@ class Given(NamedTuple):
 
 
 OPTIONS = (
-    click.option("--agent", metavar="NAME", help="Open the terminal interface with this agent."),
+    click.option(
+        "--agent", metavar="NAME", help="Agent for new sessions in the terminal interface."
+    ),
     click.option(
         "--resume",
         is_flag=False,
         flag_value="",
         metavar="[SESSION]",
-        help="Open it on a session; without a name, in the list of sessions.",
+        help="Open this session; without a name, the list of sessions.",
     ),
-    click.option("--last", is_flag=True, help="Open it on the session that had news last."),
-    click.option("-t", "--task", default="", metavar="TEXT", help="Open it with a first prompt."),
+    click.option("--last", is_flag=True, help="Open the most recently active session."),
+    click.option("-t", "--task", default="", metavar="TEXT", help="Send this as the first prompt."),
     click.option(
         "-f",
         "--file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True),
         metavar="FILE",
-        help="The first prompt is in this file.",
+        help="Read the first prompt from this file.",
     ),
     click.option(
         "--always-approve",
         "--yolo",
         "always",
         is_flag=True,
-        help="Approve all in this session, as `rookery set SESSION confirm all` does.",
+        help="Approve all in this session (same as `rookery set SESSION confirm all`).",
     ),
-    click.option("--llm-approve", "risky", is_flag=True, help="Ask only about what is risky."),
-    click.option("--headless", is_flag=True, help="No interface: as `rookery run`; needs a task."),
-    click.option("--json", "as_json", is_flag=True, help="With --headless: one event a line."),
+    click.option("--llm-approve", "risky", is_flag=True, help="Ask only about risky actions."),
     click.option(
-        "--verbose", is_flag=True, help="With --headless, in a pipe: the whole transcript."
+        "--headless", is_flag=True, help="No interface, like `rookery run`. Needs a task."
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="With --headless: print one JSON event per line."
+    ),
+    click.option(
+        "--verbose", is_flag=True, help="With --headless, in a pipe: print the whole transcript."
     ),
     flags.override,
     click.option(
         "--exit-without-confirmation",
         "leave_at_once",
         is_flag=True,
-        help="Leave at once, also while turns run; they go on.",
+        help="Quit without confirmation. Running turns continue.",
     ),
 )
 
@@ -78,13 +83,13 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 def begin(context: click.Context, given: Given) -> int:
     """The exit code."""
     if given.always and given.risky:
-        raise click.UsageError("--always-approve and --llm-approve exclude each other.")
+        raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
     if given.task and given.file:
-        raise click.UsageError("--task and --file exclude each other.")
+        raise click.UsageError("--task and --file cannot be combined.")
     if given.as_json and not given.headless:
-        raise click.UsageError("--json goes with --headless. Else: rookery run --json.")
+        raise click.UsageError("--json needs --headless. Or use rookery run --json.")
     if given.verbose and not given.headless:
-        raise click.UsageError("--verbose goes with --headless. Else: rookery run --verbose.")
+        raise click.UsageError("--verbose needs --headless. Or use rookery run --verbose.")
     flags.check_output(as_json=given.as_json, verbose=given.verbose)
     if given.override:
         os.environ[OVERRIDE] = "1"  # the sessions are made in this environment
@@ -110,7 +115,7 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     from rookery.cli import screening
 
     if given.resume == "":
-        raise click.UsageError("--headless --resume needs the name of a session.")
+        raise click.UsageError("--headless --resume needs a session.")
     session = screening.session_of(given.resume, given.last)
     if not session:
         from rookery.cli.running import run
@@ -120,7 +125,9 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         code = context.invoke(run, text=(task,), **shown, **more)
         return int(code)
     if given.agent:
-        raise click.UsageError("A session keeps its agent: --agent is for a new one.")
+        raise click.UsageError(
+            "--agent is for new sessions only; rookery switch-agent changes the agent of this one."
+        )
     from rookery.cli.look.screen import standard
     from rookery.cli.prompting import Message
     from rookery.cli.ruling import Policy, hand_over
@@ -155,9 +162,9 @@ def _open(given: Given, task: str) -> int:
         )
     if given != Given():
         raise click.UsageError(
-            "The terminal interface needs a terminal. In a script: rookery run, or --headless."
+            "The terminal interface needs a terminal. In a script, use rookery run or --headless."
             if screening.is_installed()
-            else "The terminal interface is not installed: install rookery[tui]."
+            else "The terminal interface is not installed. Install rookery[tui]."
         )
     from rookery.cli.overview import overview
 

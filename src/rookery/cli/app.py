@@ -28,51 +28,51 @@ class Entry(NamedTuple):
 GROUPS: dict[str, dict[str, Entry]] = {
     "Start and talk": {
         "run": Entry("running", "Give an agent a task and stream its answer."),
-        "new": Entry("running", "Make a session without a prompt; prints its id."),
+        "new": Entry("running", "Create a session without a prompt and print its id."),
         "prompt": Entry("talking", "Send a prompt to a session."),
-        "answer": Entry("asking", "Answer what a session's agent asks."),
-        "queue": Entry("queueing", "List, change or send the prompts that wait."),
-        "set": Entry("setting", "Choose mode, model, effort and other options.", "set_"),
-        "resume": Entry("talking", "Send again what met a rate limit."),
-        "switch-agent": Entry("switching", "Let another agent take over.", "switch_agent"),
-        "clear": Entry("switching", "Let the agent begin anew; earlier turns are folded away."),
-        "cancel": Entry("talking", "Cancel the turn that runs."),
-        "force-end": Entry("talking", "End a turn that has gone quiet.", "force_end"),
+        "answer": Entry("asking", "Answer an agent's question."),
+        "queue": Entry("queueing", "List, change or send queued prompts."),
+        "set": Entry("setting", "Set mode, model, effort and other options.", "set_"),
+        "resume": Entry("talking", "Retry a prompt that hit a rate limit."),
+        "switch-agent": Entry("switching", "Switch a session to another agent.", "switch_agent"),
+        "clear": Entry("switching", "Start the conversation over; earlier turns are folded."),
+        "cancel": Entry("talking", "Cancel the running turn."),
+        "force-end": Entry("talking", "End a turn that hangs.", "force_end"),
     },
     "Look": {
-        "ps": Entry("fleet", "List the sessions."),
-        "asks": Entry("asking", "List what the agents ask."),
-        "tail": Entry("tailing", "Follow a session as it happens."),
+        "ps": Entry("fleet", "List sessions."),
+        "asks": Entry("asking", "List open questions from all agents."),
+        "tail": Entry("tailing", "Follow a session live."),
         "show": Entry("showing", "Print a session."),
-        "recap": Entry("switching", "Print what was said, in short, for an agent."),
-        "logs": Entry("logs", "Print what an agent or its worker wrote to stderr."),
+        "recap": Entry("switching", "Print a recap of a session for another agent."),
+        "logs": Entry("logs", "Print stderr of a session's agent and worker."),
     },
-    "Keep house": {
-        "rename": Entry("talking", "Give a session a title."),
+    "Manage sessions": {
+        "rename": Entry("talking", "Rename a session."),
         "stop": Entry("ending", "Put a session to sleep; the next prompt wakes it."),
-        "restart": Entry("ending", "End a session's agent and start it anew."),
-        "kill": Entry("ending", "End a session's processes at once, also hung ones."),
-        "archive": Entry("archiving", "Put sessions away: hidden from lists, nothing is lost."),
+        "restart": Entry("ending", "Restart a session's agent."),
+        "kill": Entry("ending", "Kill a session's processes, even if they hang."),
+        "archive": Entry("archiving", "Hide sessions from lists; nothing is lost."),
         "unarchive": Entry("archiving", "Bring archived sessions back into the lists."),
-        "snooze": Entry("archiving", "Put sessions away until a time."),
-        "prune": Entry("pruning", "Show what old or large sessions take, and delete them."),
-        "rm": Entry("ending", "Delete sessions and all that is kept of them."),
+        "snooze": Entry("archiving", "Hide sessions until a given time."),
+        "prune": Entry("pruning", "Find old or large sessions and delete them."),
+        "rm": Entry("ending", "Delete sessions and all their data."),
     },
     "Set up": {
-        "setup": Entry("setup.command", "Choose the model of Rookery's own agent."),
-        "agents": Entry("agents", "List the agents: installed or not, and how to install them."),
-        "doctor": Entry("doctoring", "Check this home, or what an agent can do."),
-        "mcp": Entry("servers", "List, add and try the MCP servers that agents are given."),
+        "setup": Entry("setup.command", "Choose the model for Rookery's own agent."),
+        "agents": Entry("agents", "List agents and how to install them."),
+        "doctor": Entry("doctoring", "Check the installation, or test an agent."),
+        "mcp": Entry("servers", "List, add and test MCP servers."),
         "config": Entry("configuring", "Show, explain and edit the settings."),
-        "policy": Entry("policy", "List, add and try the rules that answer for you."),
+        "policy": Entry("policy", "List, add and test the rules that answer for you."),
     },
     "Other": {
-        "acp": Entry("bridging", "Be an agent on stdio for an editor."),
-        "agent": Entry("own_agent", "Be Rookery's own agent on stdio."),
-        "play": Entry("playing", "Be an agent on stdio that plays a script."),
-        "model": Entry("modelling", "Be a model on loopback that plays a script."),
-        "uninstall": Entry("uninstalling", "Say what lies where, and remove it when told."),
-        "completions": Entry("completing", "Print the completion script of a shell."),
+        "acp": Entry("bridging", "Run as an ACP agent on stdio, for editors."),
+        "agent": Entry("own_agent", "Run Rookery's own agent on stdio."),
+        "play": Entry("playing", "Run a scripted agent on stdio."),
+        "model": Entry("modelling", "Run a scripted model on localhost."),
+        "uninstall": Entry("uninstalling", "Show what Rookery stores, and remove it."),
+        "completions": Entry("completing", "Print a shell completion script."),
     },
 }
 
@@ -123,20 +123,20 @@ class Table(click.Group):
 def rookery(context: click.Context, /, version: bool, **given: Any) -> int | None:
     """Run coding agents in the background, keep every turn, watch and steer them.
 
-    Alone, in a terminal, it opens the terminal interface.
+    Without a command, it opens the terminal interface.
 
     \b
-    rookery                                        all sessions, and a place to write
-    rookery --resume 3f2a                          one of them
-    rookery --headless -t "Fix the failing test"   without it: as rookery run
-    rookery run "Fix the failing test"             the agent of your choice, in this directory
-    rookery run --agent claude "Review my diff"    another one
-    rookery ps                                     what runs now
+    rookery                                        open all sessions
+    rookery --resume 3f2a                          open one session
+    rookery --headless -t "Fix the failing test"   no interface, like rookery run
+    rookery run "Fix the failing test"             default agent, in this directory
+    rookery run --agent claude "Review my diff"    another agent
+    rookery ps                                     list sessions
 
-    A session is named by its id, the beginning of its id, or its title.
+    Name a session by its id, the start of its id, or its title.
 
-    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 5 waits for
-    room on the disk, 130 cancelled.
+    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 5 waiting for
+    disk space, 130 cancelled.
     """
     if version:
         from rookery import __version__

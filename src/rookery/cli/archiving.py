@@ -1,4 +1,4 @@
-"""`archive`, `unarchive`, `snooze`: sessions put away and brought back; none is lost (row W4)."""
+"""`archive`, `unarchive`, `snooze`: hide sessions and bring them back; nothing is lost."""
 
 import time
 from datetime import datetime
@@ -19,9 +19,9 @@ from rookery.core.fleet import is_snoozed
 @click.command()
 @sessions_argument
 def archive(sessions: tuple[str, ...]) -> int:
-    """Put sessions away: they go to sleep once no turn runs, and lists do not show them.
+    """Hide sessions from lists. They go to sleep once no turn is running.
 
-    A prompt, or unarchive, brings one back. rookery ps --all shows them.
+    A prompt, or rookery unarchive, brings one back. rookery ps --all still shows them.
 
     \b
     rookery archive 3f2a
@@ -31,7 +31,7 @@ def archive(sessions: tuple[str, ...]) -> int:
     for session in sessions:
         head = head_of_session(paths.home(), session)
         if head is not None and head["archived"]:
-            screen.note(f"{session} is archived already.")
+            screen.note(f"{session} is already archived.")
             continue
         send(session, {"do": "archive"})
         screen.note(f"Archived {session}.{_later(head)}")
@@ -40,7 +40,7 @@ def archive(sessions: tuple[str, ...]) -> int:
 
 def _later(head: Json | None) -> str:
     running = head is not None and head["awake"] and head["state"] != "idle"
-    return " It goes to sleep when its turn has ended." if running else ""
+    return " It goes to sleep when its turn ends." if running else ""
 
 
 @click.command()
@@ -58,25 +58,24 @@ def unarchive(sessions: tuple[str, ...]) -> int:
             screen.note(f"{session} is not archived.")
             continue
         send(session, {"do": "unarchive"})
-        screen.note(f"{session} is in the lists again.")
+        screen.note(f"{session} is back in the lists.")
     return exits.DONE
 
 
 @click.command()
 @sessions_argument
-@click.option("--for", "span", type=Age(), metavar="TIME", help="So long: 30m, 2h, 3d.")
+@click.option("--for", "span", type=Age(), metavar="TIME", help="For this long: 30m, 2h, 3d.")
 @click.option(
     "--until",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%H:%M"]),
     metavar="WHEN",
-    help="A time by the clock here: 09:00 (the next one), 2030-01-31, 2030-01-31T09:00.",
+    help="Until this local time: 09:00 (the next one), 2030-01-31, 2030-01-31T09:00.",
 )
 @click.option("--off", is_flag=True, help="Bring them back now.")
 def snooze(sessions: tuple[str, ...], span: float | None, until: datetime | None, off: bool) -> int:
-    """Put sessions away until a time: they go to sleep once no turn runs, and lists do not show
-    them before.
+    """Hide sessions from lists until a given time. They go to sleep once no turn is running.
 
-    Nothing is started when the time has come; a prompt brings one back earlier. rookery ps --all
+    Nothing starts at that time; a prompt brings a session back earlier. rookery ps --all still
     shows them.
 
     \b
@@ -85,7 +84,7 @@ def snooze(sessions: tuple[str, ...], span: float | None, until: datetime | None
     rookery snooze 3f2a --off
     """
     if [span is not None, until is not None, off].count(True) != 1:
-        raise click.UsageError("Say until when: --for 2h, --until 09:00, or --off.")
+        raise click.UsageError("Pass --for 2h, --until 09:00 or --off.")
     screen, now = standard(), time.time()
     end = 0.0 if off else now + span if span is not None else _moment(until, now)
     if not off and end <= now:
@@ -98,7 +97,7 @@ def snooze(sessions: tuple[str, ...], span: float | None, until: datetime | None
         send(session, {"do": "snooze", "until": int(end * 1000)})
         words = datetime.fromtimestamp(end).astimezone().strftime("%Y-%m-%d %H:%M")
         said = f"Snoozed {session} until {words}.{_later(head)}"
-        screen.note(f"{session} is in the lists again." if off else said)
+        screen.note(f"{session} is back in the lists." if off else said)
     return exits.DONE
 
 

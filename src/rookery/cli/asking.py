@@ -1,4 +1,4 @@
-"""`asks` and `answer`: what agents want to know of a person, and what the person says."""
+"""`asks` and `answer`: the agents' open questions, and your answers."""
 
 import sys
 import time
@@ -31,14 +31,14 @@ class Asked(NamedTuple):
 
     @property
     def waits(self) -> str:
-        """What it waits for, where that is not a person's answer, or not one alone."""
+        """What it waits for, where that is not the user's answer, or not one alone."""
         note = clean_line(loose.text(self.block, "note")) if self.block else ""
         if self.ask.get("decide"):
             return note
         if name := loose.text(loose.mapping(self.ask, "given"), "name"):
-            return f"Answered: {clean_line(name)}. It waits for the agent."
+            return f"Answered: {clean_line(name)}. Waiting for the agent."
         if self.ask.get("sent"):
-            return "The prompt was sent again: it waits for the agent."
+            return "The prompt was sent again. Waiting for the agent."
         return note
 
     @property
@@ -73,11 +73,11 @@ def open_asks(session: str) -> list[Asked]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One ask a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per question.")
 def asks(as_json: bool) -> int:
-    """List what the agents of all sessions ask: what, who, since when, and how to answer.
+    """List open questions from all sessions, with how long they have waited and how to answer.
 
-    Also of sessions that sleep: an answer wakes them.
+    Sleeping sessions are included: an answer wakes them.
 
     \b
     rookery asks
@@ -101,7 +101,7 @@ def asks(as_json: bool) -> int:
             screen.line()
         _write(screen, head, place, asked)
     if not found and not as_json:
-        screen.note("Nothing is being asked.")
+        screen.note("No open questions.")
     return exits.DONE
 
 
@@ -142,7 +142,7 @@ def _write(screen: Screen, head: Json, place: int, asked: Asked) -> None:
 
     since = duration(max(0.0, time.time() - asked.ask["at"] / 1000))
     title = clean_line(head["title"]) or "(no title)"
-    screen.line(screen.paint.faint(f"{head['id']}  {title} · waits for {since}"))
+    screen.line(screen.paint.faint(f"{head['id']}  {title} · waiting for {since}"))
     _write_card(screen, asked)
     screen.line(screen.paint.faint(f"  {_how(head['id'], place, asked)}"))
 
@@ -172,10 +172,17 @@ def _write_card(screen: Screen, asked: Asked) -> None:
 @click.command()
 @session_argument
 @click.argument("option", required=False)
-@click.option("--ask", "number", type=int, default=1, show_default=True, help="Which of several.")
-@click.option("--reason", default="", metavar="TEXT", help="Why: told to the agent.")
-@click.option("--confirm", is_flag=True, help="Allow it although it cannot be undone.")
-@click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent ends.")
+@click.option(
+    "--ask",
+    "number",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Which question, if there are several.",
+)
+@click.option("--reason", default="", metavar="TEXT", help="Reason, sent to the agent.")
+@click.option("--confirm", is_flag=True, help="Allow it even if it is destructive.")
+@click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent stops.")
 @click.option(
     "--always-allow",
     "always",
@@ -183,7 +190,7 @@ def _write_card(screen: Screen, asked: Asked) -> None:
     flag_value=1,
     type=click.IntRange(min=1),
     metavar="[N]",
-    help="Allow it, now and from now on, by a rule: exactly this, or the Nth that is listed.",
+    help="Allow it and add a rule: for exactly this, or the Nth rule listed.",
 )
 @click.option("--set", "values", multiple=True, metavar="FIELD=VALUE", help="A field of a form.")
 def answer(
@@ -196,12 +203,12 @@ def answer(
     always: int | None,
     values: tuple[str, ...],
 ) -> int:
-    """List what a session's agent asks, or answer it. The first answer wins.
+    """List a session's open questions, or answer one. The first answer wins.
 
-    OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a question:
-    accept, decline or cancel. What cannot be undone is allowed only with --confirm, or by typing a
-    word in a terminal. --always-allow makes a rule for exactly this; wider ones are listed with the
-    ask and chosen by their number, --always-allow 2 (rookery policy list).
+    OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a form:
+    accept, decline or cancel. Destructive actions need --confirm, or a word typed in a terminal.
+    --always-allow adds a rule for exactly this action. Wider rules are listed with the question;
+    --always-allow 2 picks the second (see rookery policy list).
 
     \b
     rookery answer 3f2a
@@ -211,25 +218,25 @@ def answer(
     rookery answer 3f2a accept --set branch=main
     """
     if defer and option is not None:
-        raise click.UsageError("--defer leaves it open: it takes no option.")
+        raise click.UsageError("--defer cannot be combined with an option.")
     if always and (defer or option is not None):
-        raise click.UsageError("--always-allow is an answer: it takes no option.")
+        raise click.UsageError("--always-allow cannot be combined with an option.")
     screen = standard()
     found = open_asks(session)
     if not found:
-        screen.note("Nothing is being asked.")
+        screen.note("No open questions.")
         return exits.DONE if option is None and not defer and not always else exits.FAILED
     if option is None and not defer and not always:
         _list(screen, session, found)
         return exits.DONE
     if not 1 <= number <= len(found):
-        raise click.BadParameter(f"there are {len(found)} open.", param_hint="--ask")
+        raise click.BadParameter(f"there are {len(found)} open questions.", param_hint="--ask")
     asked = found[number - 1]
     command: Json = {"do": "answer", "ask": asked.ask["id"]}
     command["nonce"] = loose.text(asked.ask, "nonce")
     if chosen := always or _rule_of(asked, option):
         if danger := clean_line(loose.text(asked.ask, "danger")):
-            raise Unavailable(f"This {danger}: it can be allowed once, not for good.")
+            raise Unavailable(f"This {danger}: it can only be allowed once, not always.")
         return _send(screen, session, command | {"always": chosen if chosen > 1 else True})
     if option is None:
         return _send(screen, session, command | {"defer": True})
@@ -262,7 +269,7 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
     if asked.ask.get("kind") == "question":
         return form_answer(asked.ask, option, values)
     if values:
-        raise click.BadParameter("this ask has no form.", param_hint="--set")
+        raise click.BadParameter("this question has no form.", param_hint="--set")
     options = asked.options
     if option.isdecimal() and 1 <= int(option) <= len(options):
         return {"option": options[int(option) - 1]["optionId"]}
@@ -275,7 +282,7 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
     if wanted == "cancel":
         return {"cancel": True}
     names = ", ".join(clean_line(loose.text(each, "name")) for each in options)
-    raise click.BadParameter(f"{option!r} is none of: {names}.", param_hint="OPTION")
+    raise click.BadParameter(f"{option!r} is not one of: {names}.", param_hint="OPTION")
 
 
 def _matches(option: Json, wanted: str, exact: bool) -> bool:
@@ -284,12 +291,12 @@ def _matches(option: Json, wanted: str, exact: bool) -> bool:
 
 
 def _danger(asked: Asked, command: Json) -> str:
-    """Why the chosen option wants a second yes; "" when it does not (row P4)."""
+    """Why the chosen option wants a second yes; "" when it does not."""
     danger = clean_line(loose.text(asked.ask, "danger"))
     chosen = [each for each in asked.options if each["optionId"] == command.get("option")]
     kind = loose.text(chosen[0], "kind") if chosen else ""
     if danger and kind == "allow_always":
-        raise Unavailable(f"This {danger}: it can be allowed once, not for good.")
+        raise Unavailable(f"This {danger}: it can only be allowed once, not always.")
     return danger if kind.startswith("allow") else ""
 
 
@@ -304,11 +311,11 @@ def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
         _write_card(screen, asked)
     screen.note(screen.paint.in_("failed", f"This {danger}. It cannot be undone."))
     if sys.stdin is None or not sys.stdin.isatty():
-        screen.note("To allow it, say --confirm.")
+        screen.note("To allow it, pass --confirm.")
         return False
     typed = click.prompt(f'Type "{WORD}" to allow it', default="", show_default=False, err=True)
     if typed.strip().lower() != WORD:
-        screen.note("Not answered: it stays open.")
+        screen.note("Not answered. The question stays open.")
         return False
     return True
 
@@ -317,7 +324,7 @@ def _send(screen: Screen, session: str, command: Json) -> int:
     outcome = send(session, command).update
     said = clean_line(loose.text(outcome, "name"))
     if outcome.get("sessionUpdate") == "_ask" and outcome.get("state") == "answered":
-        screen.note(f"Answered: {said}. It is passed on when the agent asks the same again.")
+        screen.note(f"Answered: {said}. The agent gets the answer when it asks again.")
         return exits.DONE
     if outcome.get("sessionUpdate") == "_ask" and outcome.get("dropped"):
         screen.note("Dropped.")
@@ -326,13 +333,13 @@ def _send(screen: Screen, session: str, command: Json) -> int:
         screen.note(f"Answered: {said}" if said else "Answered.")
         if rule := clean_line(loose.text(outcome, "rule")):
             screen.note(f"Rule {rule} allows this from now on: rookery policy list")
-            screen.note(f"rookery policy remove {rule} takes it back.")
+            screen.note(f"To undo: rookery policy remove {rule}")
         return exits.DONE
     if loose.text(outcome, "detail") == "deferred":
-        screen.note("Left open: the session may sleep. Your answer wakes it: rookery asks")
+        screen.note("Left open. The session may sleep; your answer wakes it: rookery asks")
         return exits.DONE
     if loose.text(outcome, "detail") == "sent again":
         screen.note("The prompt is sent again.")
         return exits.DONE
-    screen.note("It was answered already.")
+    screen.note("Already answered.")
     return exits.FAILED

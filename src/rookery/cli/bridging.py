@@ -1,4 +1,4 @@
-"""`acp`: the help of a command that is carried out before any library is loaded (see `main`)."""
+"""`acp`: only the help; the command itself runs before any library is loaded (see `main`)."""
 
 import click
 
@@ -8,16 +8,16 @@ from rookery.cli.naming import complete_agents
 
 @click.command()
 @click.option(
-    "--agent", metavar="NAME", shell_complete=complete_agents, help="The agent of new sessions."
+    "--agent", metavar="NAME", shell_complete=complete_agents, help="Agent for new sessions."
 )
 @flags.line
 @flags.again
 @flags.override
 def acp(agent: str | None, line: str | None, resume: str | None, last: bool, override: bool) -> int:
-    """Be an ACP agent on stdio, for editors: their threads are Rookery's sessions.
+    """Run as an ACP agent on stdio, for editors: each editor thread is a Rookery session.
 
-    An editor starts this. Its sessions go on when it is closed, and are the same that `rookery ps`
-    lists; docs/editors.md has the settings for Zed, JetBrains, Neovim and VS Code.
+    Editors start this command. Sessions keep running when the editor closes, and `rookery ps` lists
+    them. docs/editors.md has the settings for Zed, JetBrains, Neovim and VS Code.
 
     \b
     rookery acp --agent claude

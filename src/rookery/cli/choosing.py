@@ -1,4 +1,4 @@
-"""Which agent a new session gets, told where nobody was named; and whether it has a model."""
+"""Which agent a new session gets when none was named, and whether that agent has a model."""
 
 import os
 
@@ -8,26 +8,27 @@ from rookery import config, paths, registry
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.core.environment import overriding
+from rookery.models.choice import default_agent
 
 
 def chosen_agent(screen: Screen, settings: config.Config, named: str | None) -> registry.Agent:
     """By its name, else the default. Raises UnknownAgent, SettingsError, ClickException."""
     home = paths.home()
-    name = named or registry.default(home, settings.default_agent, os.environ)
+    name = named or default_agent(home, settings.default_agent, os.environ)
     agent = registry.resolve(name, settings.agents)
     silent = bool(named or settings.default_agent)
     if name == registry.DEMO and not silent:
-        screen.note("The demo agent, since no model is set up (rookery setup).")
+        screen.note("Using the demo agent: no model is set up (rookery setup).")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
         model = _model(home)
         if not silent:
-            screen.note(f"Rookery's own agent, with {model}.")
+            screen.note(f"Using Rookery's own agent with {model}.")
     return agent
 
 
 def _model(home: str) -> str:
     """In words; a session that could not begin is not made."""
-    from rookery.agent.settings import profiles
+    from rookery.models import profiles
 
     model = profiles.effective(profiles.load(home), os.environ, overriding(os.environ))
     if isinstance(model, profiles.Missing):

@@ -9,7 +9,7 @@ from rookery.cli import exits
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completions(context: click.Context, shell: str) -> int:
-    """Print the completion script of a shell. Sessions and agents are completed too.
+    """Print a shell completion script. It completes sessions and agents too.
 
     \b
     eval "$(rookery completions bash)"          in ~/.bashrc

@@ -15,7 +15,7 @@ from rookery.client.rulebook import NotEdited
 @click.argument("key")
 @click.argument("value")
 def set_(key: str, value: str) -> int:
-    """Set one value in config.toml; "default" takes it out again.
+    """Set one value in config.toml; "default" removes it.
 
     \b
     rookery config set session.confirm risky
@@ -24,17 +24,20 @@ def set_(key: str, value: str) -> int:
     """
     setting = settings.find(key)
     if setting is None or setting not in settings.SINGLE:
-        words = f"{clean_line(key)!r} is not one value. `rookery config explain` lists all."
+        words = (
+            f"{clean_line(key)!r} is not a setting with one value. `rookery config explain` "
+            "lists all settings."
+        )
         raise click.BadParameter(words, param_hint="KEY")
     if setting is settings.OLDER:
-        words = "it is the older spelling: rookery config set session.confirm all"
+        words = "this is the old name. Use: rookery config set session.confirm all"
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     try:
         config_text.change(paths.ensure_home(paths.home()), {setting.key: given})
     except NotEdited as error:
         raise click.ClickException(str(error)) from None
-    said = "as by default" if given is None else settings.written(given)
+    said = "the default" if given is None else settings.written(given)
     screen = standard()
     screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
     return exits.DONE

@@ -1,5 +1,4 @@
-"""The settings as a command uses them: what holds of config.toml, with a word on stderr about what
-does not."""
+"""The settings as commands use them: those in force, with a warning on stderr about the rest."""
 
 from rookery import paths
 from rookery.cli import faults
@@ -24,7 +23,7 @@ def settings() -> in_force.InForce:
 
 
 def tell(found: in_force.InForce) -> None:
-    """What in the file is not used, and what waits for a person; each once."""
+    """What in the file is not used, and what waits for the user; each once."""
     words = [*found.config.warnings, *([WAITS] if found.held else [])]
     for word in words:
         if word not in _told:

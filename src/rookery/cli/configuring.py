@@ -1,5 +1,4 @@
-"""`config`: the settings as they stand, what each means, and a file that is replaced only when it
-is sound."""
+"""`config`: show, explain and edit the settings; the file is replaced only by a valid one."""
 
 import os
 import shlex
@@ -40,7 +39,7 @@ config.add_command(config_set.set_)
 
 @config.command()
 def path() -> int:
-    """Print where config.toml is, or would be."""
+    """Print the path of config.toml."""
     standard().line(_path())
     return exits.DONE
 
@@ -53,11 +52,11 @@ def _path() -> str:
 
 
 @config.command()
-@click.option("--json", "as_json", is_flag=True, help="One setting a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per setting.")
 def show(as_json: bool) -> int:
-    """Print every setting with its value, and whence it comes: the default, or a line of the file.
+    """Print every setting with its value and source: the default, or a line of the file.
 
-    A number out of its range is used as the nearest that is allowed; both are shown then.
+    A number out of range is clamped to the nearest allowed value; both are shown.
     """
     screen = standard()
     rows = current(paths.home())
@@ -139,19 +138,19 @@ def _shown(screen: Screen, row: Json) -> str:
 # ---------------------------------------------------------------- confirm
 
 
-@config.command(short_help="Let hold what was loosened while an agent was running.")
-@click.option("--yes", is_flag=True, help="Without a question.")
-@click.option("--json", "as_json", is_flag=True, help="Only show it, as one line of JSON.")
+@config.command(short_help="Confirm settings that were loosened while an agent was running.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--json", "as_json", is_flag=True, help="Only show it, as JSON.")
 def confirm(yes: bool, as_json: bool) -> int:
-    """Show how the settings were loosened while an agent was running, and let that hold.
+    """Show which settings were loosened while an agent was running, and confirm them.
 
-    An agent could have done it, so it waits for you: until then the settings from before hold.
-    What you change by Rookery's own commands and windows needs no second word, nor does a change
-    that only makes them stricter. Covers config.toml, mcp.json and hooks.json of Rookery's home.
+    An agent could have made such a change, so the old settings stay in force until you confirm.
+    Changes made with Rookery's own commands and windows need no confirmation, nor do changes that
+    only make things stricter. Covers config.toml, mcp.json and hooks.json in Rookery's home.
 
     \b
     rookery config confirm
-    rookery config edit          takes it back instead
+    rookery config edit          to undo it instead
     """
     screen, home = standard(), paths.home()
     held = in_force.settings(home).held
@@ -160,21 +159,21 @@ def confirm(yes: bool, as_json: bool) -> int:
         screen.line(dumps(about))
         return exits.DONE
     if held is None:
-        screen.note("Nothing waits for you: the settings hold as they stand.")
+        screen.note("Nothing to confirm.")
         return exits.DONE
     guard.require_person(home, "confirm settings")
     for sentence in held.loosens:
         screen.line(f"{screen.paint.mark('warn')} {clean_line(sentence)}")
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("Not a terminal: pass --yes.")
-    if not yes and not click.confirm("Let it hold?", default=False, err=True):
-        screen.note("It waits. rookery config edit takes it back.")
+    if not yes and not click.confirm("Confirm these changes?", default=False, err=True):
+        screen.note("Not confirmed. To undo the changes: rookery config edit")
         return exits.FAILED
     try:
         in_force.confirm(home, held.fingerprint)
     except (in_force.Changed, confirmed.Busy) as error:
         raise click.ClickException(str(error)) from None
-    screen.note("It holds, in sessions that are awake too.")
+    screen.note("Confirmed. Running sessions use it too.")
     return exits.DONE
 
 
@@ -184,7 +183,7 @@ def confirm(yes: bool, as_json: bool) -> int:
 @config.command()
 @click.argument("key", required=False)
 def explain(key: str | None) -> int:
-    """Say what a setting means, what is allowed, and when a change takes effect; without KEY, all.
+    """Explain a setting: meaning, allowed values, when a change takes effect. Without KEY: all.
 
     \b
     rookery config explain silent_after
@@ -205,7 +204,7 @@ def explain(key: str | None) -> int:
     default = "none" if found.default is None else settings.written(found.default)
     screen.line(f"  default   {default}")
     if found.example:
-        screen.line(f"  such as   {found.name} = {found.example}")
+        screen.line(f"  example   {found.name} = {found.example}")
     screen.line(f"  changes   take effect {found.effect}")
     return exits.DONE
 
@@ -216,7 +215,9 @@ def _unknown(key: str) -> str:
     names = {word: each.key for each in settings.SETTINGS for word in (each.name, each.key)}
     near = dict.fromkeys(names[word] for word in get_close_matches(key.lower(), names, 3))
     guess = (
-        f" Did you mean {' or '.join(near)}?" if near else " `rookery config explain` lists all."
+        f" Did you mean {' or '.join(near)}?"
+        if near
+        else (" `rookery config explain` lists all settings.")
     )
     return f"{clean_line(key)!r} is not a setting.{guess}"
 
@@ -226,10 +227,10 @@ def _unknown(key: str) -> str:
 
 @config.command()
 def edit() -> int:
-    """Open a copy of config.toml in $VISUAL or $EDITOR; it replaces the file only when it is sound.
+    """Edit a copy of config.toml in $VISUAL or $EDITOR. It replaces the file only if it is valid.
 
-    Where there is a mistake, its line is told and, on a terminal, you may go on. The old file stays
-    until then.
+    If there is a mistake, its line is shown and, on a terminal, you can continue editing. The old
+    file stays until then.
     """
     screen, home = standard(), paths.ensure_home(paths.home())
     guard.require_person(home, "change the settings")
@@ -258,7 +259,7 @@ def edit() -> int:
 def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes) -> int:
     with confirmed.locked(home):
         if _bytes(target) != old:
-            screen.note(f"{target} was changed by somebody else in the meantime.")
+            screen.note(f"{target} was changed by another program in the meantime.")
             return _reject(screen, target, new)
         try:
             rulebook.replace(home, old or b"", new)
@@ -276,7 +277,7 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
     try:
         before = files.parse(old or b"", path)
     except files.ConfigError:
-        return ["Sessions that are awake take it up when they next hear a command, or soon."]
+        return ["Running sessions pick it up soon, or at their next command."]
     changed = [
         each
         for each in settings.SINGLE
@@ -288,11 +289,11 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
     changed += [settings.KEYS] if before.keys != after.keys else []
     changed += [settings.RULES] if before.rules != after.rules else []
     if not changed:
-        return ["No setting has another value."]
+        return ["No setting changed."]
     later = [each for each in changed if each.effect != settings.AT_ONCE]
     lines = [f"{each.key} takes effect {each.effect}." for each in later]
     if len(later) < len(changed):
-        lines.insert(0, "Sessions that are awake take it up by themselves, within half a minute.")
+        lines.insert(0, "Running sessions pick it up within half a minute.")
     return lines
 
 
@@ -310,17 +311,17 @@ def _open_editor(file: str) -> None:
         status = subprocess.run([*shlex.split(line), file], check=False).returncode
     except (OSError, ValueError) as error:
         raise click.ClickException(
-            f"the editor {line!r} did not start: {error}. Set EDITOR."
+            f"could not start the editor {line!r}: {error}. Set EDITOR."
         ) from None
     if status:
         raise click.ClickException(f"the editor {line!r} ended with {status}; nothing was changed.")
 
 
 def _go_on() -> bool:
-    return sys.stdin.isatty() and click.confirm("Go on editing?", default=True, err=True)
+    return sys.stdin.isatty() and click.confirm("Continue editing?", default=True, err=True)
 
 
 def _reject(screen: Screen, target: str, new: bytes) -> int:
     paths.write_atomic(target + REJECTED, new)
-    screen.note(f"The old file stays. What you wrote is in {target + REJECTED}.")
+    screen.note(f"The old file is unchanged. Your version is in {target + REJECTED}.")
     return exits.FAILED

@@ -1,4 +1,4 @@
-"""`doctor`: is this home sound, and what is an agent like; with a report card for each."""
+"""`doctor`: checks the home, and tests agents with a report for each."""
 
 import asyncio
 import os
@@ -24,25 +24,36 @@ STDERR_LINES = 10
 @click.command()
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=complete_agents)
 @click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
-@click.option("--prompt", default="", metavar="TEXT", help="Also two turns; this costs tokens.")
+@click.option(
+    "--prompt",
+    default="",
+    metavar="TEXT",
+    help="Also run two turns with this prompt (costs tokens).",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="For a start, and for each other step at most; else 30, and 120 with npx and the like.",
+    help="Timeout for the start and for each later step (default 30; 120 with npx and the like).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One card a line.")
+@click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON report per agent.")
 def doctor(
-    names: tuple[str, ...], line: str | None, prompt: str, timeout: float | None, as_json: bool
+    names: tuple[str, ...],
+    line: str | None,
+    prompt: str,
+    timeout: float | None,
+    all_logs: bool,
+    as_json: bool,
 ) -> int:
-    """Check Rookery's home and list the agents; or examine agents and print their report cards.
+    """Check Rookery's home and list the agents; or test agents and print a report for each.
 
-    An agent is started three times in a directory that is thrown away. Each statement names its row
-    of the ACP checklist: ok, not ok, or not told. Nothing of it is left running. The exit code
-    is 1 where the home is not sound, or an agent cannot make a session.
+    Each agent is started three times in a temporary directory, and nothing is left running. Each
+    line names its row of the ACP checklist: ok, not ok, or not told (could not be tested). Exits
+    with 1 if the home has a problem or an agent cannot create a session.
 
-    With --prompt the agent is given TEXT twice: once to the end, with a no to each permission, and
-    once to be cancelled. Choose a TEXT that makes it run a command.
+    With --prompt, TEXT is sent twice: once to the end, rejecting every permission, and once to be
+    cancelled. Choose a TEXT that makes the agent run a command.
 
     \b
     rookery doctor
@@ -52,8 +63,10 @@ def doctor(
     screen = standard()
     if not names and line is None:
         if prompt or timeout:
-            raise click.UsageError("--prompt and --timeout go with an AGENT or --cmd.")
-        return _home(screen, as_json=as_json)
+            raise click.UsageError("--prompt and --timeout need an AGENT or --cmd.")
+        return _home(screen, as_json=as_json, all_logs=all_logs)
+    if all_logs:
+        raise click.UsageError("--all-logs checks this home: leave out AGENT and --cmd.")
     worst = exits.DONE
     for agent in _agents(names, line):
         try:
@@ -101,7 +114,7 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
             loop.add_signal_handler(number, task.cancel)
         await examine(card, limits, prompt)
 
-    screen.status(f"Examining {clean_line(agent.name)} …")
+    screen.status(f"Testing {clean_line(agent.name)} …")
     try:
         asyncio.run(work())
     except OSError as error:
@@ -111,11 +124,11 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
     return card
 
 
-def _home(screen: Screen, *, as_json: bool) -> int:
+def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
     from rookery.cli import agents
     from rookery.cli.checkup import home
 
-    rows = home.check(paths.home())
+    rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
     try:
         settings = in_force.load(paths.home())
@@ -153,11 +166,11 @@ def _write(screen: Screen, card: Card) -> None:
     for row in card.rows:
         _write_row(screen, row)
     if not card.usable and (wrote := loose.text(card.facts, "stderr").strip()):
-        screen.line(screen.paint.faint("  the last that it wrote to stderr:"))
+        screen.line(screen.paint.faint("  last lines of its stderr:"))
         for line in clean_output(wrote, colour=False)[-STDERR_LINES:]:
             screen.line(f"    {line}")
     bad = sum(row.verdict == NOT_OK for row in card.rows)
-    screen.note(f"{clean_line(card.name)}: {len(card.rows) - bad} fine or not told, {bad} not ok")
+    screen.note(f"{clean_line(card.name)}: {len(card.rows) - bad} fine or not tested, {bad} not ok")
 
 
 def _facts(card: Card) -> list[tuple[str, str]]:
@@ -169,12 +182,10 @@ def _facts(card: Card) -> list[tuple[str, str]]:
         said.append(("protocol", str(facts.get("protocolVersion"))))
     if "processes" in facts:
         size = facts["memoryBytes"]
-        told = "not told" if size is None else f"{size / 1e6:.0f} MB private"
+        told = "unknown" if size is None else f"{size / 1e6:.0f} MB private"
         said.append(("memory", f"{told}, {count(facts['processes'], 'process')}"))
     if "capabilities" in facts:
-        said.append(
-            ("can", ", ".join(_offered(facts["capabilities"])) or "nothing beyond the least")
-        )
+        said.append(("can", ", ".join(_offered(facts["capabilities"])) or "only the minimum"))
     for label, key, current in (("modes", "modes", "mode"), ("models", "models", "model")):
         if facts.get(key):
             now = facts[current]

@@ -1,4 +1,4 @@
-"""`stop`, `restart`, `kill`, `rm`: the ways in which a session ends, from a nap to for ever."""
+"""`stop`, `restart`, `kill`, `rm`: the ways to end a session, from sleep to deletion."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ ENDS = 10.0
 @click.command()
 @session_argument
 def stop(session: str) -> int:
-    """Put a session to sleep: its agent and its worker end, and the next prompt wakes it.
+    """Put a session to sleep: its agent and worker stop. The next prompt wakes it.
 
     \b
     rookery stop 3f2a
@@ -38,7 +38,7 @@ def stop(session: str) -> int:
     head = head_of_session(paths.home(), session)
     outcome = send(session, {"do": "stop"})
     if head is None or not head["awake"]:
-        screen.note("It was asleep.")
+        screen.note("It was already asleep.")
         _tell_resumption(screen, session)
         return exits.DONE
     ended = _has_ended(session)
@@ -59,15 +59,15 @@ def _has_ended(session: str) -> bool:
 
 
 def _still_ending(session: str) -> str:
-    return f"Told to stop; it is still ending its agent. At once: rookery kill {session}"
+    return f"Stopping: the agent has not ended yet. To kill it: rookery kill {session}"
 
 
 @click.command()
 @session_argument
 def restart(session: str) -> int:
-    """End a session's agent and start it anew. A turn that runs is interrupted.
+    """Restart a session's agent. A running turn is interrupted.
 
-    The agent gets the environment of this terminal; the variables that differ are named.
+    The agent gets this terminal's environment; variables that changed are listed.
 
     \b
     rookery restart 3f2a
@@ -82,40 +82,40 @@ def restart(session: str) -> int:
 @click.command()
 @session_argument
 def kill(session: str) -> int:
-    """End a session's processes at once, also hung ones. What it did is kept.
+    """Kill a session's processes, even if they hang. Its history is kept.
 
     \b
     rookery kill 3f2a
     """
     screen = standard()
     refused = kill_session(paths.home(), session)
-    screen.note("Ended. What it did is kept; the next prompt wakes it.")
+    screen.note("Killed. Its history is kept; the next prompt wakes it.")
     if refused:
-        screen.note(f"Still running, as another user: {clean_line(', '.join(refused))}")
+        screen.note(f"Still running as another user: {clean_line(', '.join(refused))}")
     _tell_resumption(screen, session)
     return exits.DONE
 
 
 def _tell_resumption(screen: Screen, session: str) -> None:
-    """A session that met a rate limit goes on by itself, asleep or not (row T11)."""
+    """A session that met a rate limit goes on by itself, asleep or not."""
     at = resume_later(paths.home(), session)
     if at is not None:
         when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
         screen.note(
-            f"At {when} its prompt is sent again, when the rate limit is lifted "
-            f"(rate_limit_auto_resume). rookery archive {session} prevents it."
+            f"Its prompt will be sent again at {when}, when the rate limit resets "
+            f"(rate_limit_auto_resume). To prevent that: rookery archive {session}"
         )
 
 
 @click.command()
 @sessions_argument
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(sessions: tuple[str, ...], yes: bool) -> int:
-    """Delete sessions and all that is kept of them. The files that their agents changed stay, and
-    so does the composer's list of what you wrote (prompts.jsonl).
+    """Delete sessions and all their data. Files changed by their agents stay, and so does your
+    prompt history (prompts.jsonl).
 
-    Each agent that the session had and that can forget it is told to; ROOKERY_DEBUG=1 says what
-    came of that with the last one. Conversations of Rookery's own agent are removed.
+    Agents that support it are asked to delete their copy; ROOKERY_DEBUG=1 shows the result for the
+    last one. Conversations of Rookery's own agent are removed.
 
     \b
     rookery rm 3f2a
@@ -128,11 +128,11 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         titles[session] = clean_line(head["title"]) if head else ""
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise click.UsageError("Nobody can be asked here: say --yes.")
+            raise click.UsageError("Not a terminal: pass --yes.")
         for session, title in titles.items():
             screen.note(f"  {session}  {title}")
         count = "this session" if len(titles) == 1 else f"these {len(titles)} sessions"
-        if not click.confirm(f"Delete {count} for ever?", err=True):
+        if not click.confirm(f"Permanently delete {count}?", err=True):
             return exits.CANCELLED
     for session in titles:
         said = remove_session(

@@ -1,4 +1,4 @@
-"""Exit codes: what a script learns from us (row U13)."""
+"""Exit codes: what a script learns from us."""
 
 DONE = 0
 FAILED = 1

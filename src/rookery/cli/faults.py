@@ -1,4 +1,4 @@
-"""Every error in a sentence that a person can act on; a bug's trace goes to a file, not to them."""
+"""Every error as a sentence the user can act on; the traceback of a bug goes to a file."""
 
 import errno
 import os
@@ -27,8 +27,8 @@ def report(error: BaseException) -> int:
     if os.environ.get("ROOKERY_DEBUG"):
         raise error
     say(
-        f"rookery: something went wrong that should not have: {type(error).__name__}: {error}\n"
-        f"{_keep(error)} Set ROOKERY_DEBUG=1 to see it here. Nothing that a session did is lost."
+        f"rookery: internal error: {type(error).__name__}: {error}\n"
+        f"{_keep(error)} Set ROOKERY_DEBUG=1 to see it here. Session data is safe."
     )
     return exits.FAILED
 
@@ -57,7 +57,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case UnknownSession():
             return _unknown_session(error.name), exits.USAGE
         case Ambiguous():
-            return f"{error} Say which:\n{_listed(error.candidates)}", exits.USAGE
+            return f"{error} Which one?\n{_listed(error.candidates)}", exits.USAGE
         case UnknownAgent():
             return _unknown_agent(error.name, error.near, error.known), exits.USAGE
         case NotInstalled():
@@ -73,7 +73,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case FromAgent() | Waiting():
             return str(error), exits.FAILED
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
-            return f"No space is left on the disk of {paths.home()}. Free some.", exits.FAILED
+            return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
     return _of_the_client(error)
@@ -89,7 +89,7 @@ def _of_the_client(error: BaseException) -> tuple[str, int] | None:
         return str(error), exits.DISK_FULL
     if isinstance(error, Refused | FromAgent):
         return str(error), exits.FAILED
-    from rookery.agent.settings.documents import SettingsError
+    from rookery.models.documents import SettingsError
 
     return (str(error), exits.FAILED) if isinstance(error, SettingsError) else None
 
@@ -101,12 +101,14 @@ def _unknown_session(name: str) -> str:
 
     known = heads(paths.home())
     if not known:
-        return f'There is no session {name!r}: there are none yet. rookery run "…" makes one.'
+        return (
+            f'There is no session {name!r}. There are no sessions yet; rookery run "…" starts one.'
+        )
     names = {head["id"]: head for head in known} | {head["title"].lower(): head for head in known}
     near = {names[each]["id"]: names[each] for each in get_close_matches(name.lower(), names, 5)}
     if near:
-        return f"There is no session {name!r}. Near it:\n{_listed(list(near.values()))}"
-    return f"There is no session {name!r}. The latest:\n{_listed(known[:5])}"
+        return f"There is no session {name!r}. Did you mean:\n{_listed(list(near.values()))}"
+    return f"There is no session {name!r}. Latest sessions:\n{_listed(known[:5])}"
 
 
 def _listed(heads: list[Json]) -> str:
@@ -121,15 +123,15 @@ def _unknown_agent(name: str, near: list[str], known: list[str]) -> str:
     guess = f" Did you mean {' or '.join(near)}?" if near else ""
     return (
         f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.\n"
-        f'Any other program that speaks ACP on stdio: --cmd "program --its-flags"'
+        f'To use any other program that speaks ACP on stdio: --cmd "program --its-flags"'
     )
 
 
 def _not_installed(name: str, program: str, install: str) -> str:
     how = f"\nTo install it: {install}" if install else ""
-    what = f"there is no program {program!r} on PATH"
+    what = f"{program!r} is not on PATH"
     if program == sys.executable:
-        what = "its part of Rookery is an extra of the package"
+        what = "it needs an extra of the rookery package"
     return (
         f"{name} is not installed: {what}.{how}\n"
         "The demo agent needs nothing: rookery run --agent demo"
@@ -148,8 +150,8 @@ def _keep(error: BaseException) -> str:
             os.fchmod(file.fileno(), 0o600)
             file.write(f"{stamp} rookery {' '.join(sys.argv[1:2])}\n{text}\n")
     except OSError:
-        return "The trace could not be kept."
-    return f"The trace is in {path}."
+        return "The traceback could not be saved."
+    return f"Traceback: {path}."
 
 
 def give_up_stdout() -> None:

@@ -14,7 +14,7 @@ TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
     """The answer to a question, checked against its form. Raises click.UsageError."""
     if option not in ("accept", "decline", "cancel"):
-        message = "a question is answered with accept, decline or cancel."
+        message = "answer a form with accept, decline or cancel."
         raise click.BadParameter(message, param_hint="OPTION")
     if option != "accept":
         return {"action": option}
@@ -25,12 +25,12 @@ def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
         name, equals, text = value.partition("=")
         if not equals or name not in fields:
             known = clean_line(", ".join(fields))
-            message = f"{value!r}: give FIELD=VALUE with one of {known}."
+            message = f"{value!r}: pass FIELD=VALUE, with FIELD one of {known}."
             raise click.BadParameter(message, param_hint="--set")
         content[name] = _meant(fields[name], _typed(loose.text(fields[name], "type"), text, name))
     missing = [name for name in loose.texts(schema, "required") if name not in content]
     if missing:
-        raise click.UsageError(f"These are required: --set {'=… --set '.join(missing)}=…")
+        raise click.UsageError(f"Required: --set {'=… --set '.join(missing)}=…")
     if wrong := forms.check(schema, content):
         problems = "; ".join(f"{name} {why}" for name, why in wrong.items())
         raise click.BadParameter(clean_line(problems) + ".", param_hint="--set")
@@ -56,5 +56,5 @@ def _typed(kind: str, text: str, name: str) -> Any:
             case "array":
                 return [item for item in text.split(",") if item]
     except (ValueError, KeyError):
-        raise click.BadParameter(f"{name} wants a {kind}.", param_hint="--set") from None
+        raise click.BadParameter(f"{name} must be a {kind}.", param_hint="--set") from None
     return text

@@ -11,27 +11,25 @@ override = click.option(
     "--override-with-envs",
     "override",
     is_flag=True,
-    help="LLM_MODEL, LLM_API_KEY, LLM_BASE_URL go over the saved model.",
+    help="Let LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override the saved model.",
 )
 verbose = click.option(
     "--verbose",
     is_flag=True,
-    help="In a pipe, too: the whole transcript on stdout, not the answer alone.",
+    help="Print the whole transcript, not only the answer, even in a pipe.",
 )
 line = click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
 
 
 def check_output(*, as_json: bool, verbose: bool) -> None:
     if as_json and verbose:
-        raise click.UsageError("--json and --verbose exclude each other.")
+        raise click.UsageError("--json and --verbose cannot be combined.")
 
 
 def again(command: Command) -> Command:
     """Of who speaks ACP on stdio: what the client's first thread is to be."""
     for option in (
-        click.option(
-            "--last", is_flag=True, help="Continue the latest session of the directory there."
-        ),
+        click.option("--last", is_flag=True, help="Continue the directory's latest session."),
         click.option("--resume", metavar="ID", help="Continue this session in the first thread."),
     ):
         command = option(command)

@@ -1,4 +1,4 @@
-"""`ps`: the sessions, with what needs a person first."""
+"""`ps`: the sessions, those that need the user first."""
 
 import time
 from contextlib import suppress
@@ -36,13 +36,13 @@ WIDEST_TITLE = 60
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Archived and snoozed ones too.")
-@click.option("--json", "as_json", is_flag=True, help="One session a line.")
+@click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
 def ps(everything: bool, as_json: bool) -> int:
-    """List the sessions: what needs you first, then what failed, runs, waits until one more may be
-    awake (max_workers), is idle, is asleep.
+    """List sessions: those that need you first, then failed, running, waiting for a free worker
+    (max_workers), idle and asleep.
 
-    A dot before the title: it ended a turn, or asks, since somebody last looked at it.
+    A dot before the title marks unread news: a turn ended, or the agent asks something.
 
     \b
     rookery ps
@@ -66,17 +66,17 @@ def ps(everything: bool, as_json: bool) -> int:
     elif found:
         write_table(screen, found)
         for name in sorted(silent):
-            screen.note(f"{name} does not answer; rookery kill {name} ends it.")
+            screen.note(f"{name} does not respond. To end it: rookery kill {name}")
         if any(head.get("damaged") for head in found):
-            screen.note("What can be saved of a damaged log: rookery doctor")
+            screen.note("To recover a damaged log: rookery doctor")
         _say_held(screen, home)
     else:
-        screen.note('No sessions yet. rookery run "…" makes one.')
+        screen.note('No sessions yet. rookery run "…" starts one.')
     return exits.DONE
 
 
 def _say_held(screen: Screen, home: str) -> None:
-    """Settings that wait for a person concern all of the sessions. That they do, the first worker
+    """Settings that wait for the user concern all of the sessions. That they do, the first worker
     that sees it keeps in a file: a list need not read the settings for it."""
     from rookery import confirmed
     from rookery.client import in_force
@@ -90,7 +90,7 @@ def _say_held(screen: Screen, home: str) -> None:
 
 
 def is_stale(head: Json) -> bool:
-    """Whether another build's worker hosts it (row W7): it is replaced when it is idle."""
+    """Whether another build's worker hosts it: it is replaced when it is idle."""
     return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
 
 
@@ -132,7 +132,7 @@ def _title(screen: Screen, head: Json) -> str:
 
 
 def _asking(head: Json) -> str:
-    """What a person should know who waits to be asked (row P6)."""
+    """What the user should know who waits to be asked."""
     weak = confined.WORDS[confined.WEAK] if head.get("guard") == confined.WEAK else ""
     return ", ".join(each for each in (confirming.brief(head), weak) if each)
 

@@ -1,4 +1,4 @@
-"""The word that is left with a person who stops watching: what the session does now, in truth."""
+"""What is printed when the user stops watching: what the session does now."""
 
 from rookery import paths
 from rookery.client.fleet import head_of_session
@@ -24,16 +24,16 @@ def said(session: str, state: str, header: Json) -> str:
     tail = f"  rookery tail {session}     to watch it"
     cancel = f"  rookery cancel {session}   to end its turn"
     if any(not ask.get("ruled") for ask in header["asks"].values()):
-        answer = f"  rookery answer {session}   to give it"
-        return "\n".join([f"Session {session} waits for your answer.", answer, tail, cancel])
+        answer = f"  rookery answer {session}   to answer it"
+        return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
     if state == "running":
-        words = f"Session {session} goes on without you."
+        words = f"Session {session} keeps running."
         if not header["neverAsks"] and not header.get("unattended"):  # else nobody is asked
-            words += " Where it needs your answer, it waits for it."
+            words += " If it needs an answer, it waits for you."
         return "\n".join([words, tail, cancel])
     if state == "waiting":
-        words = f"Session {session} waits its turn: no more sessions may be awake (max_workers)."
-        return "\n".join([words, "Its prompt is kept and starts by itself.", tail])
+        words = f"Session {session} is waiting: too many sessions are awake (max_workers)."
+        return "\n".join([words, "Its prompt is kept and starts automatically.", tail])
     waits = len(header["queue"])
     held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
     rest = {"failed": "ended badly", "asleep": "sleeps"}.get(state, "has nothing to do")

@@ -20,9 +20,9 @@ PAUSE = 0.25
 @session_argument
 @click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's.")
 @click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's.")
-@click.option("-f", "--follow", is_flag=True, help="Go on as more is written.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
 def logs(session: str, which: str | None, follow: bool) -> int:
-    """Print what a session's agent and its worker wrote to stderr.
+    """Print stderr of a session's agent and worker.
 
     \b
     rookery logs 3f2a

@@ -23,7 +23,7 @@ class Size(click.ParamType[float]):
     ) -> float:
         found = _SIZE.fullmatch(str(value).strip())
         if found is None:
-            self.fail(f"{value!r} is no size, such as 500K, 100M or 2G.", param, ctx)
+            self.fail(f"{value!r} is not a size like 500K, 100M or 2G.", param, ctx)
         return float(found[1]) * UNITS[found[2].upper()]
 
 
@@ -38,7 +38,7 @@ class Age(click.ParamType[float]):
     ) -> float:
         found = _AGE.fullmatch(str(value).strip())
         if found is None:
-            self.fail(f"{value!r} is no age, such as 12h, 30d or 8w.", param, ctx)
+            self.fail(f"{value!r} is not a duration like 12h, 30d or 8w.", param, ctx)
         return float(found[1]) * SECONDS[found[2].lower()]
 
 

@@ -1,17 +1,17 @@
-"""`model`: the help of a command that is carried out before any library is loaded (see `main`)."""
+"""`model`: only the help; the command itself runs before any library is loaded (see `main`)."""
 
 import click
 
 
 @click.command()
 @click.argument("file", metavar="FILE|demo")
-@click.option("--port", type=click.IntRange(0, 65535), help="Else a free one is taken.")
-@click.option("--quiet", is_flag=True, help="Print the address alone.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port (default: a free one).")
+@click.option("--quiet", is_flag=True, help="Print only the address.")
 def model(file: str, port: int | None, quiet: bool) -> int:
-    """Be a model on loopback that plays a script: no account, no cost, always the same.
+    """Run a scripted model on localhost: no account, no cost, always the same answers.
 
-    It speaks OpenAI's API, and prints the `rookery setup` line that uses it. The demo leaves a note
-    about your task. What a script may say: docs/scripted-model.md.
+    It speaks OpenAI's API and prints the `rookery setup` line that uses it. The demo writes a note
+    about your task. Script format: docs/scripted-model.md.
 
     \b
     rookery model demo

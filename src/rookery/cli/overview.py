@@ -16,9 +16,9 @@ FIRST_RUN = """\
 Rookery runs coding agents in the background, keeps every turn, and lets you watch and steer.
 There are no sessions yet.
 
-  rookery run --agent demo "Show me around"   a tour, which needs no account
-  rookery setup                               the model of Rookery's own agent
-  rookery agents                              the agents that are known by name
+  rookery run --agent demo "Show me around"   a tour, no account needed
+  rookery setup                               choose a model for Rookery's own agent
+  rookery agents                              list known agents
   rookery --help                              every command
 """
 

@@ -1,4 +1,4 @@
-"""`agent`: the help of a command that is carried out before any library is loaded (see `main`)."""
+"""`agent`: only the help; the command itself runs before any library is loaded (see `main`)."""
 
 import click
 
@@ -8,12 +8,12 @@ from rookery.cli import flags
 @click.command()
 @flags.again
 @flags.override
-@click.option("--setup", is_flag=True, help="Set up a model, as `rookery setup` does.")
+@click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
 def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
-    """Be Rookery's own agent on stdio, for any client that speaks ACP.
+    """Run Rookery's own agent on stdio, for any client that speaks ACP.
 
-    An editor or a worker starts this; docs/agent.md says what it does and how it is set up. In a
-    terminal, `rookery run "…"` is what you want.
+    An editor or a worker starts this. docs/agent.md explains what it does and how to set it up. In
+    a terminal, use `rookery run "…"` instead.
 
     \b
     rookery setup

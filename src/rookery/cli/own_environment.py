@@ -1,5 +1,5 @@
-"""The environment of this terminal for an agent that is started anew: after a person exported a key
-or logged in, that is the one that works."""
+"""Gives a restarted agent the environment of this terminal, where the user may just have exported a
+key or logged in."""
 
 from rookery import paths
 from rookery.cli.look.safe import clean_line
@@ -15,7 +15,7 @@ def hand_over(screen: Screen, header: Json) -> bool:
     change = renew(paths.home(), header)
     if change is None:
         return False
-    screen.note(f"The agent gets the environment of this terminal: {clean_line(change.words())}.")
+    screen.note(f"The agent gets this terminal's environment: {clean_line(change.words())}.")
     return True
 
 

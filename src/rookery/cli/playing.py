@@ -1,4 +1,4 @@
-"""`play`: the help of a command that is carried out before any library is loaded (see `main`)."""
+"""`play`: only the help; the command itself runs before any library is loaded (see `main`)."""
 
 import click
 
@@ -10,11 +10,11 @@ import click
 @click.argument("file", metavar="FILE|demo")
 @click.pass_context
 def play(context: click.Context, file: str) -> int:
-    """Be an ACP agent on stdio that plays a script, a recorded session, or the demo.
+    """Run an ACP agent on stdio that plays a script, a recorded session, or the demo.
 
     \b
-      --state DIR   where its sessions are remembered
-      --speed N     times the recorded speed
+      --state DIR   where it stores its sessions
+      --speed N     N times the recorded speed
 
     \b
     rookery run --cmd "rookery play script.json" "Begin"

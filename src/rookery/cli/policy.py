@@ -20,10 +20,10 @@ class NotChanged(click.ClickException):
 
 @click.group()
 def policy() -> None:
-    """List, add, remove and try the rules that answer for you: [[policy.rules]] in config.toml.
+    """List, add, remove and test the rules that answer for you ([[policy.rules]] in config.toml).
 
-    The first rule that matches decides; on equal ground deny beats allow. What cannot be undone is
-    allowed only by a rule that says so.
+    The first matching rule decides; if several match equally, deny beats allow. Destructive actions
+    are allowed only by a rule with --destructive.
 
     \b
     rookery policy add allow --agent claude --kind execute --command "git status *"
@@ -36,10 +36,10 @@ def policy() -> None:
 # ---------------------------------------------------------------- list
 
 
-@policy.command("list", short_help="List the rules in their order.")
-@click.option("--json", "as_json", is_flag=True, help="One rule a line.")
+@policy.command("list", short_help="List the rules in order.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per rule.")
 def list_(as_json: bool) -> int:
-    """List the rules in the order in which they are tried, and where they stand.
+    """List the rules in the order they are tried, with their line in the file.
 
     \b
     rookery policy list
@@ -48,7 +48,7 @@ def list_(as_json: bool) -> int:
     screen = standard()
     path, known, lines = _rules()
     if not known and not as_json:
-        screen.note('No rules: you are asked. rookery policy add allow --command "git status *"')
+        screen.note('No rules. Add one: rookery policy add allow --command "git status *"')
     rows = []
     for number, rule in enumerate(known, 1):
         line = config.rule_line(lines, number) or config.line_of(lines, config.RULES)
@@ -109,18 +109,22 @@ def _write(screen: Screen, table: list[list[str]], widest: int = 60) -> None:
 def _check_author() -> None:
     """Against mistakes: an agent is held to the rules and does not make them."""
     if os.environ.get(MARK):
-        raise NotChanged("An agent cannot change the rules; this runs below a session's worker.")
+        raise NotChanged("An agent cannot change the rules, and this command was started by one.")
 
 
 def _grounds(command: Any) -> Any:
     several = "Repeatable."
     for option in (
-        click.option("--tool", multiple=True, help=f"A tool's name, of MCP servers too. {several}"),
-        click.option("--path", multiple=True, help=f'Such as "src/**" or "~/.ssh/**". {several}'),
-        click.option("--exact", multiple=True, help="A command line, exactly so."),
-        click.option("--command", multiple=True, help=f'Such as "git status *". {several}'),
+        click.option("--tool", multiple=True, help=f"Tool name, including MCP tools. {several}"),
         click.option(
-            "--kind", type=click.Choice(rules.KINDS), multiple=True, help=f"Of tool. {several}"
+            "--path", multiple=True, help=f'Path pattern like "src/**" or "~/.ssh/**". {several}'
+        ),
+        click.option("--exact", multiple=True, help="Exact command line."),
+        click.option(
+            "--command", multiple=True, help=f'Command pattern like "git status *". {several}'
+        ),
+        click.option(
+            "--kind", type=click.Choice(rules.KINDS), multiple=True, help=f"Kind of tool. {several}"
         ),
         click.option("--agent", multiple=True, metavar="NAME", help=several),
     ):
@@ -131,16 +135,16 @@ def _grounds(command: Any) -> Any:
 @policy.command()
 @click.argument("do", type=click.Choice(rules.DOES))
 @_grounds
-@click.option("--name", default="", help="By which it is shown and removed; else its number.")
-@click.option("--destructive", is_flag=True, help="Allow also what cannot be undone.")
-@click.option("--reason", default="", metavar="TEXT", help="Of a denial: told to the agent.")
-@click.option("--first", is_flag=True, help="Before all others; else behind them.")
+@click.option("--name", default="", help="Name of the rule (default: its number).")
+@click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
+@click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
+@click.option("--first", is_flag=True, help="Put it before all other rules (default: last).")
 def add(do: str, name: str, destructive: bool, reason: str, first: bool, **grounds: Any) -> int:
-    """Add a rule to config.toml. Workers that run now go by it at once.
+    """Add a rule to config.toml. Running workers use it at once.
 
-    A command may hold *, for anything: "git diff *" is git diff, alone or with more words. A line
-    of several commands is allowed only where each is, and never where it holds a substitution, a
-    variable or a redirection; --exact matches those.
+    In a command, * matches anything: "git diff *" matches git diff with or without arguments. A
+    line of several commands is allowed only if each one is, and never if it has a substitution, a
+    variable or a redirection; use --exact for those.
 
     \b
     rookery policy add allow --agent claude --kind execute --command "git status *"
@@ -162,7 +166,9 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
             where = f"--{rule.key} {rule.why}" if rule.key else f"the rule {rule.why}"
             raise click.UsageError(f"{where}.")
         if rule.name in [each.name for each in known]:
-            raise click.UsageError(f"there is a rule {rule.name!r} already: rookery policy list.")
+            raise click.UsageError(
+                f"a rule named {rule.name!r} already exists: rookery policy list."
+            )
         return rule
 
     try:
@@ -171,7 +177,7 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
         raise NotChanged(str(error)) from None
     number = 1 if first else len(config.load(paths.home()).rules)
     standard().note(f"Rule {number}: {rule.do} {clean_line(rules.described(rule))}")
-    standard().note(f"rookery policy remove {_called(rule, number)} takes it back.")
+    standard().note(f"To undo: rookery policy remove {_called(rule, number)}")
     _warn(standard(), (rule,))
     return exits.DONE
 
@@ -182,10 +188,10 @@ def _called(rule: rules.Rule, number: int) -> str:
     return str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
 
 
-@policy.command(short_help="Remove a rule by its number or name.")
+@policy.command(short_help="Remove a rule by number or name.")
 @click.argument("rule")
 def remove(rule: str) -> int:
-    """Remove a rule by its number or its name; the rest of config.toml stays as it is.
+    """Remove a rule by number or name. The rest of config.toml stays unchanged.
 
     \b
     rookery policy remove 2
@@ -215,19 +221,21 @@ def _find_session(_context: click.Context, _parameter: click.Parameter, value: A
     return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
 
 
-@policy.command(short_help="Try the rules on what was asked, or on a call.")
+@policy.command(short_help="Test the rules on past questions or on a call.")
 @click.argument("sessions", nargs=-1, callback=_find_session)
 @_grounds
-@click.option("--cwd", default=".", metavar="DIR", help="With a call: where it would be made.")
-@click.option("--all", "everything", is_flag=True, help="Also what would not have changed.")
-@click.option("--json", "as_json", is_flag=True, help="One ask a line.")
+@click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Include questions whose answer would not change."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per question.")
 def test(
     sessions: tuple[str, ...], cwd: str, everything: bool, as_json: bool, **grounds: Any
 ) -> int:
-    """Try the rules: on what the agents of SESSIONS asked (else of all), or on a call that you
-    describe. Nothing is answered.
+    """Test the rules on past questions from SESSIONS (default: all), or on a call you describe.
+    Nothing is answered.
 
-    The asks are listed to which the rules would have said something else than a person did.
+    Lists the questions that the rules would have answered differently than you did.
 
     \b
     rookery policy test
@@ -238,7 +246,7 @@ def test(
     known = configured.load().rules
     if any(grounds.values()):
         if sessions:
-            raise click.UsageError("Either sessions or a call, not both.")
+            raise click.UsageError("Pass either sessions or a call, not both.")
         return _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
     from rookery.cli.rehearsal import rehearse
     from rookery.client.fleet import heads
@@ -258,7 +266,7 @@ def test(
         _write(screen, [["SESSION", "TURN", "WHAT", "SAID", "RULES SAY"], *rows])
     persons = sum(each.by_person for each in found)
     differ = sum(each.differs for each in found)
-    screen.note(f"{len(found)} asks, {persons} answered by a person, {differ} would differ.")
+    screen.note(f"{len(found)} questions, {persons} answered by you, {differ} would differ.")
     _warn(screen, known)
     return exits.DONE
 
@@ -289,13 +297,13 @@ def _test_call(
         return exits.DONE
     said = {
         "": "no rule matches: the session's confirmation mode decides",
-        "ask": f"you are asked ({verdict.names})",
+        "ask": f"asks you ({verdict.names})",
         "allow": f"allowed by rule {verdict.names}",
         "deny": f"denied by rule {verdict.names}",
     }[verdict.do]
     screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
-        screen.note(clean_line(f"It cannot be undone: this {asked.danger}."))
+        screen.note(clean_line(f"Destructive: this {asked.danger}."))
     from rookery.core.rule_warnings import held_back
 
     for each in held_back(known, asked):

@@ -20,7 +20,7 @@ def text_of(words: tuple[str, ...], *, optional: bool = False) -> str:
     if not words and (sys.stdin is None or sys.stdin.isatty()):
         if optional:
             return ""
-        raise click.UsageError('Nothing to send: give a text, or "-" to read it from stdin.')
+        raise click.UsageError('Nothing to send: pass a text, or "-" to read stdin.')
     text = " ".join(_stdin() if word == "-" else word for word in words) if words else _stdin()
     if not text.strip() and not optional:
         raise click.UsageError("The prompt is empty.")
@@ -59,22 +59,22 @@ attach_option = click.option(
     "files",
     multiple=True,
     metavar="FILE",
-    help="An image or another file that goes with it. Repeatable.",
+    help="Attach an image or another file. Repeatable.",
 )
 
 confirm_option = click.option(
     "--confirm-destructive",
     "destructive",
     is_flag=True,
-    help="With --approve all: also allow what cannot be undone.",
+    help="With --approve all: also allow destructive actions.",
 )
 
 
 def critic_options[F: Callable[..., Any]](command: F) -> F:
     """Of the critic, for the whole session from then on."""
-    off = click.option("--no-critic", is_flag=True, help="No critic judges this session's turns.")
+    off = click.option("--no-critic", is_flag=True, help="Turn the critic off for this session.")
     on = click.option(
-        "--refine", is_flag=True, help="A poor verdict of the critic goes back to the agent."
+        "--refine", is_flag=True, help="Send poor verdicts of the critic back to the agent."
     )
     return off(on(command))
 

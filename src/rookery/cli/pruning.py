@@ -1,4 +1,4 @@
-"""`prune`: what old, large and archived sessions take, and their end when told so (row H1)."""
+"""`prune`: finds old, large and archived sessions, and deletes them on request."""
 
 import sys
 import time
@@ -22,18 +22,18 @@ SHAPE = (
     table.Column("ID"),
     table.Column("TITLE", least=12),
     table.Column("AGENT", least=6, rank=2),
-    table.Column("LAST NEWS", rank=1),
+    table.Column("LAST ACTIVE", rank=1),
     table.Column("SIZE", right=True),
 )
 
 
 @click.command()
-@click.option("--older-than", type=Age(), help="Without news for so long: 12h, 30d, 8w.")
-@click.option("--larger-than", type=Size(), help="Taking more than this: 500K, 100M, 2G.")
-@click.option("--archived", is_flag=True, help="Archived ones only.")
-@click.option("--damaged", is_flag=True, help="Those whose log cannot be read.")
-@click.option("-y", "--yes", is_flag=True, help="Delete them, without a question.")
-@click.option("--json", "as_json", is_flag=True, help="One session a line.")
+@click.option("--older-than", type=Age(), help="Not active for this long: 12h, 30d, 8w.")
+@click.option("--larger-than", type=Size(), help="Larger than this: 500K, 100M, 2G.")
+@click.option("--archived", is_flag=True, help="Only archived sessions.")
+@click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
 def prune(
     older_than: float | None,
     larger_than: float | None,
@@ -42,11 +42,10 @@ def prune(
     yes: bool,
     as_json: bool,
 ) -> int:
-    """Show which sessions could go and what that frees; delete them when told.
+    """Show which sessions match and how much space they take, then delete them.
 
-    A session is meant when everything that is said holds for it. One that is awake never is. The
-    files that agents changed stay. Without --yes, a terminal is asked, and a script deletes
-    nothing.
+    Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
+    by agents stay. Without --yes, it asks in a terminal and deletes nothing in a script.
 
     \b
     rookery prune --older-than 30d
@@ -55,7 +54,7 @@ def prune(
     """
     if older_than is None and larger_than is None and not archived and not damaged:
         raise click.UsageError(
-            "Say which: --older-than 30d, --larger-than 100M, --archived, --damaged."
+            "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
         )
     screen, home = standard(), paths.home()
     meant, awake = _meant(home, older_than, larger_than, archived=archived, damaged=damaged)
@@ -66,9 +65,11 @@ def prune(
     elif meant:
         _write(screen, meant)
     if awake:
-        screen.note(f"{count(awake, 'session')} left out: awake (rookery stop ID, then again).")
+        screen.note(
+            f"{count(awake, 'session')} skipped: still awake (run rookery stop ID, then try again)."
+        )
     if not meant:
-        screen.note("No session to delete: none is like that.")
+        screen.note("No matching sessions.")
         return exits.DONE
     if not yes and not _confirmed(screen, len(meant), as_json=as_json):
         return exits.DONE
@@ -119,10 +120,10 @@ def _write(screen: Screen, meant: list[Json]) -> None:
 
 def _confirmed(screen: Screen, number: int, *, as_json: bool) -> bool:
     if as_json or sys.stdin is None or not sys.stdin.isatty():
-        screen.note("Nothing was deleted. --yes deletes them.")
+        screen.note("Nothing was deleted. Pass --yes to delete them.")
         return False
     these = "this session" if number == 1 else f"these {number} sessions"
-    if click.confirm(f"Delete {these} for ever?", err=True):
+    if click.confirm(f"Permanently delete {these}?", err=True):
         return True
     screen.note("Nothing was deleted.")
     return False
@@ -134,5 +135,5 @@ def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
         if disk.remove_asleep(home, head):
             freed, gone = freed + head["bytes"], gone + 1
         else:
-            screen.note(f"{head['id']} came awake meanwhile: it is left.")
+            screen.note(f"{head['id']} woke up in the meantime and was kept.")
     screen.note(f"Deleted {count(gone, 'session')}: {size_words(freed)} freed.")

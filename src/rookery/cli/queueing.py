@@ -1,4 +1,4 @@
-"""`queue`: the prompts that wait for a turn's end, listed and changed (row T3)."""
+"""`queue`: the prompts that wait for a turn's end, listed and changed."""
 
 from typing import override
 
@@ -26,12 +26,12 @@ class Verbs(click.Group):
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @session_argument
-@click.option("--json", "as_json", is_flag=True, help="One prompt a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per prompt.")
 @click.pass_context
 def queue(context: click.Context, session: str, as_json: bool) -> int | None:
-    """List the prompts that wait for the turn to end, or change them by their numbers.
+    """List the prompts queued behind the running turn, or change them by number.
 
-    They are sent when the turn ends well; after any other end they are held until you send them.
+    They are sent when the turn ends well; otherwise they are held until you send them.
 
     \b
     rookery queue 3f2a
@@ -77,7 +77,7 @@ def _change(session: str, **command: object) -> int:
 
 def _tell(screen: Screen, session: str, *, moved: bool) -> None:
     header = header_of(session)
-    screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is queued any more.")
+    screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
     if moved and is_held(header):
         screen.note(f"Held: rookery queue {session} send")
 
@@ -87,7 +87,7 @@ def _tell(screen: Screen, session: str, *, moved: bool) -> None:
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
 def edit(session: str, n: int, text: tuple[str, ...]) -> int:
-    """Change the words of a queued prompt; its attachments stay.
+    """Change the text of a queued prompt; its attachments stay.
 
     \b
     rookery queue 3f2a edit 1 "Write the tests, too"
@@ -103,7 +103,7 @@ def edit(session: str, n: int, text: tuple[str, ...]) -> int:
 @click.argument("to", type=click.IntRange(min=1))
 @click.pass_obj
 def move(session: str, n: int, to: int) -> int:
-    """Move a queued prompt to another place.
+    """Move a queued prompt to another position.
 
     \b
     rookery queue 3f2a move 3 1
@@ -115,7 +115,7 @@ def move(session: str, n: int, to: int) -> int:
 @click.argument("n", type=int)
 @click.pass_obj
 def rm(session: str, n: int) -> int:
-    """Take a prompt out of the queue.
+    """Remove a prompt from the queue.
 
     \b
     rookery queue 3f2a rm 2
@@ -127,7 +127,7 @@ def rm(session: str, n: int) -> int:
 @click.argument("n", type=int, required=False)
 @click.pass_obj
 def send(session: str, n: int | None) -> int:
-    """Send what is held, or one of it. While a turn runs, that one goes first when it ends.
+    """Send the held prompts, or one of them. During a turn, that one is sent first when it ends.
 
     \b
     rookery queue 3f2a send

@@ -1,5 +1,5 @@
-"""What the rules would have said to the asks of a log, and to the calls that a rule judged without
-one, beside what was said then (rows P5, P11)."""
+"""What the rules would have answered to the asks in a log, and to calls that a rule judged without
+an ask, next to the answers that were given."""
 
 import os
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Rehearsed(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """A person said something, and the rules would have said something else."""
+        """The user said something, and the rules would have said something else."""
         if self.verdict.do not in ("allow", "deny") or not self.by_person:
             return False
         return self.verdict.do != self.said
@@ -107,7 +107,7 @@ class _Play:
     def _ask(self, event: Event) -> None:
         update, name = event.update, loose.text(event.update, "id")
         if update.get("state") == "answered" or "decide" in update or "again" in update:
-            return  # the same that stood before (row P9)
+            return  # the same that stood before
         if update.get("state") != "asked":
             self._calls.answered(name, update)
             if name in self._open:

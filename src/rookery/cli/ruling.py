@@ -1,5 +1,5 @@
-"""What the flags of the command line say to an agent's asks. It becomes a property of the session,
-kept in its log: the worker answers by it, whether or not somebody is still there (rows P6, U13)."""
+"""How the flags of the command line answer an agent's asks. The session's log stores it, so the
+worker applies it whether or not a client is still connected."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from rookery.core.unattended import Order
 
 
 class Policy(NamedTuple):
-    """all, risky, reject, or ask (a person)."""
+    """all, risky, reject, or ask (the user)."""
 
     approve: str
     stated: bool = True
@@ -26,7 +26,7 @@ class Policy(NamedTuple):
 
     @property
     def order(self) -> Order | None:
-        """None: a person is asked."""
+        """None: the user is asked."""
         if self.approve not in unattended.CONFIRMS:
             return None
         also = self.destructive and self.approve == unattended.ALL
@@ -36,7 +36,7 @@ class Policy(NamedTuple):
 def check_destructive(approve: str | None, destructive: bool) -> None:
     """Raises click.UsageError where the flag would be passed over."""
     if destructive and approve != unattended.ALL:
-        raise click.UsageError("--confirm-destructive goes with --approve all.")
+        raise click.UsageError("--confirm-destructive needs --approve all.")
 
 
 def _order(session: str, order: Order) -> None:
@@ -48,8 +48,8 @@ def _order(session: str, order: Order) -> None:
     except Rejected as error:
         if error.reason != "unknown_option":
             raise
-        words = f"The worker of {session} is of an earlier build and cannot be told what to answer."
-        raise click.ClickException(f"{words} rookery stop {session}, then try again.") from None
+        words = f"The worker of {session} is from an older build and cannot answer for you."
+        raise click.ClickException(f"{words} Run rookery stop {session}, then try again.") from None
 
 
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:
@@ -63,5 +63,5 @@ def hand_over(screen: Screen, session: str, policy: Policy) -> None:
         send(session, {"do": "set", "option": confirming.OPTION, "value": confirming.EVERY})
     else:
         _order(session, wanted)
-    back = "" if wanted is None else f" rookery set {session} confirm every takes it back."
+    back = "" if wanted is None else f" To undo: rookery set {session} confirm every"
     screen.note(clean_line(f"From now on: {confirming.said(header_of(session))}.{back}"))

@@ -35,14 +35,14 @@ class Wanted(NamedTuple):
 def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
     directory = click.Path(exists=True, file_okay=False, resolve_path=True)
     for option in (
-        click.option("--title", default="", help="A title; else the prompt's first line."),
+        click.option("--title", default="", help="Title (default: the prompt's first line)."),
         click.option(
             "--root",
             "roots",
             type=directory,
             multiple=True,
             metavar="DIR",
-            help="Another directory that the agent may use. Repeatable.",
+            help="Another directory the agent may use. Repeatable.",
         ),
         flags.override,
         click.option(
@@ -51,14 +51,14 @@ def _of_a_session(command: Callable[..., Any]) -> Callable[..., Any]:
             default=paths.work_directory,
             show_default=False,
             metavar="DIR",
-            help="Where it works; else $ROOKERY_WORK_DIR, or here.",
+            help="Working directory (default: $ROOKERY_WORK_DIR, or the current one).",
         ),
         flags.line,
         click.option(
             "--agent",
             metavar="NAME",
             shell_complete=complete_agents,
-            help="An agent that is known by name; `--agent help` lists them.",
+            help="Name of the agent; `--agent help` lists them.",
         ),
     ):
         command = option(command)
@@ -78,7 +78,7 @@ def _wanted(  # noqa: PLR0913 - each is an option
     refine: bool,
 ) -> Wanted:
     if agent and line:
-        raise click.UsageError("--agent and --cmd exclude each other.")
+        raise click.UsageError("--agent and --cmd cannot be combined.")
     if agent == "help":
         raise AgentsAsked
     if override:
@@ -127,28 +127,31 @@ def create(wanted: Wanted, order: "Order | None" = None) -> str:
 
 @click.command()
 @_of_a_session
-@click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
 @flags.verbose
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
-    help="What is said when the agent asks: all (the default here), reject, or ask: leave it to "
-    "you and wait.",
+    help=(
+        "How to answer the agent's questions: approve all (default), reject, or ask you and wait."
+    ),
 )
-@click.option("--always-approve", "--yolo", "always", is_flag=True, help="As --approve all.")
+@click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
 @click.option(
     "--llm-approve",
     "risky",
     is_flag=True,
-    help="Approve what is not risky, by the agent's own judgement where it has one; reject the "
-    "rest.",
+    help=(
+        "Approve actions that are not risky (the agent's own judgement, if it has one); "
+        "reject the rest."
+    ),
 )
 @confirm_option
 @attach_option
 @click.option(
     "--stop",
     is_flag=True,
-    help="Put the session to sleep when the turn has ended and you still watch.",
+    help="Put the session to sleep when the turn ends, if you are still watching.",
 )
 @click.argument("text", nargs=-1)
 def run(  # noqa: PLR0913, PLR0917 - each is an option
@@ -163,20 +166,20 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     text: tuple[str, ...],
     **of_session: Any,
 ) -> int:
-    """Give an agent a task, stream its answer, and exit with the truth about it.
+    """Give an agent a task, stream its answer, and exit with a code that tells how it ended.
 
-    TEXT is the task; "-", or nothing where stdin is piped, reads it from there. The session goes
-    on when you leave with Ctrl-C, up to where it needs your answer, and stays when it is done:
+    TEXT is the task; "-", or no TEXT with stdin piped, reads it from stdin. If you leave with
+    Ctrl-C, the session keeps running until it needs your answer. It stays when it is done:
     `rookery prompt` continues it.
 
-    A terminal shows the whole transcript. In a pipe, stdout is the agent's answer alone: its
-    messages, an empty line between them. What else happens is told on stderr, a line each.
+    A terminal shows the whole transcript. In a pipe, stdout has only the agent's messages, with an
+    empty line between them. Everything else goes to stderr, one line each.
 
-    Nobody is asked: without a word about it, everything is approved that the agent asks. What
-    cannot be undone (rm -rf, git push --force, …) is rejected, and the exit code is then 3, unless
-    --confirm-destructive or a rule (rookery policy) allows it. Rules come first: where one says
-    ask, nobody is there, and it is rejected. All this is kept with the session and holds when you
-    have left, and for its later prompts; `rookery set SESSION confirm every` takes it back.
+    You are not asked: by default, everything the agent asks for is approved. Destructive commands
+    (rm -rf, git push --force, …) are rejected, with exit code 3, unless --confirm-destructive or a
+    rule (rookery policy) allows them. Rules come first; if one says ask, the action is rejected.
+    All this is stored with the session and also applies after you leave and to later prompts; to
+    undo it: `rookery set SESSION confirm every`.
 
     \b
     rookery run "Fix the failing test"
@@ -216,14 +219,14 @@ def _said(approve: str | None, always: bool, risky: bool) -> tuple[str, str]:
     given += [("all", "--yolo")] if always else []
     given += [("risky", "--llm-approve")] if risky else []
     if len({value for value, _ in given}) > 1:
-        raise click.UsageError("--approve, --always-approve and --llm-approve exclude each other.")
+        raise click.UsageError("--approve, --always-approve and --llm-approve cannot be combined.")
     return given[0] if given else ("", "")
 
 
 @click.command()
 @_of_a_session
 def new(**of_session: Any) -> int:
-    """Make a session without a prompt and print its id. Nothing is started yet.
+    """Create a session without a prompt and print its id. Nothing is started yet.
 
     \b
     id=$(rookery new --agent claude --title "Release notes")

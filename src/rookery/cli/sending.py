@@ -31,10 +31,9 @@ def send(session: str, command: Json) -> Event:
 
 def say_silent(session: str) -> None:
     """While somebody waits for a worker that hangs."""
-    standard().note(
-        f"The worker of {session} does not answer; still trying. "
-        f"rookery kill {session} ends it: what it did is kept."
-    )
+    from rookery.client.answering import silence
+
+    standard().note(silence(session))
 
 
 def left_running(session: str, since: int) -> list[str]:

@@ -24,11 +24,10 @@ WITHIN = 20.0
 
 @click.group()
 def mcp() -> None:
-    """The MCP servers that agents are given: mcp.json in Rookery's home.
+    """Manage the MCP servers that agents get: mcp.json in Rookery's home.
 
-    The file has the format that most programs use: {"mcpServers": {…}}. Changes reach an agent at
-    its next start (rookery restart SESSION). ${NAME} in it stands for a variable of the
-    environment.
+    The file has the usual format: {"mcpServers": {…}}. Agents get changes at their next start
+    (rookery restart SESSION). ${NAME} is replaced by that environment variable.
 
     \b
     rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -51,9 +50,11 @@ name_argument = click.argument("name", shell_complete=_complete)
 
 
 @mcp.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One server a line, secrets masked.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per server, secrets masked."
+)
 def list_(as_json: bool) -> int:
-    """List the servers: on, off, or broken, and what they are."""
+    """List the servers and whether they are on, off or broken."""
     screen = standard()
     found = files.load(paths.home())
     if as_json:
@@ -62,7 +63,7 @@ def list_(as_json: bool) -> int:
     elif found:
         _write(screen, found)
     else:
-        screen.note("No MCP servers yet. rookery mcp add NAME -- COMMAND adds one.")
+        screen.note("No MCP servers yet. Add one: rookery mcp add NAME -- COMMAND")
     return exits.DONE
 
 
@@ -116,10 +117,10 @@ def _what(server: files.Server) -> str:
 
 @mcp.command()
 @name_argument
-@click.option("--json", "as_json", is_flag=True, help="As one line of JSON.")
-@click.option("--reveal", is_flag=True, help="With its secrets.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--reveal", is_flag=True, help="Show secrets.")
 def get(name: str, as_json: bool, reveal: bool) -> int:
-    """Print one server. Values of variables and headers are masked, unless --reveal is said."""
+    """Print one server. Values of variables and headers are masked unless you pass --reveal."""
     screen = standard()
     told = _told(files.find(paths.home(), name), reveal=reveal)
     if as_json:
@@ -151,12 +152,28 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 @mcp.command()
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--url", help="Of a server over the network.")
-@click.option("--transport", type=click.Choice(["http", "sse"]), help="How; http unless said.")
-@click.option("--header", "headers", multiple=True, metavar="KEY=VALUE", help="Sent with each.")
-@click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For the command.")
-@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where it runs.")
-@click.option("--force", is_flag=True, help="Replace one of that name.")
+@click.option("--url", help="Address of a remote server.")
+@click.option("--transport", type=click.Choice(["http", "sse"]), help="Transport (default: http).")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Header sent with each request.",
+)
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Environment variable for the command.",
+)
+@click.option(
+    "--cwd",
+    type=click.Path(exists=True, file_okay=False),
+    help="Working directory of the command.",
+)
+@click.option("--force", is_flag=True, help="Replace an existing server of that name.")
 def add(
     name: str,
     command: tuple[str, ...],
@@ -167,9 +184,9 @@ def add(
     cwd: str | None,
     force: bool,
 ) -> int:
-    """Add a server: a command, or a URL. What belongs to the command stands behind `--`.
+    """Add a server: a command or a URL. Put the command and its arguments after `--`.
 
-    Secrets need not be in the file: --env 'TOKEN=${MY_TOKEN}' takes it from the environment.
+    To keep secrets out of the file, use the environment: --env 'TOKEN=${MY_TOKEN}'.
 
     \b
     rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -177,13 +194,13 @@ def add(
     rookery mcp add old --url http://localhost:8000/sse --transport sse
     """
     if bool(command) == bool(url):
-        raise click.UsageError("Say either --url URL, or -- and the command with its words.")
+        raise click.UsageError("Pass either --url URL, or -- and a command.")
     of_command = {"--env": variables, "--cwd": cwd}
     of_url = {"--header": headers, "--transport": transport}
     for option, given in (of_command if url else of_url).items():
         if given:
             which = "a command" if url else "a URL"
-            raise click.UsageError(f"{option} belongs to a server that is {which}.")
+            raise click.UsageError(f"{option} needs a server with {which}.")
     entry: Json
     if url:
         entry = {"type": transport, "url": url} if transport else {"url": url}
@@ -195,7 +212,7 @@ def add(
     with in_force.editing(paths.home(), adds=True):
         files.add(paths.home(), name, entry, replace=force)
     standard().note(
-        f"Added {name}. Agents get it at their next start. rookery mcp test {name} tries it."
+        f"Added {name}. Agents get it at their next start. To test it: rookery mcp test {name}"
     )
     return exits.DONE
 
@@ -215,17 +232,17 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 @mcp.command()
 @name_argument
 def remove(name: str) -> int:
-    """Take a server out of mcp.json. Agents that run keep it until they end."""
+    """Remove a server from mcp.json. Running agents keep it until they end."""
     with in_force.editing(paths.home(), adds=False):
         files.remove(paths.home(), name)
-    standard().note(f"Removed {name}. Agents that run have it until they end.")
+    standard().note(f"Removed {name}. Running agents keep it until they end.")
     return exits.DONE
 
 
 @mcp.command()
 @name_argument
 def enable(name: str) -> int:
-    """Give a server to agents again, from their next start."""
+    """Turn a server on. Agents get it at their next start."""
     with in_force.editing(paths.home(), adds=True):
         files.set_enabled(paths.home(), name, enabled=True)
     standard().note(f"{name} is on: agents get it at their next start.")
@@ -235,10 +252,10 @@ def enable(name: str) -> int:
 @mcp.command()
 @name_argument
 def disable(name: str) -> int:
-    """Keep a server in the file, but give it to no agent."""
+    """Turn a server off but keep it in the file."""
     with in_force.editing(paths.home(), adds=False):
         files.set_enabled(paths.home(), name, enabled=False)
-    standard().note(f"{name} is off: agents that start from now on do not get it.")
+    standard().note(f"{name} is off: newly started agents do not get it.")
     return exits.DONE
 
 
@@ -247,17 +264,19 @@ def disable(name: str) -> int:
 
 @mcp.command()
 @click.argument("names", nargs=-1, shell_complete=_complete)
-@click.option("--timeout", default=WITHIN, show_default=True, help="Seconds for each.")
-@click.option("--json", "as_json", is_flag=True, help="One server a line, with its tools.")
+@click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per server, with its tools."
+)
 def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
-    """Connect to servers as an agent would, and ask for their tools. All that are on, unless named.
+    """Connect to servers as an agent would and list their tools. Default: all that are on.
 
     \b
     rookery mcp test
     rookery mcp test files --json | jq -r '.tools[]'
     """
     if timeout <= 0:
-        raise click.UsageError("--timeout takes seconds, more than 0.")
+        raise click.UsageError("--timeout must be more than 0 seconds.")
     screen, home = standard(), paths.home()
     holds = configured.settings().guarded.servers
     if names:
@@ -273,7 +292,7 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
         return exits.DONE
     node = configured.settings().config.node_path
     good = True
-    screen.status(f"visiting {count(len(chosen), 'server')}")
+    screen.status(f"testing {count(len(chosen), 'server')}")
     # One after the other where they are processes: each visit ends all that it started.
     for server, told in zip(chosen, _visits(chosen, node, timeout), strict=True):
         good = good and "error" not in told

@@ -1,4 +1,4 @@
-"""`set`: an agent's modes, models and other options, shown and chosen (rows M1, M2)."""
+"""`set`: an agent's modes, models and other options, shown and chosen."""
 
 import click
 
@@ -14,27 +14,29 @@ from rookery.core.events import Json, dumps
 from rookery.core.standing import CHOICES
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
-"""What a person calls an option of a category."""
+"""What the user calls an option of a category."""
 
 
 @click.command("set")
 @session_argument
 @click.argument("option", required=False)
 @click.argument("value", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Without VALUE: one option a line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Without VALUE: print one JSON object per option."
+)
 def set_(session: str, option: str | None, value: str | None, as_json: bool) -> int:
-    """Choose an agent's mode, model, effort or any other option; without VALUE, show the choices.
+    """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
 
-    Where the agent is not running, mode, model and effort are kept for its next start.
+    If the agent is not running, mode, model and effort are saved for its next start.
 
-    `confirm` is every session's: every (you are asked whenever the agent asks), risky (only about
-    what cannot be undone or judged) or all (only about what cannot be undone). Where the agent has
-    a mode of its own for one of the last two (Claude, Codex, Gemini, Qwen), that is set: there it
-    decides by itself, and rules are not applied to what it does not ask. It holds in this session;
-    for new ones: rookery config set session.confirm VALUE.
+    Every session has `confirm`: every (ask you about every action), risky (ask only about actions
+    that are destructive or cannot be judged) or all (approve all; ask only about destructive
+    actions). If the agent has a mode of its own for risky or all (Claude, Codex, Gemini, Qwen),
+    that mode is used: the agent then decides, and your rules apply only to what it asks. This is
+    for one session; for new ones: rookery config set session.confirm VALUE.
 
-    `unattended` is for sessions in which nobody is asked: all, risky or reject, as the flags of
-    `rookery run` say it. A choice of `confirm` takes it back.
+    `unattended` is for sessions that never ask you: all, risky or reject, like the flags of
+    `rookery run`. Setting `confirm` turns it off.
 
     \b
     rookery set 3f2a
@@ -44,14 +46,14 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     rookery set 3f2a effort default
 
     \b
-    rookery set 3f2a refine on       the critic's poor verdicts go back to the agent
-    rookery set 3f2a critic off      no critic in this session
+    rookery set 3f2a refine on       send poor verdicts back to the agent
+    rookery set 3f2a critic off      turn the critic off in this session
     """
     screen, header = standard(), header_of(session)
     if option in CHOICES:
         return _critic(screen, session, header, option, value)
     if option == "agent" and options.find(header["options"], option) is None:
-        words = f"another agent takes over by: rookery switch-agent {session} {value or 'AGENT'}"
+        words = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
         raise click.BadParameter(words, param_hint="OPTION")
     if value is not None:
         assert option is not None
@@ -77,7 +79,7 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     if not found:
         words = "This agent offers no options."
         if header["process"]["state"] == "absent":
-            words = "What can be chosen is known once the agent has started."
+            words = "The choices are known once the agent has started."
         screen.note(words)
     return exits.DONE
 
@@ -92,7 +94,7 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
     if value not in ("on", "off", "default"):
         raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
     send(session, {"do": "set", "option": option, "value": value})
-    said = "as the configuration says" if value == "default" else value
+    said = "the configured value" if value == "default" else value
     screen.note(f"{option} is now {said}.")
     return exits.DONE
 
@@ -141,7 +143,7 @@ def _say_pins(screen: Screen, header: Json) -> None:
     for name in NAMES.values():
         value = header["wanted"].get(name)
         if value is not None and value != header.get(name):
-            screen.note(f"{name} {clean_line(str(value))} is chosen for the agent's next start.")
+            screen.note(f"{name} {clean_line(str(value))} will be used at the agent's next start.")
 
 
 def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> int:
@@ -161,7 +163,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         shown = clean_line(_spelled(now["value"])) if now else value
         screen.note(f"{name} is now {shown}.")
     else:
-        screen.note(f"{name} {clean_line(value)} is chosen for the agent's next start.")
+        screen.note(f"{name} {clean_line(value)} will be used at the agent's next start.")
     return exits.DONE
 
 
@@ -174,5 +176,5 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> int:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
     send(session, command)
     words = clean_line(confirming.sentence(header_of(session)))
-    screen.note(f"{name} is now {command['value']}. {words} It holds in this session.")
+    screen.note(f"{name} is now {command['value']}. {words} This applies to this session.")
     return exits.DONE

@@ -23,17 +23,24 @@ from rookery.log.reader import Reader
 
 @click.command()
 @session_argument
-@click.option("--turn", type=click.IntRange(min=0), metavar="N", help="This turn; 0: before all.")
-@click.option("--all", "everything", is_flag=True, help="Every turn; else the end of the last.")
-@click.option("--full", is_flag=True, help="Long outputs in full.")
-@click.option("--json", "as_json", is_flag=True, help="The document: its header and its blocks.")
-@click.option("--events", "as_events", is_flag=True, help="One event a line.")
+@click.option(
+    "--turn",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print this turn (0: before the first).",
+)
+@click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
+@click.option("--full", is_flag=True, help="Print long outputs in full.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the document (header and blocks) as JSON."
+)
+@click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(
     session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
 ) -> int:
-    """Print a session: its last turn, another one, or all of it.
+    """Print a session: its last turn, another turn, or all of it.
 
-    Of a last turn that is very long, its end: at most 5 MiB. --turn and --all print everything.
+    If the last turn is very long, only its last 5 MiB are printed. --turn and --all print it all.
 
     \b
     rookery show 3f2a
@@ -41,9 +48,9 @@ def show(
     rookery show 3f2a --all --events > session.jsonl
     """
     if everything and turn is not None:
-        raise click.UsageError("--turn and --all exclude each other.")
+        raise click.UsageError("--turn and --all cannot be combined.")
     if as_json and as_events:
-        raise click.UsageError("--json and --events exclude each other.")
+        raise click.UsageError("--json and --events cannot be combined.")
     screen = standard()
     directory = paths.session_dir(paths.home(), session)
     with Reader.open(directory) as log:
@@ -83,7 +90,7 @@ def show(
 
 
 def asking_words(header: Json) -> str:
-    """How much is asked, where it is less than everything (row P6)."""
+    """How much is asked, where it is less than everything."""
     return clean_line(confirming.sentence(header)) if confirming.brief(header) else ""
 
 
@@ -109,7 +116,7 @@ def _opened(screen: Screen, log: Reader, last: int) -> Document:
     """The end of the last turn, and that there is more of it."""
     document, _, _, above, cut = excerpt(log)
     if above or cut:
-        screen.note(f"This is the end of a long turn. More above: --turn {last} prints it whole.")
+        screen.note(f"This is the end of a long turn. To print all of it: --turn {last}")
     return document
 
 

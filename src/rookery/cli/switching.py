@@ -1,5 +1,5 @@
 """`switch-agent`, `recap`, `clear`: another agent for a session, or a fresh start for its own; and
-what was said before, in short (rows S1, S2, S4)."""
+what was said before, in short."""
 
 import os
 
@@ -24,17 +24,17 @@ from rookery.core.events import Json
 @session_argument
 @click.argument("target", required=False, shell_complete=complete_agents)
 @click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
-@click.option("--model", metavar="NAME", help="The model that it is to use.")
+@click.option("--model", metavar="NAME", help="Model of the new agent.")
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
-    """Let another agent take over a session. What was said stays; the new agent does not know it.
+    """Switch a session to another agent. The transcript stays, but the new agent does not know it.
 
-    A turn that runs is cancelled, the old agent is ended, and its modes, options and limits go with
-    it. Prompts that wait are kept. `rookery agents` lists who can take over. The new agent gets the
-    environment of this terminal, and its program is looked for on this PATH.
+    A running turn is cancelled, and the old agent ends along with its modes, options and limits.
+    Queued prompts are kept. `rookery agents` lists the agents. The new agent gets this terminal's
+    environment, and its program is searched on this PATH.
 
-    With --model the new agent is started at once. Where it has no such model, it goes on with
-    another one, which is said, and the exit code is 1; of Rookery's own agent, whose models are
-    known (rookery setup --list), nothing is switched then.
+    With --model, the new agent starts at once. If it does not have that model, it uses another
+    one, says so, and the exit code is 1. For Rookery's own agent, whose models are known (rookery
+    setup --list), nothing is switched in that case.
 
     \b
     rookery switch-agent 3f2a codex
@@ -56,10 +56,13 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
-        screen.note(f"It does not know what was said: rookery recap {session} tells it in short.")
+        screen.note(
+            "It does not know the conversation so far. For a recap to send it: "
+            f"rookery recap {session}"
+        )
     waiting = len(header_of(session)["queue"])
     if waiting:
-        screen.note(f"What waits ({waiting}) is sent by: rookery queue {session} send")
+        screen.note(f"To send what is queued ({waiting}): rookery queue {session} send")
     if model is None:
         return exits.DONE
     try:
@@ -72,7 +75,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if (target is None) == (line is None) or (target is not None and not target.strip()):
         known = ", ".join(registry.names(_own_agents()))
-        raise click.UsageError(f"Say which agent takes over: one of {known}, or --cmd.")
+        raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
     if line is not None:
         try:
@@ -81,7 +84,7 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
             raise click.BadParameter(str(error), param_hint="--cmd") from None
         command |= {"agent": found.name, "argv": found.argv}
     if model is not None and not model.strip():
-        raise click.BadParameter("a model has a name.", param_hint="--model")
+        raise click.BadParameter("the model name is empty.", param_hint="--model")
     return command | ({"model": model} if model is not None else {})
 
 
@@ -95,18 +98,18 @@ def _check_own(cwd: str) -> None:
 def _check_saved(session: str, model: str) -> None:
     """Before anything is done: the saved models are all that our own agent has, unless the
     session's environment goes over them."""
-    from rookery import models
+    from rookery.models import profiles
 
     saved = paths.read_json(
         os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
     )
     if overriding(loose.mapping(saved, "environment")) or overriding(os.environ):
         return
-    names = [each.name for each in models.glance(paths.home()).models]
+    names = list(profiles.load(paths.home()).profiles)
     choices = [{"value": name, "name": name} for name in names]
     if not names or options.choice_of({"choices": choices}, model) is None:
-        known = f"There are: {', '.join(names)}." if names else "There is none: rookery setup"
-        raise click.BadParameter(f"no model {model!r} is saved. {known}", param_hint="--model")
+        known = f"Saved models: {', '.join(names)}." if names else "Add one: rookery setup"
+        raise click.BadParameter(f"there is no model {model!r}. {known}", param_hint="--model")
 
 
 def _check_model(screen: Screen, session: str, model: str) -> int:
@@ -114,7 +117,7 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
     try:
         send(session, {"do": "start"})
     except Rejected as error:
-        screen.note(f"It does not start: {clean(error.message)}")
+        screen.note(f"It did not start: {clean(error.message)}")
         return exits.FAILED
     header = header_of(session)
     option = options.find(header["options"], "model")
@@ -125,8 +128,8 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
     if value is None:
         screen.note(clean_line(options.lacking(header["agent"], "model", model, option)))
     else:  # it has it, and refused it: why is in the session
-        screen.note(f"{clean_line(header['agent'])} did not take the model {clean_line(model)}.")
-    screen.note(f"rookery set {session} model NAME chooses another one.")
+        screen.note(f"{clean_line(header['agent'])} rejected the model {clean_line(model)}.")
+    screen.note(f"To choose another: rookery set {session} model NAME")
     return exits.FAILED
 
 
@@ -138,13 +141,18 @@ def _own_agents() -> "dict[str, list[str]]":
 
 @click.command()
 @session_argument
-@click.option("--before", type=click.IntRange(min=1), metavar="SEQ", help="Before this event.")
+@click.option(
+    "--before",
+    type=click.IntRange(min=1),
+    metavar="SEQ",
+    help="Only what came before this event.",
+)
 def recap(session: str, before: int | None) -> int:
-    """Print what was said in a session, in short: to tell an agent that does not know it.
+    """Print a recap of a session, to send to an agent that does not know it.
 
-    Up to where its agent last lost its memory (another took over, it was cleared or reset), else
-    all of it: the last 20 turns, at most 24,000 characters, and the prompt that was not processed.
-    Nothing is sent: read it, change it, send it.
+    It covers the conversation up to the last switch, clear or reset, or all of it if there was
+    none: the last 20 turns, at most 24,000 characters, plus the prompt not yet processed. Nothing
+    is sent: read it, edit it, send it.
 
     \b
     rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
@@ -156,7 +164,7 @@ def recap(session: str, before: int | None) -> int:
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         text = recap_of(log, before).text()
     if not text:
-        screen.note("Nothing was said before that.")
+        screen.note("There is nothing before that.")
         return exits.DONE
     screen.line(clean(text))
     return exits.DONE
@@ -165,10 +173,10 @@ def recap(session: str, before: int | None) -> int:
 @click.command()
 @session_argument
 def clear(session: str) -> int:
-    """Let a session's agent begin anew. Earlier turns are folded away, not gone.
+    """Start the conversation over. Earlier turns are folded, not deleted.
 
-    By the agent's own command where it has one, else by a fresh session. Modes, options and what
-    waits stay. `rookery show --all` still prints everything.
+    Uses the agent's own command if it has one, else a fresh session. Modes, options and queued
+    prompts stay. `rookery show --all` still prints everything.
 
     \b
     rookery clear 3f2a

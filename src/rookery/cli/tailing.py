@@ -15,10 +15,10 @@ from rookery.core.events import Event, kind_of
 
 @click.command()
 @session_argument
-@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Begin after event N.")
-@click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
+@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Start after event N.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
 def tail(session: str, since: int | None, as_json: bool) -> int:
-    """Follow a session as it happens, beginning with its last turn. Ctrl-C leaves it running.
+    """Follow a session live, starting with its last turn. Ctrl-C leaves it running.
 
     \b
     rookery tail 3f2a
@@ -61,13 +61,13 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
 
 
 def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:
-    """What a person can do now, and that a turn is over: on stderr, since it is no part of it.
+    """What the user can do now, and that a turn is over: on stderr, since it is no part of it.
 
     `known`: the last event that was there when we came. An ask before it may be answered by now.
     """
     update = event.update
     asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
     if document.header["asks"] and (asked or event.seq == known):
-        screen.note(f"Waiting for an answer: rookery answer {session}")
+        screen.note(f"Waiting for your answer: rookery answer {session}")
     if kind_of(update) == "_turn" and update.get("reason") == "end_turn":
         screen.note("done")

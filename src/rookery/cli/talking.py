@@ -26,16 +26,17 @@ STEERED_WITHIN = 2.0
 @click.command()
 @session_argument
 @click.argument("text", nargs=-1)
-@click.option("--steer", is_flag=True, help="Into the turn that runs, where the agent takes it.")
+@click.option(
+    "--steer", is_flag=True, help="Send it into the running turn, if the agent supports that."
+)
 @attach_option
-@click.option("--wait", is_flag=True, help="Stream the answer, and exit with the turn's end.")
-@click.option("--json", "as_json", is_flag=True, help="With --wait: print one event a line.")
-@click.option("--verbose", is_flag=True, help="With --wait, in a pipe: the whole transcript.")
+@click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
+@click.option("--json", "as_json", is_flag=True, help="With --wait: print one JSON event per line.")
+@click.option("--verbose", is_flag=True, help="With --wait, in a pipe: print the whole transcript.")
 @click.option(
     "--approve",
     type=click.Choice(["all", "reject", "ask"]),
-    help="What is said from now on when the agent asks in this session; ask: you are asked. Else "
-    "it stays as it is.",
+    help="How to answer this agent's questions from now on; ask: ask you. Default: unchanged.",
 )
 @confirm_option
 @critic_options
@@ -48,7 +49,7 @@ def prompt(
     approve: str | None,
     **more: bool,
 ) -> int:
-    """Send a prompt to a session, which wakes it. While a turn runs, the prompt waits for its end.
+    """Send a prompt to a session and wake it. During a turn, the prompt is queued.
 
     \b
     rookery prompt 3f2a "Now write the tests"
@@ -87,7 +88,7 @@ def prompt(
     elif kind_of(outcome.update) != "_queue":
         screen.note(f"Sent. rookery tail {session}")
     elif steer and _is_taken(session, outcome):
-        screen.note(f"Taken into the turn that runs. rookery tail {session}")
+        screen.note(f"Sent into the running turn. rookery tail {session}")
     else:
         screen.note("Queued: a turn is running.")
         screen.note("\n".join(strip(header_of(session))))
@@ -136,8 +137,8 @@ def _awaited[Found](
 @click.command()
 @session_argument
 def resume(session: str) -> int:
-    """Send the prompt that met a rate limit once more, now. Nobody has to wait for the reset: the
-    agent says whether the limit still holds.
+    """Retry the prompt that hit a rate limit, now. You need not wait for the reset: the agent
+    reports if the limit still applies.
 
     \b
     rookery resume 3f2a
@@ -146,7 +147,7 @@ def resume(session: str) -> int:
     blocks = list(loose.mappings(limit, "prompt"))
     if not blocks:
         raise click.ClickException(
-            f"{session} has no prompt that met a rate limit. rookery prompt {session} sends one."
+            f"{session} has no prompt that hit a rate limit. To send one: rookery prompt {session}"
         )
     send(session, {"do": "prompt", "prompt": blocks})
     standard().note(f"Sent. rookery tail {session}")
@@ -156,7 +157,7 @@ def resume(session: str) -> int:
 @click.command()
 @session_argument
 def cancel(session: str) -> int:
-    """Cancel the turn that runs. A second cancel ends an agent that does not react.
+    """Cancel the running turn. A second cancel ends an agent that does not react.
 
     \b
     rookery cancel 3f2a
@@ -188,11 +189,14 @@ def _cancelled(session: str, outcome: Event) -> str:
 
     match _awaited(session, outcome.seq - 1, reason, CANCELLED_WITHIN):
         case None:
-            return f"Asked to cancel; it still works. Once more ends it: rookery cancel {session}"
+            return (
+                "Asked the agent to cancel; it is still working. To end it, run "
+                f"again: rookery cancel {session}"
+            )
         case "cancelled":
             return "Cancelled."
         case "unresponsive":
-            return "The agent did not react, and was ended."
+            return "The agent did not react and was ended."
         case other:
             return f"The turn ended by itself: {other.replace('_', ' ')}."
 
@@ -201,7 +205,7 @@ def _cancelled(session: str, outcome: Event) -> str:
 @session_argument
 @click.argument("title")
 def rename(session: str, title: str) -> int:
-    """Give a session a title, by which it can be named from then on.
+    """Give a session a title. You can then use the title as its name.
 
     \b
     rookery rename 3f2a "Release notes"
@@ -215,10 +219,9 @@ def rename(session: str, title: str) -> int:
 @click.command("force-end")
 @session_argument
 def force_end(session: str) -> int:
-    """End the turn now, whatever the agent does. For a turn that has gone quiet.
+    """End the turn now, whatever the agent does. For a turn that hangs.
 
-    The agent is asked to cancel; if it still does not answer, it is started anew before the next
-    prompt.
+    The agent is asked to cancel. If it does not respond, it is restarted before the next prompt.
 
     \b
     rookery force-end 3f2a

@@ -1,4 +1,4 @@
-"""One turn, from its prompt to its end: what was refused is told, the end is the exit code."""
+"""One turn, from its prompt to its end: refusals are printed, the end becomes the exit code."""
 
 import os
 from collections.abc import Callable
@@ -19,18 +19,21 @@ from rookery.cli.ruling import Policy
 from rookery.cli.sending import say_silent
 from rookery.cli.taste import shows_durations
 from rookery.cli.waiting import placeless, strip
+from rookery.client.create import discard_unbegun
 from rookery.client.excerpt import excerpt
 from rookery.client.session import SessionClient
+from rookery.client.start import StartError
 from rookery.core import confirming, kept_asks, loose, unattended
 from rookery.core.document import Document
 from rookery.core.events import Event, Json, kind_of
 from rookery.core.verdicts import COMMAND
+from rookery.log.errors import StoreError
 
 HEADLESS = "headless"
 
 
 class Progress:
-    """How far it has come, for the word that is left when a person leaves."""
+    """How far it has come, for the word that is left when the user leaves."""
 
     def __init__(self, session: str = "") -> None:
         self.session = session
@@ -63,7 +66,11 @@ def run_turn(
         try:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
             turn.introduce()
-            code = await turn.play(message, 0, progress)
+            try:
+                code = await turn.play(message, 0, progress)
+            except (StartError, StoreError):  # the prompt was not taken: a full disk, say
+                discard_unbegun(client.home, client.session)
+                raise
             if stop:
                 await client.send({"do": "stop"})
             return code
@@ -101,7 +108,7 @@ def continue_turn(
 
 
 def _name(policy: Policy) -> str:
-    """Who answers, for the log: a person, or what they said beforehand."""
+    """Who answers, for the log: the user, or what they said beforehand."""
     return "cli" if policy.approve == "ask" else HEADLESS
 
 
@@ -159,7 +166,7 @@ class _Turn:
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:
-            self.screen.note("A turn is running: the prompt waits for its end.")
+            self.screen.note("A turn is running: the prompt is queued.")
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
                 if self._begins(event, name):
@@ -175,7 +182,7 @@ class _Turn:
                     self._tell_first()
                     return exits.FAILED
                 elif not self._n and self._is_held(name):
-                    self.screen.note("The turn before it did not end well: the prompt is held.")
+                    self.screen.note("The previous turn did not end well: the prompt is held.")
                     self.screen.note("\n".join(strip(self.document.header)))
                     self.screen.note(f"rookery queue {self.client.session} send")
                     return exits.FAILED
@@ -211,7 +218,7 @@ class _Turn:
         return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
 
     def _hear_ask(self, event: Event) -> None:
-        """The session's worker answers; what it leaves open waits for a person."""
+        """The session's worker answers; what it leaves open waits for the user."""
         update, name = event.update, loose.text(event.update, "id")
         if not self._n:
             if kept_asks.unanswered(self.document.header):
@@ -229,12 +236,12 @@ class _Turn:
         if ask is None or ask.get("ruled") or ask.get("given"):
             return
         if ask.get("decide"):  # nobody but a person sends a prompt a second time
-            self.screen.note(f"Decide how it goes on: rookery answer {self.client.session}")
+            self.screen.note(f"Decide how to continue: rookery answer {self.client.session}")
         else:
-            self.screen.note(f"Waiting for an answer: rookery answer {self.client.session}")
+            self.screen.note(f"Waiting for your answer: rookery answer {self.client.session}")
 
     def _tell_first(self) -> None:
-        """The prompt waits behind what was asked before it (row P9)."""
+        """The prompt waits behind what was asked before it."""
         self.screen.note(f"An open question comes first: rookery answer {self.client.session}")
 
     def _denial(self, update: Json, by_order: bool) -> str:
@@ -243,7 +250,7 @@ class _Turn:
         if not by_order:
             return f"{words}{f': {why}' if why else ''}. rookery policy list"
         if self.policy.approve == "all" and loose.text(update, "id") in self._dangerous:
-            return f"{words}. It cannot be undone: --confirm-destructive allows it."
+            return f"{words}. It cannot be undone. To allow it: --confirm-destructive"
         return f"{words}."
 
     def _note_denial(self, event: Event) -> None:
@@ -256,15 +263,15 @@ class _Turn:
         """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
         seconds = self._seconds()
         words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
-        words["waiting"] = f"waits for your answer: rookery answer {self.client.session}"
+        words["waiting"] = f"waiting for your answer: rookery answer {self.client.session}"
         said = words.get(reason, reason.replace("_", " "))
         if self._poor and reason == "end_turn":
-            said = "done, but the critic is not content"
+            said = "done, but the critic is not satisfied"
         if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
             self.screen.note("The agent said nothing.")
         self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
         if self.document.header["asks"] and reason != "waiting":
-            self.screen.note(f"What it asked is kept: rookery answer {self.client.session}")
+            self.screen.note(f"Its question is kept: rookery answer {self.client.session}")
 
     def _seconds(self) -> float:
         (first, _), (_, last) = map(self.client.log.spans, (self._n, self.document.header["turn"]))

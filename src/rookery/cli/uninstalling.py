@@ -1,4 +1,4 @@
-"""`uninstall`: what lies where, and its end when told so (row H6). Projects are never touched."""
+"""`uninstall`: shows what Rookery stores and removes it on request; projects are never touched."""
 
 import os
 import re
@@ -28,39 +28,39 @@ OURS = {
     SESSIONS: "sessions",
     "config.toml": "settings",
     "config.toml.rejected": "settings that could not be used",
-    "config.lock": "who changes the settings",
+    "config.lock": "lock for changes to the settings",
     "confirmed.json": "the settings that you confirmed",
-    "choices.json": "what was last chosen",
+    "choices.json": "your last choices",
     "mcp.json": "MCP servers",
     "agent_settings.json": "models and keys",
     "hooks.json": "hooks",
-    "prompts.jsonl": "prompts that were written, for the composer's history",
-    "feedback.jsonl": "what you said about the critic",
+    "prompts.jsonl": "your prompt history",
+    "feedback.jsonl": "your feedback on the critic",
     "conversations": "conversations of Rookery's own agent",
-    "sdk": "what its SDK keeps",
-    "player": "what the demo agent remembers",
+    "sdk": "data of its SDK",
+    "player": "sessions of the demo agent",
     "run": "sockets",
-    "slots": "places for workers",
-    "scratch": "folders of the moment",
-    "places": "who works where",
+    "slots": "worker slots",
+    "scratch": "temporary folders",
+    "places": "which session works in which directory",
     "cache": "a cache",
-    "crash.log": "traces of errors",
+    "crash.log": "error tracebacks",
 }
 """What Rookery puts into its home. All else in there is somebody else's, and stays."""
 
 READ = frozenset({"skills"})
-"""What it only reads there: a person's own work, which stays."""
+"""What it only reads there: the user's own work, which stays."""
 
 
 @click.command()
-@click.option("--keep-sessions", is_flag=True, help="All but the sessions.")
-@click.option("-y", "--yes", is_flag=True, help="Remove it, without a question.")
-@click.option("--json", "as_json", is_flag=True, help="What lies where, as one line.")
+@click.option("--keep-sessions", is_flag=True, help="Remove everything except the sessions.")
+@click.option("-y", "--yes", is_flag=True, help="Remove without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
-    """Say what lies where and what runs; remove the data when told.
+    """Show what Rookery stores and what is running, then remove the data.
 
-    Workers are stopped first. The package itself is removed by the program that installed it: its
-    command is printed. Your projects, and what agents changed in them, are not touched.
+    Workers are stopped first. The package itself must be removed by the program that installed
+    it; that command is printed. Your projects, and changes agents made in them, are not touched.
 
     \b
     rookery uninstall
@@ -83,7 +83,7 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
         _remove(home, mine, known, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
         for place in shells:
-            screen.note(f"To take out of your shell's files: {paths.with_tilde(place)}")
+            screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
     if how.command and not as_json:
         screen.note(f"The program itself: {how.command}")
     return exits.DONE
@@ -146,7 +146,7 @@ def _write(
     if os.path.isdir(home):
         row("Home", f"{paths.with_tilde(home)} · {size_words(disk.size_of(home))}")
     else:
-        row("Home", f"{paths.with_tilde(home)} is not there")
+        row("Home", f"{paths.with_tilde(home)} does not exist")
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
         if name == SESSIONS and known:
@@ -155,25 +155,29 @@ def _write(
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")
     if others:
-        row("", f"not Rookery's, and left: {clean_line(', '.join(others))}")
+        row("", f"not Rookery's, kept: {clean_line(', '.join(others))}")
     row("Sockets", paths.with_tilde(paths.socket_directory(home)))
     awake = [head for head in known if head["awake"]]
     runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
-    row("Runs now", ", ".join(runs) or "nothing")
+    row("Running", ", ".join(runs) or "nothing")
     for number, place in enumerate(shells):
         row("" if number else "Completions", paths.with_tilde(place))
     row("Program", f"{paths.with_tilde(how.place)} · {how.how}")
     if how.command:
         row("", f"to remove it: {how.command}")
-    row("Untouched", "your projects, and what agents changed in them")
+    row("Untouched", "your projects, and changes agents made in them")
 
 
 def _confirmed(screen: Screen, *, as_json: bool, keep_sessions: bool) -> bool:
     if as_json or sys.stdin is None or not sys.stdin.isatty():
-        screen.note("Nothing was removed. --yes removes the data.")
+        screen.note("Nothing was removed. Pass --yes to remove the data.")
         return False
-    what = "all but the sessions" if keep_sessions else "all of it, the sessions too"
-    if click.confirm(f"Remove {what}, for ever?", err=True):
+    what = (
+        "everything except the sessions"
+        if keep_sessions
+        else ("everything, including the sessions")
+    )
+    if click.confirm(f"Permanently remove {what}?", err=True):
         return True
     screen.note("Nothing was removed.")
     return False

@@ -1,4 +1,4 @@
-"""What waits for a session's turn to end, in a few lines (row T3)."""
+"""The prompts queued behind a turn, in a few lines."""
 
 from rookery import paths
 from rookery.cli.look.safe import clean_line, cut
@@ -29,10 +29,10 @@ def strip(header: Json, width: int = 76) -> list[str]:
 
 
 def placeless() -> str:
-    """Of a prompt that no worker could be started for (row W9)."""
+    """Of a prompt that no worker could be started for."""
     return (
-        "As many sessions are awake as may be (max_workers), and none is idle. The prompt is kept: "
-        "it waits its turn and starts by itself."
+        "The maximum number of sessions is awake (max_workers) and none is idle. The "
+        "prompt is kept and starts automatically."
     )
 
 

@@ -16,6 +16,14 @@ QUESTION = frames.encode("hello", {"protocol": 0})
 """Answered with a refusal: whoever only looks does not count as a client."""
 
 
+def silence(session: str) -> str:
+    """What is said to someone who waits for a worker that hangs."""
+    return (
+        f"The worker of {session} does not respond; still trying. To end it and keep its "
+        f"history: rookery kill {session}"
+    )
+
+
 def hung(home: str, sessions: Iterable[str], patience: float = PATIENCE) -> set[str]:
     """Those of the sessions that do not answer; all are asked at once."""
     waiting: dict[int, str] = {}

@@ -19,8 +19,7 @@ MOST = 256 * 1024
 
 
 def bury(directory: str) -> list[Event]:
-    """The post-mortem of a worker that died in mid-turn (row W8); nothing where it left nothing
-    open.
+    """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open.
 
     Raises Busy where someone writes: then nobody died.
     """
@@ -76,7 +75,7 @@ def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusa
         words = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
         return command, Refusal("queue_full", words)
     if command["do"] == "queue" and command.get("item") not in [item["id"] for item in queue]:
-        return command, Refusal("not_queued", "That prompt is not in the queue any more.")
+        return command, Refusal("not_queued", "That prompt is no longer in the queue.")
     if "prompt" not in command:
         return command, None
     try:
@@ -87,11 +86,11 @@ def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusa
 
 
 def _from_agent(directory: str, command: Json) -> Refusal | None:
-    """What a worker would say to an agent's process (row P10)."""
+    """What a worker would say to an agent's process."""
     home = os.path.dirname(os.path.dirname(directory))
     if not commands.is_guarded(command) or not guard.of_an_agent(home):
         return None
-    words = "An agent cannot answer or choose what is asked; this came from an agent's process."
+    words = "An agent cannot answer or change what is asked; this came from an agent's process."
     return Refusal("from_the_agent", words)
 
 

@@ -58,12 +58,12 @@ def excess(attachments: Sequence[Attachment]) -> str:
     if len(attachments) > MOST:
         return _too_many(len(attachments))
     if size > TOGETHER:
-        return f"The files have {_mib(size)} together; at most {_mib(TOGETHER)}."
+        return f"The files have {_mib(size)} together; the limit is {_mib(TOGETHER)}."
     return ""
 
 
 def _too_many(count: int) -> str:
-    return f"{count} files are attached; at most {MOST} are taken."
+    return f"{count} files are attached; the limit is {MOST}."
 
 
 def stage(directory: str, attachments: Sequence[Attachment]) -> list[Json]:
@@ -104,14 +104,14 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
 
 def _found(directory: str, writer: Writer, name: str) -> bytes:
     if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
-        raise ValueError("An attachment is named by the hash of its bytes.")
+        raise ValueError("An attachment must be named by the hash of its bytes.")
     try:
         with open(os.path.join(directory, paths.STAGED, name), "rb") as file:
             data = file.read()
     except OSError:
         found = writer.blob(name)
         if found is None:
-            raise ValueError("An attachment of this prompt is not there.") from None
+            raise ValueError("An attachment of this prompt is missing.") from None
         return found
     if hashlib.sha256(data).hexdigest() != name:
         raise ValueError("An attachment of this prompt is damaged.")
@@ -144,7 +144,7 @@ def _loaded(path: str) -> Attachment:
         if not stat.S_ISREG(found.st_mode):
             raise Unattachable(f"{path}: not a regular file.")
         if found.st_size > LARGEST:
-            size = f"{_mib(found.st_size)}; at most {_mib(LARGEST)} are taken"
+            size = f"{_mib(found.st_size)}; the limit is {_mib(LARGEST)}"
             raise Unattachable(f"{path}: {size}.")
         data = _read(file)
     except OSError as error:

@@ -2,15 +2,12 @@
 something to wait, and started where there is none."""
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from rookery import config, paths
-from rookery.client import in_force
-from rookery.core import kept_asks, limits
+from rookery import paths
 from rookery.core.events import Json
 from rookery.core.fleet import is_hidden
 from rookery.log.errors import LogError
@@ -55,6 +52,10 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
 
 def resumption(home: str, session: str) -> float | None:
     """When a session that met a rate limit is to go on by itself; milliseconds of the epoch."""
+    from rookery import config  # a list loads all this only where a session met one
+    from rookery.client import in_force
+    from rookery.core import kept_asks, limits
+
     try:
         policy = in_force.load(home).policy
         if not policy.rate_limit_auto_resume:
@@ -83,6 +84,8 @@ def is_limited(head: Json, now: float) -> bool:
 
 
 def _start(home: str) -> None:
+    import subprocess
+
     # Of no session: it is swept by nobody.
     environment = {name: value for name, value in os.environ.items() if name != MARK}
     quiet = subprocess.DEVNULL

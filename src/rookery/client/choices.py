@@ -1,5 +1,5 @@
-"""`choices.json` of an earlier build: what was last chosen in one session, and became the beginning
-of all later ones. It loosens nothing any more (row P6)."""
+"""`choices.json` of an earlier build: the last choice in one session, once the start of all later
+ones. It no longer loosens anything."""
 
 import os
 from contextlib import suppress
@@ -20,10 +20,10 @@ def drop(home: str) -> str:
 
 
 def dropped(value: str, now: str) -> str:
-    """What a person is told of it. `now`: how much is asked in the new session."""
+    """What the user is told of it. `now`: how much is asked in the new session."""
     titles = {each: title for each, title, _ in confirming.CHOICES}
     return (
-        f"{titles[value]!r}, chosen in an earlier session, is no longer how new sessions begin. "
-        f"This one begins with {titles[now]!r}. "
-        f"For all new sessions: rookery config set session.confirm {value}"
+        f"New sessions no longer start with {titles[value]!r}, which you chose in an "
+        f"earlier session. This one starts with {titles[now]!r}. To set it for all new "
+        f"sessions: rookery config set session.confirm {value}"
     )

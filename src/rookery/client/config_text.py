@@ -32,8 +32,8 @@ def change(home: str, wanted: Mapping[str, Value]) -> None:
         except tomllib.TOMLDecodeError:
             found = {}
         if _full(found) != _full(expected):
-            words = "it is written in a way that only a hand can change"
-            raise NotEdited(f"{path} was left as it is: {words}. rookery config edit opens it.")
+            words = "it has to be edited by hand"
+            raise NotEdited(f"{path} was not changed: {words}. To open it: rookery config edit")
         config.parse(after.encode(), path)
         replace(home, text.encode(), after.encode())
 

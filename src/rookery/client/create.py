@@ -14,7 +14,10 @@ from rookery.core.events import Draft, Json, dumps
 from rookery.core.fleet import head_of
 from rookery.core.standing import CHOICES
 from rookery.core.unattended import Order
+from rookery.log.errors import LogError
+from rookery.log.lock import is_held
 from rookery.log.place import check_home
+from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
 UNFINISHED = ".new-"
@@ -68,6 +71,18 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         os.rename(directory, paths.session_dir(home, session))
         undo.pop_all()
     return session
+
+
+def discard_unbegun(home: str, session: str) -> None:
+    """Remove a session that was just made for a prompt, where no prompt is in it: what a failed
+    start leaves would be an empty session in every list."""
+    directory = paths.session_dir(home, session)
+    if is_held(os.path.join(directory, paths.LOCK)):
+        return  # a worker has it, and may have the prompt
+    with suppress(LogError, OSError), Reader.open(directory) as log:
+        if log.of_kinds("_prompt", "_queue"):
+            return
+        shutil.rmtree(directory)
 
 
 def _first_events(home: str, update: Json, confirm: str, order: Order | None) -> list[Draft]:

@@ -1,5 +1,5 @@
-"""Sessions whose log cannot be read, or has lost its end: found, told, and named so that they can
-still be deleted."""
+"""Sessions whose log cannot be read, or has lost its end: found, reported, and named so that they
+can still be deleted."""
 
 import os
 
@@ -43,8 +43,8 @@ def loss(directory: str, writer: Writer) -> list[Draft]:
     if not lost or not writer.last_seq:
         return []
     text = (
-        f"The last {count(lost, 'event')} of this session are gone: {paths.LOG}-wal was removed, "
-        "or was not copied along with the log, or the power failed."
+        f"The last {count(lost, 'event')} of this session are gone: {paths.LOG}-wal was "
+        "removed or not copied with the log, or the power failed."
     )
     return [Draft({"sessionUpdate": "_notice", "level": "warn", "text": text})]
 
@@ -57,6 +57,6 @@ def way_out(home: str, session: str) -> str:
     """How to save what can be saved, and how to be rid of it."""
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     return (
-        f"What can be read: rookery show {session} --all --events > saved.jsonl, else "
-        f"sqlite3 {log} .recover | sqlite3 saved.db. To delete it: rookery rm {session}"
+        f"To save what can be read: rookery show {session} --all --events > saved.jsonl, "
+        f"or sqlite3 {log} .recover | sqlite3 saved.db. To delete it: rookery rm {session}"
     )

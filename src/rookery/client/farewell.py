@@ -1,5 +1,5 @@
-"""The agent is told that a session is deleted for good, so that it forgets it, too (row S3). Best
-effort: a deletion waits a moment for it and never fails by it.
+"""The agent is told that a session is deleted for good, so that it forgets it, too. Best effort: a
+deletion waits a moment for it and never fails by it.
 
 One that is awake is told whatever it can do. One that sleeps is started for it only where it said
 that it can delete: nothing is started in vain.
@@ -35,20 +35,20 @@ def say_farewell(home: str, session: str) -> str:
         return ""
     awake = connectable(paths.socket_path(directory))
     if not awake and not can_delete(header):
-        return f"{header['agent']} sleeps, and is not known to delete sessions"
+        return f"{header['agent']} is asleep and is not known to delete sessions"
     telling = _told(home, session, header, awake=awake)
     try:
         with ThreadPoolExecutor(1) as thread:  # whoever calls this may have a loop of their own
             return thread.submit(asyncio.run, telling).result()
     except TimeoutError:
-        return f"{header['agent']} was not told in time"
+        return f"{header['agent']} did not answer in time"
     except (Rejected, Refused, Trouble, StartError, LogError, OSError) as error:
-        return f"{header['agent']} could not be told: {error}"
+        return f"{header['agent']} could not be reached: {error}"
 
 
 def went_wrong(said: str) -> bool:
     """Whether an agent may still keep what it should have forgotten."""
-    return "could not be" in said or "was not told in time" in said
+    return "could not be" in said or "did not answer in time" in said
 
 
 def can_delete(header: Json) -> bool:

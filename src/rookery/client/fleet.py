@@ -3,13 +3,11 @@ consent."""
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from rookery import paths
-from rookery.client import in_force
 from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
 from rookery.client.seen import seen
@@ -40,7 +38,7 @@ class Ambiguous(Exception):
     """More than one session could be meant."""
 
     def __init__(self, name: str, candidates: list[Json]) -> None:
-        super().__init__(f"{name!r} could be any of {len(candidates)} sessions.")
+        super().__init__(f"{name!r} matches {len(candidates)} sessions.")
         self.name = name
         self.candidates = candidates
 
@@ -92,7 +90,7 @@ def _rebuilt(directory: str) -> Json | None:
 
 
 def _after_death(directory: str) -> Json | None:
-    """Looking at a list is enough to find out that a worker died in mid-turn (row W8)."""
+    """Looking at a list is enough to find out that a worker died in mid-turn."""
     with suppress(Busy, LogError, OSError):  # the last: of a home that can only be read
         bury(directory)
     return paths.read_json(os.path.join(directory, paths.HEAD))
@@ -143,8 +141,8 @@ def find(home: str, name: str) -> str:
 
 
 def kill(home: str, session: str) -> list[str]:
-    """End a session's processes whatever state they are in, then say in its log what happened (row
-    H5). Returns what could not be ended, since it is another user's."""
+    """End a session's processes whatever state they are in, then say in its log what happened.
+    Returns what could not be ended, since it is another user's."""
     directory = paths.session_dir(home, session)
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
     lock = lock_path(directory)
@@ -192,7 +190,8 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 
 def _note_end(home: str, directory: str, worker: Json) -> None:
     """For one that cannot do it any more: that it ended, and what its agent wrote of the settings.
-    What is written from now on is a person's."""
+    What is written from now on is the user's."""
+    from rookery.client import in_force  # lists do without it
 
     in_force.note(home)
     if worker and not worker.get("ended"):
@@ -206,6 +205,8 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     then the agents that it had before. `stays` hears of what could not be deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
+    import shutil
+
     from rookery.client.farewell import say_farewell, went_wrong
     from rookery.client.forgetting import forget, kept_of, strike
 

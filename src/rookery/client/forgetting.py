@@ -1,5 +1,5 @@
-"""What the agents of a deleted session still keep of it is deleted, too (row S3): of those before
-a switch, a clear or a lost conversation, which no worker speaks to any more.
+"""What the agents of a deleted session still keep of it is deleted, too: of those before a switch,
+a clear or a lost conversation, which no worker speaks to any more.
 
 The conversations of Rookery's own agent are folders of this home. Any other agent is started for it
 where it said that it can delete, and told. Best effort, as with the last one.
@@ -74,7 +74,7 @@ def _remove(home: str, environment: Mapping[str, str], conversation: Conversatio
     if not FOLDER.fullmatch(name) or not os.path.isdir(folder):
         return ""
     if is_held(os.path.join(folder, paths.LOCK)):
-        return f"{folder} stays: another process has it open"
+        return f"{folder} was kept: another process has it open"
     shutil.rmtree(folder, ignore_errors=True)
     return ""
 
@@ -90,9 +90,9 @@ def _tell(
         with ThreadPoolExecutor(1) as thread:  # whoever calls this may have a loop of their own
             thread.submit(asyncio.run, telling).result()
     except TimeoutError:
-        return f"{agent} was not told in time"
+        return f"{agent} did not answer in time"
     except (config.ConfigError, registry.UnknownAgent, OSError, ValueError) as error:
-        return f"{agent} could not be told: {error}"
+        return f"{agent} could not be reached: {error}"
     except (ConnectionClosed, RpcError) as error:
         return f"{agent} did not delete its session: {error}"
     return ""

@@ -1,4 +1,4 @@
-"""Who may answer asks and change modes, rules and settings: a person, never an agent of this home.
+"""Who may answer asks and change modes, rules and settings: the user, never an agent of this home.
 
 A process is an agent's when it, or any of its parents, is one of these (`docs/security.md`):
 
@@ -66,8 +66,8 @@ def allowed_mode(home: str, confirm: str) -> str:
         return confirm
     if confirm not in ("", EVERY):
         raise FromAgent(
-            "A session that an agent makes asks about every action; "
-            "choose less in a terminal of your own."
+            "A session created by an agent asks about every action. To ask less, set it "
+            "in a terminal of your own."
         )
     return EVERY
 

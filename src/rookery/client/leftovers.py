@@ -36,10 +36,10 @@ class Leftover(NamedTuple):
 def words(ended: list[Stray], refused: list[Stray], whose: str) -> str:
     said = []
     if ended:
-        said.append(f"Ended what a killed worker of {whose} had left: {strays.told(ended)}.")
+        said.append(f"Ended leftovers of a killed worker of {whose}: {strays.told(ended)}.")
     if refused:
         left = strays.told(refused)
-        said.append(f"Still running, since another user started it or owns it: {left}.")
+        said.append(f"Still running, because it belongs to another user: {left}.")
     return " ".join(said)
 
 

@@ -1,4 +1,4 @@
-"""The rules of config.toml: added and removed without touching anything else in it (row P5).
+"""The rules of config.toml: added and removed without touching anything else in it.
 
 Every change is tried on the text first: unless the file then says exactly what was meant, it is
 left alone.
@@ -42,7 +42,7 @@ def remove(home: str, name: str) -> Rule:
         lines = _lines(text)
         start = config.rule_line(lines, place + 1)
         if not start:
-            raise NotEdited(f"{path} has its rules in one list: take it out there by hand.")
+            raise NotEdited(f"{path} has its rules in one list: remove it there by hand.")
         ends = (n for n in range(start, len(lines)) if lines[n].lstrip().startswith("["))
         end = next(ends, len(lines))
         if end < len(lines):
@@ -128,7 +128,7 @@ def place(home: str) -> str:
 
 
 def replace(home: str, before: bytes, data: bytes) -> None:
-    """The whole file at once, under the lock; who may read it stays as it was. What a person writes
+    """The whole file at once, under the lock; who may read it stays as it was. What the user writes
     this way holds: it is recorded as confirmed. Raises NotEdited, ConfigError."""
     path = place(home)
     try:
@@ -151,11 +151,9 @@ def _save(home: str, before: str, lines: Sequence[str], wanted: Sequence[Rule]) 
     try:
         found = config.parse(data, path).rules
     except config.ConfigError as error:
-        raise NotEdited(f"{path} was left as it is: {error} Change it by hand.") from None
+        raise NotEdited(f"{path} was not changed: {error} Edit it by hand.") from None
     if [_nameless(rule) for rule in found] != [_nameless(rule) for rule in wanted]:
-        raise NotEdited(
-            f"{path} was left as it is: it is written in a way that only a hand can do."
-        )
+        raise NotEdited(f"{path} was not changed: it has to be edited by hand.")
     replace(home, before.encode(), data)
 
 

@@ -55,8 +55,8 @@ class Trouble(Exception):
     def __init__(self, why: str, command: str) -> None:
         what = "prompt" if command == "prompt" else f"command ({command})"
         super().__init__(
-            f"The session's worker cannot write to its log: {why.rstrip('.')}. The {what} waits in "
-            "the worker and is carried out once there is room; do not send it again."
+            f"The session's worker cannot write to its log: {why.rstrip('.')}. The {what} "
+            "waits in the worker and runs once there is space; do not send it again."
         )
 
 
@@ -286,7 +286,7 @@ class SessionClient:
                         return link
                     if control.peer != link.peer:  # somebody stands between us and the worker
                         await control.close()
-                        raise Refused("Another process than the worker listens at its socket.")
+                        raise Refused("Another process is listening on the worker's socket.")
                     await link.close()
                     return control
                 case ("welcome", _):
@@ -303,8 +303,8 @@ class SessionClient:
 
     @staticmethod
     def _is_kept(command: Json, error: StartError) -> bool:
-        """Whether it waits in the log for the next worker: an answer does (row P9), and a prompt
-        where no more may be awake (row W9)."""
+        """Whether it waits in the log for the next worker: an answer does, and a prompt where no
+        more may be awake."""
         waits = command["do"] == "prompt" and error.name in (TOO_MANY, STARTING)
         return command["do"] == "answer" or waits
 
@@ -315,8 +315,8 @@ class SessionClient:
         return command.get("ask") in self._reader.header_before(self._reader.turns() + 1)["asks"]
 
     async def _end_stale(self) -> None:
-        """A worker of another build that has nothing to do makes place for one of this build (row
-        W7). The worker itself sees to it that no turn is ended by that."""
+        """A worker of another build that has nothing to do makes place for one of this build. The
+        worker itself sees to it that no turn is ended by that."""
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
         if worker.get("ended") or worker.get("build", build()) == build():
             return

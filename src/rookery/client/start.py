@@ -164,7 +164,7 @@ def start_worker(
         with slots.for_start(home, deadline):
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
     except slots.Full as full:
-        words = f"{full.most} workers are starting already; try again in a moment."
+        words = f"{full.most} workers are already starting; try again in a moment."
         raise StartError(STARTING, words) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
@@ -292,7 +292,9 @@ def _understand(line: bytes, directory: str) -> Started:
                 raise StartError(name, message)
     except ValueError:
         pass
-    raise StartError("garbled", f"The worker said {line[:200]!r} instead of that it is ready.")
+    raise StartError(
+        "garbled", f"The worker did not report that it is ready; it said {line[:200]!r}."
+    )
 
 
 def _tail(path: str, before: int) -> str:
@@ -304,4 +306,4 @@ def _tail(path: str, before: int) -> str:
             text = file.read().decode(errors="replace").strip()
     except OSError:
         return ""
-    return f" {path} says:\n{text}" if text else f" {path} says nothing."
+    return f" {path} says:\n{text}" if text else f" {path} is empty."

@@ -34,14 +34,14 @@ def fault_of(table: Json) -> Fault | None:
         return Fault("confined", "must be true or false")
     env = table.get("env", {})
     if not isinstance(env, dict) or not all(_is_variable(*each) for each in env.items()):
-        return Fault("env", 'must be a table of texts, such as { KEY = "value" }')
+        return Fault("env", 'must be a table of strings, for example { KEY = "value" }')
     mcp = table.get("mcp", True)
     named = isinstance(mcp, list) and all(isinstance(name, str) for name in mcp)
     if not isinstance(mcp, bool) and not named:
-        return Fault("mcp", "must be true, false, or a list of MCP servers' names")
+        return Fault("mcp", "must be true, false, or a list of MCP server names")
     if (table and "command" not in table) or _is_command(table.get("command")):
         return None
-    wanted = 'must be a list of words, such as ["my-agent", "--acp"]'
+    wanted = 'must be a list of strings, for example ["my-agent", "--acp"]'
     return Fault("command" if "command" in table else "", f"command {wanted}")
 
 

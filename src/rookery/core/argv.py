@@ -28,8 +28,8 @@ def read(
                 raise Misused(f"{word} needs a value")
             found[name] = value if is_set else rest.pop(0)
         else:
-            raise Misused(f"{word} is not known")
+            raise Misused(f"{word} is not a known option")
     for one, other in either:
         if one in found and other in found:
-            raise Misused(f"--{one} and --{other} exclude each other")
+            raise Misused(f"--{one} and --{other} cannot be combined")
     return found

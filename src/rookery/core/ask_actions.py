@@ -14,23 +14,23 @@ def answers(ask: Json) -> list[Json]:
 
 
 def _always(ask: Json) -> list[Json]:
-    """Beside the agent's own: a rule of ours that allows just this from now on (row P5), then the
-    wider ones, each in its own words (row P12)."""
+    """Beside the agent's own: a rule of ours that allows just this from now on, then the wider
+    ones, each in its own words."""
     words = loose.text(ask, "always")
     if not words:
         return []
     command = {"do": "answer", "ask": loose.text(ask, "id"), "nonce": loose.text(ask, "nonce")}
-    label = f"Always allow this, by a rule: {words[:200]}{'…' if len(words) > 200 else ''}"
+    label = f"Always allow this (adds a rule): {words[:200]}{'…' if len(words) > 200 else ''}"
     found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
     for number, wider in enumerate(loose.texts(ask, "alwaysChoices")[1:4], 2):
-        label = f"Always allow more, by a rule: {wider[:200]}"
+        label = f"Always allow more (adds a rule): {wider[:200]}"
         found.append({"label": label, "kind": "rule", "command": command | {"always": number}})
     return found
 
 
 def _action(ask: Json, option: Json) -> Json:
     """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
-    is disabled (row P4). Its button asks a second time, so its command says that it did."""
+    is disabled. Its button asks a second time, so its command says that it did."""
     command: Json = {
         "do": "answer",
         "ask": loose.text(ask, "id"),
@@ -41,7 +41,7 @@ def _action(ask: Json, option: Json) -> Json:
     action: Json = {"label": label, "kind": loose.text(option, "kind")[:40], "command": command}
     danger = loose.text(ask, "danger")
     if danger and action["kind"] == "allow_always":
-        action["disabled"] = "What cannot be undone can be allowed once, not for good."
+        action["disabled"] = "Destructive actions can only be allowed once, not always."
     elif danger and action["kind"].startswith("allow"):
         action["danger"], command["confirm"] = True, True
     return action

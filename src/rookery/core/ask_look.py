@@ -232,7 +232,7 @@ def headline(block: Block, clean: Clean, cwd: str = "") -> str:
 
 
 def as_text(block: Block) -> str:
-    """Whole, as a person copies it."""
+    """Whole, as the user copies it."""
     found = []
     for item in items(block):
         if item.part is None:
@@ -295,7 +295,7 @@ def _wants(
         case "tool":
             return f"use {clean(first.text)}", rest
     verb = "run something" if first.kind == "execute" else "use a tool"
-    return f"{verb} that it does not name", group
+    return f"{verb} it does not name", group
 
 
 def _piece(item: Item, group: list[Item]) -> Piece:

@@ -1,4 +1,4 @@
-"""Asks: what an agent wants to know of a person before it goes on (rows P1, P2, P7).
+"""Asks: what an agent wants to know of the user before it goes on.
 
 An ask is closed exactly once. The nonce is made by the worker and never told to the agent, so that
 only a client that has read the log can answer.
@@ -21,7 +21,7 @@ class Answer(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """What is said for a person."""
+    """What is said for the user."""
 
     allow: bool
     by: str
@@ -53,9 +53,9 @@ def allowing(ask: Json) -> str:
 
 
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
-    """The `_ask` of an agent's request; None when it is not one that a person could answer.
+    """The `_ask` of an agent's request; None when it is not one that the user could answer.
 
-    `danger`: why the call wants a second confirmation (row P4).
+    `danger`: why the call wants a second confirmation.
     """
     base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
     if not isinstance(params, dict):
@@ -76,7 +76,7 @@ def asked(name: str, nonce: str, method: str, params: object, danger: str = "") 
 def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
     """What a client's answer does to an open ask."""
     if command.get("nonce") != ask.get("nonce"):
-        return Refusal("wrong_nonce", "This answer does not belong to the ask that is open.")
+        return Refusal("wrong_nonce", "This answer is for another question than the open one.")
     if ask.get("kind") == "question":
         return _question(ask, command, by)
     if command.get("cancel") is True:
@@ -89,12 +89,14 @@ def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
 
 
 def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
-    """What cannot be undone is confirmed twice, and never for good (row P4)."""
+    """What cannot be undone is confirmed twice, and never for good."""
     danger, kind = loose.text(ask, "danger"), loose.text(option, "kind")
     if not danger or not kind.startswith("allow"):
         return None
     if kind == "allow_always":
-        return Refusal("always_disabled", f"This {danger}: it can be allowed once, not for good.")
+        return Refusal(
+            "always_disabled", f"This {danger}: it can only be allowed once, not always."
+        )
     if command.get("confirm") is not True:
         return Refusal("confirm_needed", f"This {danger}. Confirm it to allow it.")
     return None
@@ -103,7 +105,7 @@ def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
 def _selected(ask: Json, option: Json, command: Json, by: str | None) -> Answer:
     outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
     said = loose.text(command, "reason")
-    if said:  # for agents that pass it on to their model (row P8)
+    if said:  # for agents that pass it on to their model
         outcome["_meta"] = {"rookery": {"reason": said}}
     return _close(ask, {"outcome": outcome}, loose.text(option, "name"), command["id"], by)
 
@@ -111,7 +113,7 @@ def _selected(ask: Json, option: Json, command: Json, by: str | None) -> Answer:
 def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
     action = command.get("action")
     if action not in ("accept", "decline", "cancel"):
-        return Refusal("unknown_action", "A question is answered with accept, decline or cancel.")
+        return Refusal("unknown_action", "Answer a form with accept, decline or cancel.")
     reply: Json = {"action": action}
     if action == "accept":
         content = loose.mapping(command, "content")

@@ -1,5 +1,4 @@
-"""How long an ask waits, where a limit is set: its clock runs only while somebody is attached (row
-P3)."""
+"""How long an ask waits, where a limit is set: its clock runs only while somebody is attached."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -54,7 +53,7 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     name = loose.text(reject, "name") or "cancelled"
     outcome = {"outcome": "cancelled"} if "action" in reply else reply["outcome"]
     update = closed(loose.text(ask, "id"), outcome, name=name)
-    text = f"Nobody answered within {limit:g} s: {brief(ask) or 'an ask'} {said}."
+    text = f"No answer within {limit:g} s: {brief(ask) or 'an ask'} {said}."
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)
 

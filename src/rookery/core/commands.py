@@ -49,7 +49,7 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
                 return Refusal("no_title", "A title needs at least one character.")
         case "answer":
             if not loose.text(command, "ask"):
-                return Refusal("no_ask", "An answer names the ask that it answers.")
+                return Refusal("no_ask", "An answer must name its question.")
         case "set":
             return _check_set(command)
         case "queue":
@@ -58,11 +58,13 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
             return switching.check(command)
         case "settings":
             if not loose.text(command, "take"):
-                return Refusal("no_settings", "Say which settings: `take`, their fingerprint.")
+                return Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
         case "snooze":
             until = loose.integer(command, "until")
             if until is None or until < 0:
-                return Refusal("no_time", "Say until when: `until`, in milliseconds of the epoch.")
+                return Refusal(
+                    "no_time", "`until` is missing: a time in milliseconds since the epoch."
+                )
         case "cancel" | "force_end" | "start" | "stop" | "restart":
             pass
         case "archive" | "unarchive" | "clear" | "delete":
@@ -70,13 +72,13 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
         case other:
             known = ", ".join(NAMES)
             return Refusal(
-                "unknown_command", f"There is no command {dumps(other)[:100]}; there are: {known}."
+                "unknown_command", f"There is no command {dumps(other)[:100]}. Known: {known}."
             )
     return None
 
 
 def is_guarded(command: Json) -> bool:
-    """Whether a command may loosen what a person decides: only persons may send it (row P10).
+    """Whether a command may loosen what the user decides: only persons may send it.
 
     Model and effort are the agent's tools, not its leash. A slash command is the agent's own to
     read, and may be `/confirm all`: all of them count.
@@ -110,9 +112,9 @@ def wakes(command: Json) -> bool:
 
 def _check_set(command: Json) -> Refusal | None:
     if not loose.text(command, "option"):
-        return Refusal("no_option", "Say which option: mode, model, effort, or its id.")
+        return Refusal("no_option", "Name an option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
-        return Refusal("no_value", "Say which value the option is to have.")
+        return Refusal("no_value", "The option needs a value.")
     if command["option"] == confirming.OPTION and _confirm(command) is None:
         return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
     if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
@@ -150,19 +152,19 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
         return Refusal("empty_prompt", "The prompt is empty.")
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     if size > most:
-        return Refusal("prompt_too_long", f"The prompt has {size} bytes; at most {most} are taken.")
+        return Refusal("prompt_too_long", f"The prompt has {size} bytes; the limit is {most}.")
     return None
 
 
 def put_away(command: Json) -> Json:
-    """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more (row W4)."""
+    """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more."""
     if command["do"] == "snooze":
         return {"sessionUpdate": "_session", "snoozed": command["until"]}
     return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
 
 
 def pinned(option: str, value: str | bool) -> str | bool | None:
-    """What an agent's next start is told; the effort `default` takes the pin back (row M1)."""
+    """What an agent's next start is told; the effort `default` takes the pin back."""
     return None if (option, value) == ("effort", "default") else value
 
 
@@ -174,7 +176,7 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
     match command.get("do"):
-        case "prompt":  # no more workers may be awake: it waits for one (row W9)
+        case "prompt":  # no more workers may be awake: it waits for one
             item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
             return {"sessionUpdate": "_queue", **item, "placeless": True}
         case "queue" if command.get("op") in CHANGES:
@@ -190,7 +192,7 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
         case "set" if command["option"] == confirming.OPTION:
-            # The mode follows from it, where the agent has one for it (row P6).
+            # The mode follows from it, where the agent has one for it.
             chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
             return {"sessionUpdate": "_session", **chosen, unattended.OPTION: None}
         case "set" if command["option"] == unattended.OPTION:

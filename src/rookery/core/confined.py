@@ -1,5 +1,4 @@
-"""How an agent's processes are kept from answering for a person, in words; and what they lose by
-it (row P10)."""
+"""How an agent's processes are kept from answering for the user, and what they lose by it."""
 
 from collections.abc import Iterator
 
@@ -44,9 +43,9 @@ def texts(value: object) -> Iterator[str]:
 
 def notice(agent: str) -> Draft:
     text = (
-        f"{agent} is confined, and the kernel then lets none of its commands gain privileges. "
-        f"`confined = false` under `[agents.{agent}]` in config.toml turns that off from its next "
-        "start; docs/security.md says what it guards."
+        f"{agent} is confined, so the kernel does not let its commands gain privileges. "
+        "To turn that off from its next start, set `confined = false` under `[agents."
+        f"{agent}]` in config.toml; docs/security.md explains what it protects."
     )
     update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return Draft(update | {"title": "sudo does not work in this agent's commands"})

@@ -1,10 +1,10 @@
-"""How much a person is asked: every action, what is risky, or nothing (row P6).
+"""How much the user is asked: every action, what is risky, or nothing.
 
 One owner. Where an agent has such modes of its own, its mode is set, and its word is the truth.
-Where it has none, the worker answers its asks: first by the rules (row P5), then by this. An agent
-that wants its actions judged (`core.judgement`; our own does) is judged by the mode that is shown.
+Where it has none, the worker answers its asks: first by the rules, then by this. An agent that
+wants its actions judged (`core.judgement`; our own does) is judged by the mode that is shown.
 
-What is said of a mode is said here, once, for every face. Of an agent that decides by itself it is
+What is said of a mode is said here, once, for every face. Of an agent that decides on its own it is
 said: no rule and no guard of ours sees what it does not ask.
 """
 
@@ -24,13 +24,13 @@ VALUES = (EVERY, RISKY, ALL)
 OPTION = "confirm"
 
 CHOICES = (
-    (EVERY, "Confirm every action", "you are asked whenever the agent asks, unless a rule answers"),
-    (RISKY, "High risk only", "what is plain and can be undone is allowed; you are asked the rest"),
-    (ALL, "Approve all", "what the agent asks is allowed, except what cannot be undone"),
+    (EVERY, "Confirm every action", "asks you about every action, unless a rule answers"),
+    (RISKY, "High risk only", "allows plain, reversible actions; asks you about the rest"),
+    (ALL, "Approve all", "approves everything except destructive commands"),
 )
 """Of agents whose asks are answered here; `choices_of` says what holds for one."""
 
-SANDBOX = "A sandbox for agents that decide by themselves is planned."
+SANDBOX = "A sandbox for agents that decide on their own is planned."
 
 _ALIKE = {
     EVERY: ("always", "ask", "alwaysask", "default", "manual"),
@@ -45,7 +45,7 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 
 
 def option_of(header: Json) -> Json:
-    """As one of the options that a person chooses from."""
+    """As one of the options that the user chooses from."""
     known = choices_of(header["agent"], header["vendor"])
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
@@ -58,7 +58,7 @@ def current(header: Json) -> str:
 
 
 def value_of(wanted: str) -> str | None:
-    """The value that a person means, also by another's name for it."""
+    """The value that the user means, also by another's name for it."""
     plain = "".join(sign for sign in wanted.lower() if sign.isalnum())
     return next((each for each in VALUES if plain == each or plain in _ALIKE[each]), None)
 
@@ -91,17 +91,17 @@ def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> st
     if not is_agents(profile, wanted) or agent_value(profile, mode, wanted) is not None:
         return ""
     words = {value: title for value, title, _ in CHOICES}[wanted]
-    return f"{name} does not offer its mode for {words!r}.{hint(profile, wanted)}"
+    return f"{name} does not offer a mode for {words!r}.{hint(profile, wanted)}"
 
 
 def hint(profile: Profile, wanted: str) -> str:
     if wanted != ALL or not profile.approves_with:
         return ""
-    return f" It takes it only with {profile.approves_with} in its environment."
+    return f" It needs {profile.approves_with} in its environment."
 
 
 def chosen(header: Json) -> str:
-    """What was wanted, by a person or else (`_confirm`: the value, and by whom where by none)."""
+    """What was wanted, by the user or else (`_confirm`: the value, and by whom where by none)."""
     value = header["_confirm"][0]
     return value if value in VALUES else EVERY
 
@@ -113,7 +113,7 @@ def for_agent(confirm: str, nobody: object) -> str:
 
 
 def level(header: Json, profile: Profile) -> str:
-    """By which of ours the worker answers what this agent asks of a person: of one that has modes
+    """By which of ours the worker answers what this agent asks of the user: of one that has modes
     of its own, or had the action judged before, nothing is allowed by mode a second time."""
     wanted = chosen(header)
     if for_agent(wanted, header["unattended"]) != wanted:
@@ -174,6 +174,12 @@ def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, st
     ]
 
 
+def decides_alone(agent: str, vendor: str | None = None) -> bool:
+    """Whether there is a choice with which the agent does not ask."""
+    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    return any(_decides(profile, value) for value in VALUES)
+
+
 def words_of(agent: str, vendor: str | None, value: str) -> str:
     """A choice in a sentence."""
     found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, vendor)}
@@ -191,7 +197,7 @@ def said(header: Json) -> str:
     if order:
         return unattended.words(order)
     if header["confirm"] == OF_THE_AGENT:
-        return f"{agent} decides what it asks, by its mode {header['mode']}"
+        return f"{agent} decides what to ask, in its mode {header['mode']}"
     return words_of(agent, header["vendor"], header["confirm"])
 
 
@@ -207,7 +213,7 @@ def brief(head: Json) -> str:
     if head.get("neverAsks"):
         return "never asks"
     if head.get("decides"):
-        return "decides by itself"
+        return "decides on its own"
     if order:
         return {"all": "approves all", "risky": "rejects if risky"}.get(
             order.approve, "rejects all"
@@ -217,11 +223,11 @@ def brief(head: Json) -> str:
 
 def _by_itself(agent: str, mode: str = "") -> str:
     where = f" in its mode {mode}" if mode else ""
-    return f"{agent} decides by itself{where}; your rules are not applied to what it does not ask"
+    return f"{agent} decides on its own{where}; your rules apply only to what it asks"
 
 
 def _never(agent: str) -> str:
-    return f"{agent} never asks: it does what it wants to do, and your rules are not applied"
+    return f"{agent} never asks: it does what it wants, and your rules do not apply"
 
 
 # --- what is answered --------------------------------------------------------------------------
@@ -244,8 +250,8 @@ PLAIN_RISKS = ("", "LOW", "MEDIUM")
 def rule_on(
     call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool, risk: str = ""
 ) -> Ruling | None:
-    """The answer that rules, else the mode, give; None: a person's. `guard`: what cannot be undone
-    is confirmed by a person (`confirm_destructive`). `risk`: what the model says of it, which never
+    """The answer that rules, else the mode, give; None: the user's. `guard`: what cannot be undone
+    is confirmed by the user (`confirm_destructive`). `risk`: what the model says of it, which never
     makes it less than it is."""
     if verdict.do in ("allow", "deny"):
         allow = verdict.do == "allow"
@@ -275,7 +281,7 @@ def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
 def ruled(ask: Json, ruling: Ruling) -> Answer:
     """An ask answered by a ruling: with the agent's own option, once rather than for good."""
     kinds: tuple[str, ...] = ("reject_once", "reject_always")
-    if ruling.allow:  # what cannot be undone never for good (row P4)
+    if ruling.allow:  # what cannot be undone never for good
         kinds = ("allow_once",) if loose.text(ask, "danger") else ("allow_once", "allow_always")
     option = pick(ask, kinds)
     outcome: Json = CANCELLED["outcome"]
@@ -285,7 +291,7 @@ def ruled(ask: Json, ruling: Ruling) -> Answer:
         if ruling.reason and not ruling.allow:  # for agents that pass it on to their model
             outcome = outcome | {"_meta": {"rookery": {"reason": ruling.reason}}}
     else:
-        words += ", and the agent offers no way to say so: cancelled"
+        words += ", but the agent offers no such option: cancelled"
     said = {"name": loose.text(option, "name"), "ruled": words}
     said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
     update = closed(loose.text(ask, "id"), outcome, **said)
@@ -295,14 +301,14 @@ def ruled(ask: Json, ruling: Ruling) -> Answer:
 
 
 def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:
-    """A person's answer that holds from now on, and the notice that says how to take it back."""
+    """The user's answer that holds from now on, and the notice that says how to take it back."""
     from rookery.core.rules import described
 
     draft = answer.draft
     update = draft.update | {"rule": rule.name, "ruled": f"from now on by rule {rule.name}"}
     text = (
         f"Rule {rule.name} allows this from now on: {described(rule)}. "
-        f"rookery policy remove {rule.name} takes it back."
+        f"To undo: rookery policy remove {rule.name}"
     )
     notice = Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, draft.by)
     return answer._replace(draft=draft._replace(update=update)), notice

@@ -25,7 +25,7 @@ def _block(block: Json, takes: Json, load: Load) -> Json:
     match block.get("type"):
         case "image" | "audio" as kind:
             if takes.get(kind) is not True:
-                raise Untaken(f"This agent takes no {kind}; send the prompt without it.")
+                raise Untaken(f"This agent does not accept {kind}; send the prompt without it.")
             return _filled(block, load)
         case "resource":
             resource = loose.mapping(block, "resource")
@@ -43,7 +43,7 @@ def _filled(block: Json, load: Load) -> Json:
         return block
     data = load(name)
     if data is None:
-        raise Untaken("The image of this prompt is not in the log any more.")
+        raise Untaken("The image of this prompt is no longer in the log.")
     kept = {key: value for key, value in block.items() if key not in ("blob", "bytes", "name")}
     return {**kept, "data": data}
 
@@ -55,7 +55,7 @@ def _resource(resource: Json, load: Load) -> Json:
         return resource
     data = load(name)
     if data is None:
-        raise Untaken("A file of this prompt is not in the log any more.")
+        raise Untaken("A file of this prompt is no longer in the log.")
     rest = {key: value for key, value in resource.items() if key not in ("kept", "bytes")}
     try:
         text = b64decode(data).decode("utf-8")

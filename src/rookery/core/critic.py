@@ -32,11 +32,11 @@ class Loop(NamedTuple):
     until: float | None = None
     """When its command is given up."""
     iteration: int = 0
-    """Refinements since a person's last prompt."""
+    """Refinements since the user's last prompt."""
     changed: bool = False
     """The turn that runs, or ran last, changed something."""
     cancelled: bool = False
-    """A person cancelled it: an agent may still call its end a good one."""
+    """The user cancelled it: an agent may still call its end a good one."""
     given: Verdict | None = None
     """The agent's own verdict, while a command is asked too."""
 
@@ -52,7 +52,7 @@ class Began(NamedTuple):
 
 
 class Steered(NamedTuple):
-    """A person's prompt entered the turn that runs."""
+    """The user's prompt entered the turn that runs."""
 
 
 class Acted(NamedTuple):
@@ -65,7 +65,7 @@ class Ended(NamedTuple):
     meta: object = None
     """Of the prompt's answer."""
     followed: bool = False
-    """The next turn has begun already: a queued prompt of a person's goes first."""
+    """The next turn has begun already: a queued prompt of the user's goes first."""
 
 
 class Judged(NamedTuple):
@@ -182,7 +182,7 @@ def _conclude(loop: Loop, verdict: Verdict, policy: CriticPolicy) -> tuple[Loop,
     again = poor and policy.refine and loop.iteration < policy.iterations and not stale
     why = ""
     if poor and policy.refine and not again:
-        why = "the last refinement changed nothing" if stale else "no refinement is left"
+        why = "the last refinement changed nothing" if stale else "no refinements left"
     told = _told(loop, verdict, policy, again=again, why=why)
     idle = loop._replace(phase="idle", until=None, given=None)
     if not again:
@@ -268,7 +268,7 @@ def restored(header: Json) -> Loop:
 
 
 def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:
-    """With what a person chose for the session."""
+    """With what the user chose for the session."""
     for field in ("enabled", "refine"):
         if isinstance(standing[field], bool):
             policy = policy._replace(**{field: standing[field]})

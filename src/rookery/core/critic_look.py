@@ -1,5 +1,4 @@
-"""What a critic's verdict looks like: stars and a number, then the issues, the most probable
-first."""
+"""What a critic's verdict looks like: stars and a number, then the issues, most likely first."""
 
 from itertools import islice
 
@@ -38,7 +37,7 @@ def verdict_block(after: Json, event: Event) -> Block:
     if update.get("again") is True:
         lines.append(f"Refinement {iteration + 1} of {of} follows.")
     elif detail:
-        lines.append(f"It ends here: {detail}.")
+        lines.append(f"It stops here: {detail}.")
     block["text"] = "\n".join(lines)
     return block
 

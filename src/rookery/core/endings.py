@@ -1,4 +1,4 @@
-"""How a turn looks that did not end well: why, in words, and what a person can do about it."""
+"""How a turn that did not end well is shown: why it ended, and what the user can do about it."""
 
 from rookery.core import exits, loose, vendors
 from rookery.core.calls import block_id
@@ -12,24 +12,24 @@ LONGEST_TITLE = 500
 
 def quiet_block(name: str, event: Event) -> Block:
     end = {"label": "End the turn", "command": {"do": "force_end"}}
-    title = "The agent has gone quiet"
+    title = "The agent has gone silent"
     text = loose.text(event.update, "detail")
     return make_block(name, "notice", status="warn", title=title, text=text, actions=[end])
 
 
 ENDS = {
     "cancelled": "Cancelled",
-    "max_tokens": "The model's token limit was reached",
-    "max_turn_requests": "The agent's limit of requests for one turn was reached",
-    "refusal": "The agent refused to go on",
-    "failed": "The agent answered with an error",
-    "forced": "The turn was ended by hand",
+    "max_tokens": "The model reached its token limit",
+    "max_turn_requests": "The agent reached its request limit for one turn",
+    "refusal": "The agent refused to continue",
+    "failed": "The agent returned an error",
+    "forced": "You ended the turn",
     "rate_limited": "Rate limit reached",
-    "orphaned": "The agent fell silent and was restarted",
+    "orphaned": "The agent stopped responding and was restarted",
     "unresponsive": "The agent did not react to the cancel and was ended",
     "agent_exited": "The agent's process ended",
-    "waiting": "The turn waits for your answer",
-    "interrupted": "The worker was ended in mid-turn; nothing that was shown is lost",
+    "waiting": "The turn is waiting for your answer",
+    "interrupted": "The worker ended in mid-turn; nothing shown so far is lost",
 }
 
 

@@ -1,4 +1,4 @@
-"""How an agent's process ended, in words: by itself, or because somebody killed it."""
+"""How an agent's process ended, in words: by itself, or killed."""
 
 from rookery.core import loose
 from rookery.core.events import Json, dumps
@@ -18,7 +18,7 @@ def title(who: str, status: object) -> str:
         return f"{who} ended with status {status}"
     name = SIGNALS.get(number, f"signal {number}")
     if number == KILL:
-        return f"{who} was killed ({name}), by somebody or for want of memory"
+        return f"{who} was killed ({name}): by hand, or out of memory"
     return f"{who} was ended by {name}"
 
 

@@ -1,4 +1,4 @@
-"""The answers to an agent's form, checked against its schema before they leave (row P7).
+"""The answers to an agent's form, checked against its schema before they leave.
 
 The schema is ACP's restricted JSON schema: one level of text, numbers, booleans and choices.
 """
@@ -68,8 +68,8 @@ def _matches(pattern: str, value: str) -> bool:
 
 _FORMATS = {
     "email": (r"[^@\s]+@[^@\s]+", "must be an e-mail address"),
-    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "must be an address with a scheme, such as https:"),
-    "date": (r"\d{4}-\d{2}-\d{2}", "must be a date: YYYY-MM-DD"),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "must be a URL with a scheme, for example https:"),
+    "date": (r"\d{4}-\d{2}-\d{2}", "must be a date (YYYY-MM-DD)"),
     "date-time": (r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}.*", "must be a date and time"),
 }
 
@@ -98,7 +98,7 @@ def _several(field: Json, value: Any) -> str:
     choices = choices_of(loose.mapping(field, "items"))
     unknown = [item for item in value if choices and item not in choices]
     if unknown:
-        return f"knows no {', '.join(unknown)}; there are {', '.join(choices)}"
+        return f"has no {', '.join(unknown)}; choose from {', '.join(choices)}"
     least, most = loose.integer(field, "minItems"), loose.integer(field, "maxItems")
     if least is not None and len(value) < least:
         return f"needs at least {least}"

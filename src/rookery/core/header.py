@@ -18,6 +18,7 @@ from rookery.core import (
     kept_asks,
     loose,
     retries,
+    spoken,
     standing,
     switching,
     terminals,
@@ -26,11 +27,11 @@ from rookery.core import (
 )
 from rookery.core.content import words_of
 from rookery.core.events import Event, Json, kind_of
-from rookery.core.ingest import is_aside, taken_back
+from rookery.core.ingest import is_aside
 from rookery.core.options import confirmed, offered, value_of
 from rookery.core.queue import listed
 
-VERSION = 7
+VERSION = 8
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
 PLAN_KEPT = 1000
 
@@ -86,6 +87,7 @@ EMPTY: Json = {
     "_tools": {},
     "_terminals": {},
     "_open": None,
+    "_said": [],
     "_plan": None,
     "_ran": False,
     "_dropped": False,
@@ -298,20 +300,6 @@ def _rate_limit(_header: Json, event: Event) -> Json:
 # --- what the agent does -----------------------------------------------------------------------
 
 
-def _chunk(header: Json, event: Event) -> Json:
-    """A message goes on while kind and message id stay the same and no other block came between."""
-    update = event.update
-    if loose.mapping(update, "content").get("type") != "text":
-        return {"_open": None} if header["_open"] else {}
-    name = loose.text(update, "messageId") or loose.text(update, "compactionId")
-    key = [update["sessionUpdate"], name]
-    if taken_back(update):
-        return {"_open": None} if header["_open"] else {}
-    if header["_open"] and header["_open"][1:] == key:
-        return {}
-    return {"_open": [calls.block_id(header, event), *key]}
-
-
 def _tool(header: Json, event: Event) -> Json:
     return calls.upsert(header, event, event.update)
 
@@ -384,10 +372,10 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_terminal": _terminal,
     "_settings": _settings,
     "_done": _nothing,
-    "user_message_chunk": _chunk,
-    "agent_message_chunk": _chunk,
-    "agent_thought_chunk": _chunk,
-    "compaction_summary_chunk": _chunk,
+    "user_message_chunk": spoken.after,
+    "agent_message_chunk": spoken.after,
+    "agent_thought_chunk": spoken.after,
+    "compaction_summary_chunk": spoken.after,
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,

@@ -1,5 +1,5 @@
-"""What a session knows of settings that do not hold: loosened while an agent was running, they wait
-for a person; and what stands in the file and means nothing."""
+"""Settings that do not apply: those loosened while an agent was running, which wait for the user's
+confirmation, and entries of the file that mean nothing."""
 
 from rookery.core import loose
 from rookery.core.calls import block_id
@@ -8,15 +8,15 @@ from rookery.core.events import Event, Json
 EMPTY: Json = {"held": "", "block": "", "warnings": []}
 
 CONFIRM = "rookery config confirm"
-"""What a person types who has no button for it."""
-TITLE = "The settings were loosened while an agent was running"
+"""What the user types who has no button for it."""
+TITLE = "Settings were loosened while an agent was running"
 WAITS = (
-    f"{TITLE}, and that waits for you: `{CONFIRM}` shows it and lets it hold, "
-    "`rookery config edit` takes it back."
+    f"{TITLE}, and need your confirmation: `{CONFIRM}` shows and confirms them, `rookery "
+    "config edit` undoes them."
 )
 HELP = (
-    f"It does not hold until you confirm it: `{CONFIRM}` shows all of it first. "
-    "To take it back: `rookery config edit`."
+    f"They do not apply until you confirm them: `{CONFIRM}` shows all of them first. To "
+    "undo them: `rookery config edit`."
 )
 MOST = 20
 LONGEST = 500
@@ -42,7 +42,7 @@ def sentence(update: Json) -> str:
     """For a look that has one line for it: what waits, or what is not used; "" where nothing."""
     if loose.text(update, "held"):
         said = " ".join(loose.texts(update, "loosens"))[:LONGEST]
-        return f"{TITLE}. {said} It does not hold until you run `{CONFIRM}`"
+        return f"{TITLE}. {said} They do not apply until you run `{CONFIRM}`"
     return " ".join(loose.texts(update, "warnings")[:MOST])[:LONGEST].rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""What is done with an action before it runs: allowed, denied, or asked about (row P11).
+"""What is done with an action before it runs: allowed, denied, or asked about.
 
 Rules first, then what cannot be undone, then the session's mode: the same for an agent's ask, for
 an agent that wants its actions judged (`_rookery/judge`), and for our own agent where nobody else
@@ -70,12 +70,12 @@ def judge(
         outcome = "allow" if ruling.allow else "deny"
         return Judgement(outcome, ruling.by, ruling.words, ruling.reason)
     if names := ", ".join(rule.name for rule in verdict.rules if rule.do == "ask"):
-        return Judgement("ask", f"rule:{names}", f"rule {names} wants you asked")
+        return Judgement("ask", f"rule:{names}", f"rule {names} asks you")
     if looks and profile.judged and only_looks(call):
         return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
-    return Judgement("ask", f"confirm:{confirm}", "the mode wants you asked")
+    return Judgement("ask", f"confirm:{confirm}", "the mode asks you")
 
 
 def only_looks(call: rules.Call) -> bool:

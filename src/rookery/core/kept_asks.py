@@ -1,8 +1,8 @@
 """Asks that outlive the process that asked them: what is kept, how it is asked again, and when an
-answer that was given meanwhile counts (rows P8, P9).
+answer that was given meanwhile counts.
 
-An open ask is *away* once its agent cannot hear an answer any more. It is closed by a person, by
-an agent that goes on without it, by a clear or a switch; never by the end of a process.
+An open ask is *away* once its agent cannot hear an answer any more. It is closed by the user, by an
+agent that goes on without it, by a clear or a switch; never by the end of a process.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ ORIGIN = "ask"
 """Of a turn that brings a kept ask back."""
 
 CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
-"""How: the agent goes on by itself; its prompt is sent again; a person decides; a person did."""
+"""How: the agent goes on by itself; its prompt is sent again; the user decides; the user did."""
 
 ANEW = "anew"
 """As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""
@@ -34,19 +34,22 @@ OPTIONS: list[Json] = [
 """Of an ask that cannot be asked again in silence."""
 
 RAN = (
-    "Steps of this turn have run already, so the prompt is not sent again by itself: they could "
-    "run twice. Sent again, the agent may ask this again."
+    "Steps of this turn have already run and could run twice, so the prompt is not sent "
+    "again automatically. If you send it, the agent may ask this again."
 )
 LOST = (
-    "The agent does not remember the conversation any more, so the prompt is not sent again by "
-    "itself. Sent again, the agent may ask this again."
+    "The agent no longer remembers the conversation, so the prompt is not sent again "
+    "automatically. If you send it, the agent may ask this again."
 )
-LEFT_TO_YOU = "To this agent no prompt is sent again by itself. Sent again, it may ask this again."
+LEFT_TO_YOU = (
+    "Prompts are not sent to this agent again automatically. If you send it, "
+    "the agent may ask this again."
+)
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
 THEIRS = ("kind", "options", "danger", "always", "alwaysChoices")
-"""Fields of an ask that give way while a person decides whether its prompt is sent again."""
+"""Fields of an ask that give way while the user decides whether its prompt is sent again."""
 
 NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
 """Fields of an ask in the header that no agent's request can bring."""
@@ -65,7 +68,7 @@ def live(header: Json) -> dict[str, Json]:
 
 
 def unanswered(header: Json) -> int:
-    """How many wait for a person."""
+    """How many wait for the user."""
     return sum(
         bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
         for ask in header["asks"].values()
@@ -123,7 +126,7 @@ def _without(ask: Json, *fields: str) -> Json:
 
 
 def sent_again(header: Json, update: Json) -> Json:
-    """The fields that a `_prompt` changes which a person sent once more: the agent's own options
+    """The fields that a `_prompt` changes which the user sent once more: the agent's own options
     stand again, and it is the agent's turn."""
     if update.get("origin") != ORIGIN or update.get("how") != FORCED:
         return {}
@@ -195,7 +198,7 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
 
 
 def undecided(header: Json) -> list[Draft]:
-    """What lets a person decide, for each kept ask that does not offer it yet."""
+    """What lets the user decide, for each kept ask that does not offer it yet."""
     base: Json = {"sessionUpdate": "_ask", "state": "asked", "decide": True, "options": OPTIONS}
     found = []
     for name, ask in away(header).items():
@@ -223,8 +226,8 @@ def is_first(header: Json, turn: int) -> bool:
 
 def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     """The event that keeps an answer until the agent asks again; it is checked now and then. Also
-    while a person is to decide whether the prompt is sent again: what they allow is one thing,
-    how it comes to that another."""
+    while the user is to decide whether the prompt is sent again: what they allow is one thing, how
+    it comes to that another."""
     ask = {**ask, **loose.mapping(ask, "theirs")}
     if command.get("always") is True:
         command = {**command, "option": asks.allowing(ask)}
@@ -255,7 +258,7 @@ def is_late(ask: Json, command: Json) -> bool:
 
 def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     if command.get("nonce") != ask.get("nonce"):
-        return Refusal("wrong_nonce", "This answer does not belong to the ask that is open.")
+        return Refusal("wrong_nonce", "This answer is for another question than the open one.")
     return _closed(ask, "dropped while the agent was away", command["id"], by, dropped=True)
 
 
@@ -273,7 +276,7 @@ def unasked(ask: Json, reason: str) -> Draft:
     """The turn that was to bring it back is over, and it was not asked again."""
     if reason in (CANCELLED, "cancelled", "forced"):
         return _closed(ask, CANCELLED, None, None, dropped=True)
-    return _closed(ask, "the agent went on without asking again", None, None)
+    return _closed(ask, "the agent continued without asking again", None, None)
 
 
 def stopped(header: Json) -> str:
@@ -284,7 +287,7 @@ def stopped(header: Json) -> str:
 def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
     given = loose.mapping(ask, "given")
     if given:
-        why += f"; the answer {loose.text(given, 'name')!r} was not passed on"
+        why += f"; the answer {loose.text(given, 'name')!r} was not sent to the agent"
     update = asks.closed(ask["id"], {"outcome": "cancelled"}, reason=why)
     return Draft(update | {key: True for key, is_so in marks.items() if is_so}, cause, by)
 
@@ -329,7 +332,7 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
 def _needs_worker(ask: Json, command: Json) -> Refusal | None:
     if not is_again(ask, command):
         return None
-    return Refusal("asleep", "The session could not be woken, so nothing was sent again.")
+    return Refusal("asleep", "The session did not wake up, so nothing was sent again.")
 
 
 # --- what is the same --------------------------------------------------------------------------

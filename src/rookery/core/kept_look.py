@@ -1,5 +1,4 @@
-"""How an ask looks that outlives its agent: what is kept says so, and what stands again says
-where."""
+"""How an ask that outlives its agent is shown: what is kept, and where it is asked again."""
 
 from rookery.core import kept_asks, loose, parts
 from rookery.core.calls import block_id
@@ -7,10 +6,10 @@ from rookery.core.document import Op, change, make_block, put
 from rookery.core.events import Event, Json
 
 LONGEST_TITLE = 500
-SENT = "The prompt was sent again · waits for the agent"
-AWAY = "The agent is not running. Your answer is kept, and wakes the session."
-KEPT = "Your answer {!r} is kept, and is passed on if it does."
-FURTHER_DOWN = "Stands again further down"
+SENT = "The prompt was sent again · waiting for the agent"
+AWAY = "The agent is not running. Your answer is saved and wakes the session."
+KEPT = "Your answer {!r} is saved and sent if it does."
+FURTHER_DOWN = "Shown again further down"
 
 
 def left(before: Json, after: Json) -> list[Op]:
@@ -52,7 +51,7 @@ def _answered(before: Json, event: Event) -> list[Op]:
         note = f"{loose.text(ask, 'why')} {KEPT.format(said)}"
         return change(ask["block"], note=note[:LONGEST_TITLE])
     by = f" · {event.by[:100]}" if event.by else ""
-    text = f"Answered: {said}{by} · waits for the agent"
+    text = f"Answered: {said}{by} · waiting for the agent"
     return change(ask["block"], status="kept", text=text, note="", actions=[])
 
 

@@ -1,4 +1,4 @@
-"""What a change of the settings loosens, in sentences; and what holds until a person confirms it.
+"""What a change of the settings loosens, in sentences; and what holds until the user confirms it.
 
 An agent runs as the person who owns the files: it can write `config.toml`. So a change that allows
 more than before is not taken up by itself (docs/security.md). Whatever is not provably stricter
@@ -18,7 +18,7 @@ STRICT_FIRST: Mapping[str, tuple[str | bool, ...]] = {
     "session.approve_all": (False, True),
     "worker.confirm_destructive": (True, False),
 }
-"""Settings that decide how much a person is asked: their values, the strictest first."""
+"""Settings that decide how much the user is asked: their values, the strictest first."""
 
 RUNS = ("node_path", "critic.command")
 """Settings that say which program runs: another one is as good as a yes to it. So is the command
@@ -123,7 +123,7 @@ def _of_program(key: str, former: Guarded, new: Guarded) -> str:
     if key.endswith(EXTRAS):
         return _of_extras(key.removesuffix(EXTRAS), before, now)
     if not now:
-        return f"{key} is gone; it was {_said(before)}."
+        return f"{key} was removed; it was {_said(before)}."
     if not before:
         return f"{key} is new: {_said(now)}"
     return f"{key} changes from {_said(before)} to {_said(now)}"
@@ -162,7 +162,7 @@ def _of_server(name: str, former: Guarded, new: Guarded) -> str:
     return f"The MCP server {name} {verb}{runs}; `rookery mcp get {name}` shows it."
 
 
-HOOKED = "hooks.json changes: its commands run without a question."
+HOOKED = "hooks.json changes: its commands run without asking."
 
 
 def _said(value: object) -> str:
@@ -180,7 +180,7 @@ def _said(value: object) -> str:
 
 
 def _unguarded(guarded: Guarded) -> bool:
-    """Whether only rules keep what cannot be undone for a person, also those that allow."""
+    """Whether only rules keep what cannot be undone for the user, also those that allow."""
     return guarded.choices.get("worker.confirm_destructive") is False
 
 
@@ -232,22 +232,22 @@ def _of_rules(former: Sequence[Rule], new: Sequence[Rule], unguarded: bool) -> l
     for rule in change.gone:
         if rule.do != "allow":
             verb = "denied" if rule.do == "deny" else "asked about"
-            said.append(f"The rule that {verb} this is gone: {described(rule)}.")
+            said.append(f"The rule that {verb} this was removed: {described(rule)}.")
         elif unguarded or _leaves_room(rule, former, new):
-            said.append(f"A rule is gone, and others answer in its place: {described(rule)}.")
+            said.append(f"A rule was removed, and others now answer instead: {described(rule)}.")
     now = _in_force(new)
     for rule in change.added:
         behind = now[now.index(rule) :]
         if rule.do == "ask" and any(each.do == "deny" for each in behind):
-            said.append(f"A new rule asks before another can deny: {described(rule)}.")
+            said.append(f"A new rule asks before another one can deny: {described(rule)}.")
     if change.moved:
-        said.append("The rules stand in another order.")
+        said.append("The order of the rules changed.")
     return said
 
 
 def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> bool:
     """Whether another rule may be looser where this one matched: it kept what cannot be undone for
-    a person, and made a denial on equal ground count."""
+    the user, and made a denial on equal ground count."""
     others = [rule for rule in _in_force(new) if rule.do != "deny"]
     denied = any(rule.do == "deny" and rule.grounds == gone.grounds for rule in former)
     return any(rule.destructive or denied for rule in others)

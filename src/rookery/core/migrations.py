@@ -44,10 +44,10 @@ def migrated(
         del holder[old[-1]]
         place = _table(found, new, make=True)
         if place is None or new[-1] in place:
-            said.append((old, f"is the old name of {row.new}, which is set, too: that one holds"))
+            said.append((old, f"is the old name of {row.new}, which is also set and wins"))
         else:
             place[new[-1]] = value
-            said.append((old, f"is called {row.new} now; it holds all the same"))
+            said.append((old, f"is now called {row.new}; the old name still works"))
     return found, said
 
 

@@ -1,5 +1,5 @@
-"""A session of the agent's as it is opened: what it is given, what it offers, and what it is put
-into (rows A2, M1, P6, H3)."""
+"""A session of the agent's as it is opened: what it is given, what it offers, and what it is
+put into."""
 
 from rookery.core import confirming, loose, options
 from rookery.core.agent_signals import Applied, Setting, Wish
@@ -65,7 +65,7 @@ def unoffered(offers: Json, wish: Wish) -> str:
 
 
 def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
-    """Of what a person chose, what the agent does not have: it goes on with its own, and that is
+    """Of what the user chose, what the agent does not have: it goes on with its own, and that is
     said. `fresh`: an agent that takes up an old session may tell its options later."""
     found = []
     for name in CHOSEN:
@@ -86,9 +86,7 @@ def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
     """What the agent made of a setting, for the log."""
     if given.error is None:
         return options.confirmation(setting.name, setting.value, given.result)
-    text = (
-        f"{wish.name} did not take the {setting.name} {setting.value}: {error_words(given.error)}"
-    )
+    text = f"{wish.name} rejected the {setting.name} {setting.value}: {error_words(given.error)}"
     if setting.name == "mode" and setting.value == dict(wish.profile.confirms).get("all"):
         text += confirming.hint(wish.profile, confirming.ALL)
     return warning(text)

@@ -1,5 +1,4 @@
-"""Modes, models and effort as one list of options, whichever of three ways an agent offers them
-(row M1)."""
+"""Modes, models and effort as one list of options, whichever of three ways an agent offers them."""
 
 from rookery.core import loose
 from rookery.core.events import Json
@@ -24,7 +23,7 @@ def offered(offers: Json) -> list[Json]:
 
 
 CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
-"""What a person calls it, and what the protocol does."""
+"""What the user calls it, and what the protocol does."""
 
 
 LISTED = 20
@@ -32,7 +31,7 @@ LISTED = 20
 
 
 def find(options: list[Json], name: str) -> Json | None:
-    """The option that a person means: mode, model, effort, or an option's own id."""
+    """The option that the user means: mode, model, effort, or an option's own id."""
     category = CATEGORY.get(name)
     for option in options:
         if option["category"] == category and category:
@@ -44,11 +43,11 @@ ALIKE = (
     frozenset({"acceptedits", "autoedit"}),
     frozenset({"bypasspermissions", "bypass", "yolo"}),
 )
-"""Names that vendors have for the same mode (row M2)."""
+"""Names that vendors have for the same mode."""
 
 
 def choice_of(option: Json, wanted: str) -> str | None:
-    """The value that a person means: by value, by name, or by another vendor's name for it."""
+    """The value that the user means: by value, by name, or by another vendor's name for it."""
     values = [choice["value"] for choice in option["choices"]]
     if wanted in values or not values:
         return wanted
@@ -65,10 +64,10 @@ def choice_of(option: Json, wanted: str) -> str | None:
 def lacking(agent: str, name: str, wanted: str, option: Json | None) -> str:
     """That an agent does not have what was chosen, what it has, and with what it goes on."""
     if option is None:
-        return f"{agent} offers no choice of {name}: {wanted!r} is not used."
+        return f"{agent} has no option {name}: {wanted!r} is not used."
     has = ", ".join(choice["value"] for choice in option["choices"][:LISTED])
     more = ", …" if len(option["choices"]) > LISTED else ""
-    now = f" It goes on with {option['value']}." if option["value"] else ""
+    now = f" It continues with {option['value']}." if option["value"] else ""
     return f"{agent} has no {name} {wanted!r}. It has: {has}{more}.{now}"
 
 
@@ -110,7 +109,7 @@ def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
 
 
 def confirmation(name: str, value: str | bool, result: object) -> Json:
-    """The update that says a setting holds: the agent's own list where it gave one (row M1)."""
+    """The update that says a setting holds: the agent's own list where it gave one."""
     if isinstance(result, dict) and isinstance(result.get("configOptions"), list):
         listed = result["configOptions"]
         return {"sessionUpdate": "config_option_update", "configOptions": listed}

@@ -1,8 +1,8 @@
-"""The recap: what an agent that knows nothing of a conversation is told of it (row S2).
+"""The recap: what an agent that knows nothing of a conversation is told of it.
 
 Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
 what, and what came of it), nothing of what it put out. It is put into a composer, never sent by
-itself: a person decides.
+itself: the user decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,11 +19,11 @@ MOST = 20
 """Turns."""
 
 TITLE = 200
-HEAD = "What was said so far, in short, for an agent that was not there (oldest first):"
-END = "(So much for what was said.)"
+HEAD = "Recap of the conversation so far, oldest first:"
+END = "(End of the recap.)"
 LEFT_OUT = "(Earlier turns are left out.)"
 GAP = "\n\n(… the middle of this turn is left out …)\n\n"
-UNPROCESSED = "This prompt was not processed yet:"
+UNPROCESSED = "This prompt has not been processed yet:"
 
 DONE = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal"})
 SAID = frozenset({"answer", "tool", "terminal", "plan"})

@@ -17,6 +17,9 @@ class Profile(NamedTuple):
     files: bool = False
     """It profits from our `fs/*`: offer them."""
     terminals: bool = False
+    output_offered: bool = False
+    """It sends what its commands print as terminals, with their exit codes, where we say that we
+    read `_meta.terminal_output`; else as text of the call."""
     takes_reasons: bool = False
     """A reason given with a rejection reaches its model."""
     async_agents: bool = False
@@ -109,6 +112,7 @@ _TABLE = {
         judged=True,
     ),
     "claude": Profile(
+        output_offered=True,
         async_agents=True,
         background=True,
         wake_ups=True,
@@ -181,7 +185,10 @@ def offers_of(profile: Profile) -> Json:
         "elicitation": {"form": {}},
         "session": {"configOptions": {"boolean": {}}},
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
-        "_meta": {"rookery": {"judge": True}},  # core.judgement
+        "_meta": {
+            "rookery": {"judge": True},  # core.judgement
+            **({"terminal_output": True} if profile.output_offered else {}),  # core.call_output
+        },
     }
 
 

@@ -20,6 +20,7 @@ from rookery.core import (
     parts,
     retries,
     retry_look,
+    spoken,
     terminals,
     tool_looks,
 )
@@ -90,6 +91,8 @@ _ROLE = {
 
 def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     content = event.update.get("content")
+    if retries.is_own(event.update):
+        return []  # a state, which has a block of its own
     role = _ROLE[event.update["sessionUpdate"]]
     if not isinstance(content, dict) or content.get("type") != "text":
         return put(
@@ -97,9 +100,7 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
         )
     text = loose.text(content, "text")
     if taken_back(event.update):
-        opened = before["_open"] or ["", "", ""]
-        same = opened[1:] == [event.update["sessionUpdate"], loose.text(event.update, "messageId")]
-        return [["drop", opened[0]]] if same else []
+        return [["drop", name] for name in spoken.blocks_of(before, event.update)]
     if before["_open"] == after["_open"]:
         return append(after["_open"][0], text)
     return put(make_block(after["_open"][0], role, text=text))
@@ -238,7 +239,7 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
         case "parked":
             text = "\n".join(loose.texts(update, "stderr")[-20:])
             remedy = loose.text(update, "remedy")
-            title = f"{who} does not start. {remedy}".strip()[:LONGEST_TITLE]
+            title = f"{who} did not start. {remedy}".strip()[:LONGEST_TITLE]
             retry = {"label": "Retry", "command": {"do": "restart"}}
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
             return put(make_block(name, "error", title=title, text=text, actions=actions))
@@ -251,14 +252,13 @@ def _agent(before: Json, after: Json, event: Event) -> list[Op]:
     return []
 
 
-ANOTHER: Json = {"label": "Continue in another agent", "choose": "agent"}
-"""Whoever shows it lets a person choose among the agents that are there, and puts the name into
+ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
+"""Whoever shows it lets the user choose among the agents that are there, and puts the name into
 the command."""
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
-    """Of what the agent does not know any more, where something was said: for the composer (row
-    S2)."""
+    """Of what the agent does not know any more, where something was said: for the composer."""
     ended = before["turn"] - (before["state"] != "idle")
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
@@ -281,7 +281,7 @@ def _context(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     resets = loose.text(event.update, "resetsAt") or loose.integer(event.update, "resetsAt")
-    known = f"It resets at {resets}." if resets else "The agent did not say until when."
+    known = f"It resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
     text = "\n".join([loose.text(event.update, "message"), known, helps]).strip()
     block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
@@ -298,6 +298,8 @@ def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
 
 def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
+    if retries.is_own(update):
+        return []  # a state, which has a block of its own
     block = make_block(block_id(after, event), "notice")
     block["status"] = (loose.text(update, "level") or loose.text(update, "severity") or "info")[:40]
     block["title"] = loose.text(update, "title")[:LONGEST_TITLE]

@@ -1,4 +1,4 @@
-"""What a person can do about an end that was not wished for: one sentence each, in their terms."""
+"""What the user can do when a turn did not end as wished: one sentence each."""
 
 import re
 
@@ -14,13 +14,13 @@ def remedy_for(reason: str, error: Json, agent: str) -> str:
     if reason == "failed":
         return _for_error(error, agent)
     return {
-        "rate_limited": "Wait for the reset, or continue in another agent.",
-        "agent_exited": "The next prompt starts it again; `rookery logs` shows what it said.",
-        "waiting": "Answer it whenever you like: that wakes the session, and it goes on.",
-        "interrupted": "The next prompt wakes the session and goes on from here.",
+        "rate_limited": "Wait for the reset, or continue with another agent.",
+        "agent_exited": "The next prompt starts it again; `rookery logs` shows its output.",
+        "waiting": "Answer whenever you like: that wakes the session, and it continues.",
+        "interrupted": "The next prompt wakes the session and continues from here.",
         "unresponsive": "The next prompt starts it again.",
-        "max_tokens": "Send a prompt to let it go on.",
-        "max_turn_requests": "Send a prompt to let it go on.",
+        "max_tokens": "Send a prompt to continue.",
+        "max_turn_requests": "Send a prompt to continue.",
     }.get(reason, "")
 
 
@@ -52,7 +52,7 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     words = "\n".join(lines).lower()
     if status == 127 or _MISSING.search(words):
         how = f": {install}" if install else ", or correct its command"
-        return f"Its program was not found. Install it{how}."
+        return f"Program not found. Install it{how}."
     if logins.wanted(error) or _LOGIN.search(words):
         if agent == OWN and logins.wanted(error):
             return ""
@@ -60,8 +60,8 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
     if old:
         how = f" Update it: {install}." if install else " Update it."
-        return f"It, or what it runs on, is too old ({old[:200]}).{how}"
-    return "`rookery logs` shows what it said."
+        return f"It or its runtime is too old ({old[:200]}).{how}"
+    return "`rookery logs` shows its output."
 
 
 def _log_in(agent: str, error: Json, then: str) -> str:
@@ -70,7 +70,7 @@ def _log_in(agent: str, error: Json, then: str) -> str:
     if not ways:
         return f"Log in to {who} in a terminal, then {then}."
     what = f"Log in to {who} in a terminal, or export its key there; then {then} from there."
-    return "\n".join([what, "It says how:", *(f"- {way}" for way in ways)])
+    return "\n".join([what, "Its instructions:", *(f"- {way}" for way in ways)])
 
 
 def wants_login(header: Json) -> bool:

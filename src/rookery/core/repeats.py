@@ -2,7 +2,8 @@
 
 A history belongs before the answer to `session/load`; some agents send it later, when a turn may
 already run. Then only what the log has is taken for history, and only in the log's order, from a
-prompt of an earlier turn on: a new answer may well have the words of an old one.
+prompt of an earlier turn on: a new answer may well have the words of an old one. Where that prompt
+is the running turn's, too, it is not certain at once (`doubt.py`).
 """
 
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from rookery.core import loose
 from rookery.core.calls import ENDED, key_of
 from rookery.core.content import words_of
+from rookery.core.doubt import Doubt
 from rookery.core.events import Json, kind_of
 from rookery.core.ingest import is_replay
 
@@ -45,10 +47,11 @@ class Repeats:
         self._at = -1
         self._told: Told | None = None
         """What is left of the earlier turn that is being replayed."""
+        self._doubt: Doubt[Told] | None = None
 
     def opened(self, *, stored: bool) -> None:
         """A session of the agent's: `stored`, so that its history may be sent."""
-        self._own, self._turns, self._at, self._told = [], None, -1, None
+        self._own, self._turns, self._at, self._told, self._doubt = [], None, -1, None, None
         self._late = self._fresh = stored
 
     def sent(self, prompt: list[Json]) -> None:
@@ -59,6 +62,61 @@ class Repeats:
 
     def steered(self, prompt: list[Json]) -> None:
         self._own.append(prompt)
+
+    def take(self, update: Json) -> list[Json]:
+        """What is news by now: this update, or not, or those that were held before it, too."""
+        if not is_replay(update):
+            return [update]
+        if kind_of(update) == "user_message_chunk":
+            return self._take_prompt(update)
+        if self._doubt is None:
+            return [] if self.is_repeat(update) else [update]
+        match self._doubt.hear(update):
+            case "held":
+                return []
+            case "history":
+                self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
+                return []
+        return [*self.release(), update]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether something is held."""
+        return self._doubt is not None and bool(self._doubt.held)
+
+    def release(self) -> list[Json]:
+        """What was held: it counts as news from now on."""
+        held = self._doubt.held if self._doubt is not None else []
+        self._doubt = None
+        return held
+
+    def _take_prompt(self, update: Json) -> list[Json]:
+        content = update.get("content")
+        own = any(is_prompt(content, prompt) for prompt in self._own)
+        at = self._later(content) if self._late and (own or self._doubt) else None
+        if self._doubt is not None:
+            match self._doubt.prompt(at, own=own):
+                case "history":
+                    self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
+                    return []
+                case "news":
+                    return [*self.release(), *([] if own else [update])]
+            return []
+        if at is None or not own:
+            return [] if self.is_repeat(update) else [update]
+        assert self._turns is not None
+        words = words_of(self._turns[at].prompt)
+        same = [n for n, each in enumerate(self._turns) if words_of(each.prompt) == words]
+        self._told, self._doubt = None, Doubt(at, self._told_in, same)
+        return []
+
+    def _later(self, content: object) -> int | None:
+        """The next earlier turn that this is the prompt of."""
+        if self._turns is None:
+            self._turns = self._past()
+        begin = self._doubt.at if self._doubt is not None else self._at
+        places = range(begin + 1, len(self._turns))
+        return next((at for at in places if is_prompt(content, self._turns[at].prompt)), None)
 
     def is_repeat(self, update: Json) -> bool:
         """Whether the log has it already."""
@@ -132,6 +190,7 @@ class Told:
         self._messages: dict[str, list[str]] = {}
         self._calls: Counter[str] = Counter()
         self._begun: set[str] = set()
+        self._began_open: set[str] = set()
         self._ids: set[str] = set()
         self._others: list[object] = []
         before = ""
@@ -163,8 +222,17 @@ class Told:
         key = key_of(call)
         if kind_of(update) == "tool_call":
             self._calls[key] += 1
+            if loose.text(call, "status") not in ENDED:
+                self._began_open.add(key)
         elif call:  # one that was never announced may be announced in a replay
             self._calls[key] = max(1, self._calls[key])
+
+    def has_message(self, name: str) -> bool:
+        return name in self._ids
+
+    def began_open(self, key: str) -> bool:
+        """Whether a call was announced before it had ended."""
+        return key in self._began_open
 
     def is_over(self) -> bool:
         """Whether nothing is left that a replay would have to say."""

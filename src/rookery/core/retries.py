@@ -12,11 +12,11 @@ METHODS = frozenset({"_session/retrying", "session/retrying"})
 """Of vibe: {sessionId, category, detail}."""
 
 CATEGORIES = {
-    "rate_limited": "its model limits the rate",
-    "connection": "its model cannot be reached",
+    "rate_limited": "its model is rate limited",
+    "connection": "its model is unreachable",
     "timeout": "its model did not answer in time",
     "overloaded": "its model is overloaded",
-    "server_error": "its model answered with an error",
+    "server_error": "its model returned an error",
 }
 
 GOES_ON = frozenset(
@@ -47,19 +47,30 @@ def told(method: str, params: object, session: str) -> Json | None:
     return found
 
 
+def is_own(update: Json) -> bool:
+    """Whether our own agent says so, in words for clients that know no better: it is this state,
+    and no thought or notice."""
+    about = loose.mapping(loose.mapping(update, "_meta"), "rookery")
+    return bool(loose.mapping(about, "retry"))
+
+
 def after(header: Json, event: Event) -> Json:
     """The header's `retrying`: in words, "" while nothing is tried again."""
     kind = kind_of(event.update)
-    if kind == KIND:
+    if kind == KIND or is_own(event.update):
         return {"retrying": words(event.update)} if header["state"] != "idle" else {}
     return {"retrying": ""} if header["retrying"] and kind in GOES_ON else {}
 
 
 def words(update: Json) -> str:
+    if is_own(update):
+        told = loose.text(loose.mapping(update, "content"), "text")
+        told = told or f"{loose.text(update, 'title')} {loose.text(update, 'description')}"
+        return loose.first_line(" ".join(told.split()), LONGEST) or "it did not say why"
     category, detail = loose.text(update, "category"), loose.text(update, "detail")
     why = CATEGORIES.get(category, category.replace("_", " "))
     said = [why, detail or loose.text(update, "message")]
     attempt, most = loose.integer(update, "attempt"), loose.integer(update, "maxAttempts")
     if attempt is not None:
         said.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
-    return " · ".join(filter(None, said)) or "it did not say why"
+    return " · ".join(filter(None, said)) or "no reason given"

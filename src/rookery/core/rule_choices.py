@@ -69,7 +69,7 @@ def narrow(call: Call, name: str) -> Rule | Unruly:
 
 def _narrowest(call: Call, name: str) -> Choice | Unruly:
     if call.danger:
-        return Unruly(f"This {call.danger}: it can be allowed once, not for good.")
+        return Unruly(f"This {call.danger}: it can only be allowed once, not always.")
     base = _base(call, name)
     lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
     tool = call.tools[0] if call.tools else ""
@@ -89,7 +89,7 @@ def _narrowest(call: Call, name: str) -> Choice | Unruly:
         return Choice(f"exactly this call of {tool[:LONGEST]}", rule)
     elif named and call.kind != "execute" and not call.paths and not lines:
         return _any_call(base, tool)
-    return Unruly("Nothing in this call says what exactly would be allowed.")
+    return Unruly("This call does not say exactly what would be allowed.")
 
 
 def _base(call: Call, name: str) -> Rule:
@@ -138,9 +138,9 @@ def _wider_paths(call: Call, base: Rule) -> list[Choice]:
     found: list[Choice] = []
     folder = below.rpartition("/")[0]
     if folder:
-        words = f"{_VERBS[call.kind]} any file in {folder[:LONGEST]} (hidden ones apart)"
+        words = f"{_VERBS[call.kind]} any file in {folder[:LONGEST]} (except hidden ones)"
         found.append(Choice(words, base._replace(path=_below(call, folder))))
-    words = f"{_VERBS[call.kind]} any file in the session's directory (hidden ones apart)"
+    words = f"{_VERBS[call.kind]} any file in the session's directory (except hidden ones)"
     return [*found, Choice(words, base._replace(path=_below(call, "")))]
 
 

@@ -1,5 +1,4 @@
-"""Rules as tables of config.toml: what each key may hold, and what becomes of a table that has a
-key which nobody knows."""
+"""Rules as tables of config.toml: what each key may hold, and what happens to unknown keys."""
 
 from typing import NamedTuple
 
@@ -23,9 +22,9 @@ def unknown_keys(table: Json) -> list[str]:
 
 def consequence(rule: Rule) -> str:
     """What a key that is not known does to its rule, in words."""
-    known = f"There are: {', '.join(KEYS)}"
+    known = f"Known keys: {', '.join(KEYS)}"
     if rule.left_out:
-        return f"The rule is left out, so that it allows no more than you meant. {known}"
+        return f"The rule is ignored, so that it does not allow more than you meant. {known}"
     verb = "denies" if rule.do == "deny" else "asks about"
     return f"Without it the rule {verb} {described(rule)}. {known}"
 
@@ -55,9 +54,9 @@ def rule_of(table: object, number: int) -> Rule | Fault:
     if not rule.grounds and not unknown:
         return Fault("", f"needs at least one of: {', '.join(GROUNDS)}")
     if rule.destructive and rule.do != "allow":
-        return Fault("destructive", "is for rules that allow")
+        return Fault("destructive", "is only for rules that allow")
     if rule.reason and rule.do != "deny":
-        return Fault("reason", "is for rules that deny")
+        return Fault("reason", "is only for rules that deny")
     return rule
 
 
@@ -70,18 +69,20 @@ def _read(key: str, value: object) -> object:
         case "name":
             if isinstance(value, str) and value.strip() and len(value) <= LONGEST_NAME:
                 if value.isdecimal() or not value.isprintable():
-                    return Fault(key, "must have a letter: numbers are places in the list")
+                    return Fault(
+                        key, "must contain a letter: plain numbers are positions in the list"
+                    )
                 return value.strip()
-            return Fault(key, f"must be a text of at most {LONGEST_NAME} characters")
+            return Fault(key, f"must be a string of at most {LONGEST_NAME} characters")
         case "reason":
-            return value if isinstance(value, str) else Fault(key, "must be a text")
+            return value if isinstance(value, str) else Fault(key, "must be a string")
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts:
-        return Fault(key, "must be a text, or a list of texts")
+        return Fault(key, "must be a string or a list of strings")
     if not all(isinstance(text, str) and text.strip() for text in texts):
-        return Fault(key, "must be a text, or a list of texts")
+        return Fault(key, "must be a string or a list of strings")
     if key == "kind" and (wrong := [text for text in texts if text not in KINDS]):
-        return Fault(key, f"has no {wrong[0]!r}. There are: {', '.join(KINDS)}")
+        return Fault(key, f"has no {wrong[0]!r}. Known kinds: {', '.join(KINDS)}")
     longest = danger.LONGEST if key == "exact" else globs.LONGEST
     if any(len(text) > longest for text in texts):
         return Fault(key, f"must have at most {longest} characters")

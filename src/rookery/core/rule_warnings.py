@@ -16,12 +16,13 @@ def warnings(rule: rules.Rule) -> list[str]:
         better = _OPEN_END.sub(" *", pattern)
         if better != pattern:
             found.append(
-                f"{pattern!r} also matches longer words that begin like it"
-                f"{_example(pattern)}. Write {better!r}."
+                f"{pattern!r} also matches longer words with this beginning"
+                f"{_example(pattern)}. Write {better!r} instead."
             )
     if set(rule.exact) & VERBS and not rule.tool:
         found.append(
-            "It names a file tool's verb, not a command, and matches nothing any more. Remove it."
+            "It names a file tool's action, not a command, and no longer matches "
+            "anything. Remove it."
         )
     return found
 
@@ -41,7 +42,8 @@ def held_back(known: tuple[rules.Rule, ...], call: rules.Call) -> list[str]:
                     words = [w for w in hatches.opened(command.plain) if w not in pattern]
                     if words and not hatches.is_allowed(pattern, command.plain):
                         found.append(
-                            f"Rule {rule.name} does not allow {', '.join(words)[:200]}: it can run "
-                            "other programs or write files. A pattern that names it does."
+                            f"Rule {rule.name} does not allow {', '.join(words)[:200]}: "
+                            "it can run other programs or write files. A pattern that "
+                            "names it explicitly does."
                         )
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Rules that answer for a person: allow, ask or deny (row P5).
+"""Rules that answer for the user: allow, ask or deny.
 
 A rule names grounds, each a value or several of which one suffices: the agent, the tool's kind, the
 command (a pattern, or exactly as it was written), the path, the tool's name. It matches a call when
@@ -17,7 +17,7 @@ all its grounds do.
   (`hatches`), unless it names that itself.
 - To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
   that begins with a dot. To ask or deny, one path is enough, also one in a command.
-- What cannot be undone is allowed only by rules that say `destructive`; else a person is asked.
+- What cannot be undone is allowed only by rules that say `destructive`; else the user is asked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -355,4 +355,4 @@ def described(rule: Rule) -> str:
     parts = [" or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)]
     if not parts:
         return "everything"
-    return " · ".join(parts) + (" · also what cannot be undone" if rule.destructive else "")
+    return " · ".join(parts) + (" · including destructive actions" if rule.destructive else "")

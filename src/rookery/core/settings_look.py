@@ -1,11 +1,11 @@
-"""How settings that wait for a person, and what in config.toml means nothing, look in a session."""
+"""How settings that wait for confirmation, and unused entries of config.toml, look in a session."""
 
 from rookery.core.calls import block_id
 from rookery.core.document import Op, change, make_block, put
 from rookery.core.events import Event, Json
 from rookery.core.held_settings import HELP, LONGEST, TITLE, listed
 
-WARNED = "config.toml has something that is not used"
+WARNED = "config.toml has entries that are not used"
 
 
 MOST_LINES = 5
@@ -18,14 +18,14 @@ def _actions(text: str, fingerprint: str) -> list[Json]:
     if text.count("\n") >= MOST_LINES or len(text) > MOST_LETTERS:
         return []
     command = {"do": "settings", "take": fingerprint}
-    return [{"label": "Let it hold", "kind": "settings", "command": command, "danger": True}]
+    return [{"label": "Confirm", "kind": "settings", "command": command, "danger": True}]
 
 
 def settings_ops(before: Json, now: Json, event: Event) -> list[Op]:
     known, held = before["settings"], now["settings"]
     found: list[Op] = []
     if known["block"] and known["block"] != held["block"]:
-        ended = "confirmed" if event.update.get("confirmed") is True else "taken back, or changed"
+        ended = "confirmed" if event.update.get("confirmed") is True else "undone or changed"
         found += change(
             known["block"], status="info", actions=[], parts=[], title=f"{TITLE}: {ended}"
         )

@@ -1,5 +1,4 @@
-"""Supervision of the agent process: from nothing to a session that takes prompts, and back (rows
-A2, A4, A5).
+"""Supervision of the agent process: from nothing to a session that takes prompts, and back.
 
     absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
                            (settling: a replay that is late; applying: mode, model, effort) ┘
@@ -72,7 +71,7 @@ __all__ = [
 
 PROTOCOL = 1
 LATE_REPLAY = 0.25
-"""Seconds until a load that replayed nothing is taken for one without a replay (row A4)."""
+"""Seconds until a load that replayed nothing is taken for one without a replay."""
 REPLAY_GAP = 0.1
 """Seconds without a part of a late replay, after which it is over."""
 
@@ -189,7 +188,7 @@ def _initialized(
     agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     if given.error is not None or not isinstance(given.result, dict):
-        error = given.error or {"message": "initialize was answered with no object"}
+        error = given.error or {"message": "initialize did not return an object"}
         return _refused(agent, error, wish)
     if opening.speaks_draft(given.result):
         words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
@@ -208,7 +207,7 @@ def _initialized(
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
     if restoring.given_up(agent.past, wish.stored):
-        why = f"{wish.name} failed {agent.past.transient} times to restore its session"
+        why = f"{wish.name} failed to restore its session {agent.past.transient} times"
         fresh = agent._replace(reset=f"{why}: {agent.past.why}")
         return _open(fresh, "session/new", now, wish, policy)
     abilities = loose.mapping(agent.capabilities, "sessionCapabilities")
@@ -249,7 +248,7 @@ def _opened(
         return _not_opened(agent, given.error, now, wish, policy)
     session = loose.text(given.result, "sessionId") if fresh else (wish.stored or "")
     if not session:
-        message = "session/new was answered without a session id"
+        message = "session/new did not return a session id"
         return _refused(agent, {"message": message}, wish)
     offers = opening.offers_of(given.result, wish)
     update = _state(
@@ -307,7 +306,7 @@ def _not_opened(
     agent: Agent, error: Json, now: float, wish: Wish, policy: Policy
 ) -> tuple[Agent, list[Effect]]:
     """A resume that is refused tries a load, and what is gone a fresh session; what may pass ends
-    the start, and the stored session is kept (row A5)."""
+    the start, and the stored session is kept."""
     if agent.method == "session/new":
         return _refused(agent, error, wish)
     said = error_words(error)

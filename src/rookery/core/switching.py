@@ -1,5 +1,5 @@
-"""One agent takes over a session from another: who may, and what the log and the header then say
-(row S1). The log stays whole; the one that comes knows nothing of it until a person sends a recap.
+"""One agent takes over a session from another: who may, and what the log and the header then say.
+The log stays whole; the one that comes knows nothing of it until the user sends a recap.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,7 @@ OF_THE_AGENT = (
     "_tools",
     "_plan",
     "_open",
+    "_said",
     "_dropped",
     "_started",
 )
@@ -39,14 +40,16 @@ OF_THE_AGENT = (
 def check(command: Json) -> Refusal | None:
     """Whether a command says who is to take over."""
     if not loose.text(command, "agent").strip():
-        return Refusal("no_agent", "Say which agent is to take over.")
+        return Refusal("no_agent", "Name the new agent.")
     argv = command.get("argv", ["-"])
     if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
-        return Refusal("bad_argv", "An agent's command is a list of words.")
+        return Refusal("bad_argv", "An agent's command must be a list of strings.")
     if command.get("model") is not None and not loose.text(command, "model").strip():
-        return Refusal("no_model", "A model has a name.")
+        return Refusal("no_model", "The model name is empty.")
     if command.get("reason") not in (None, *REASONS):
-        return Refusal("bad_reason", f"A switch has one of these reasons: {', '.join(REASONS)}.")
+        return Refusal(
+            "bad_reason", f"The reason of a switch must be one of: {', '.join(REASONS)}."
+        )
     return None
 
 
@@ -55,10 +58,10 @@ def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None
     name = command["agent"]
     others = ", ".join(each for each in known if each != header["agent"]) or "none"
     if name == header["agent"] and _argv(command) == header["argv"]:
-        words = f"{name} is this session's agent already. Others: {others}."
+        words = f"{name} is already this session's agent. Others: {others}."
         return Refusal("same_agent", words)
     if not _argv(command) and name not in known:
-        words = f"There is no agent {name!r}. There are: {others}."
+        words = f"There is no agent {name!r}. Known: {others}."
         return Refusal("unknown_agent", words)
     return None
 

@@ -1,5 +1,4 @@
-"""The turn machine: one prompt at a time goes to the agent, and each ends with exactly one reason
-(rows T1-T3).
+"""The turn machine: one prompt at a time goes to the agent, and each ends with exactly one reason.
 
     idle ──Prompted──► waiting ──AgentReady──► running ──Answered──► idle
          ──AskedAgain──►  │                      │ └──CancelWanted──► cancelling ──Answered──► idle
@@ -83,7 +82,7 @@ class Turn(NamedTuple):
     n: int = 0
     prompt: tuple[Json, ...] = ()
     cancel_by: float | None = None
-    """When a cancel that the agent ignores is escalated (row T5)."""
+    """When a cancel that the agent ignores is escalated."""
     because: str = ""
     """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
     owes: float | None = None
@@ -91,13 +90,13 @@ class Turn(NamedTuple):
     waits for that, since an agent gets one prompt at a time."""
     queue: queues.Queue = ()
     held: bool = False
-    """The last turn did not end well: the queue waits for a person (row T3)."""
+    """The last turn did not end well: the queue waits for the user."""
     resumed: int = 0
-    """How often in a row a prompt that met a rate limit was sent again by itself (row T11)."""
+    """How often in a row a prompt that met a rate limit was sent again by itself."""
     clears: bool = False
-    """It only clears the conversation: what waits goes on waiting (row S4)."""
+    """It only clears the conversation: what waits goes on waiting."""
     again: str = ""
-    """It brings back what an earlier turn had asked: how (row P9)."""
+    """It brings back what an earlier turn had asked: how."""
 
 
 def deadline(turn: Turn) -> float | None:
@@ -164,7 +163,7 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
         paid, effects = _paid(turn)
         return paid, [EndAgent("unresponsive"), *effects]
     if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
-        return _escalate(turn, policy, f"no end within {policy.cancel_grace:g} s of the cancel")
+        return _escalate(turn, policy, f"not ended {policy.cancel_grace:g} s after the cancel")
     return turn, []
 
 
@@ -229,7 +228,7 @@ def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, li
 def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
     item = queues.find(turn.queue, given.item)
     if item is None and (given.item or given.op != "send"):
-        message = "That prompt is not in the queue any more."
+        message = "That prompt is no longer in the queue."
         return turn, [Append(rejected("queue", "not_queued", message, given.id, given.by))]
     if given.op == "send":
         return _send_now(turn, given, policy)

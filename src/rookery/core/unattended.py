@@ -1,7 +1,7 @@
-"""Sessions in which nobody is asked: what was said at their start stands for a person (P6, U13).
+"""Sessions in which nobody is asked: what was said at their start stands for the user (P6, U13).
 
 It is a property of the session and stands in its log, so that it outlives whoever said it. Rules
-come first, then how much is asked; this answers what would be a person's then. `set confirm` takes
+come first, then how much is asked; this answers what would be the user's then. `set confirm` takes
 it back: from then on asks wait.
 """
 
@@ -40,7 +40,7 @@ class Order(NamedTuple):
 
 
 def order_of(given: object) -> Order | None:
-    """As a header or a `_session` has it; None: a person is asked."""
+    """As a header or a `_session` has it; None: the user is asked."""
     approve = loose.text(given, "approve")
     if not isinstance(given, dict) or approve not in CONFIRMS:
         return None
@@ -60,7 +60,7 @@ def allows_destructive(order: Order | None) -> bool:
 def settled(
     order: Order | None, ruling: Ruling | None, call: "rules.Call", verdict: "rules.Verdict"
 ) -> Ruling | None:
-    """The ruling, and where that leaves it to a person, what stands for one."""
+    """The ruling, and where that leaves it to the user, what stands for one."""
     if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
         return ruling
     allowed = Ruling(True, BY + order.approve, f"allowed ({order.told})")
@@ -76,16 +76,16 @@ def settled(
         why = f"this {call.danger}"
     elif order.approve == RISKY:
         why = "it may be risky"
-    words = f"rejected: {f'{why}, and ' if why else ''}nobody is asked in this session"
-    reason = f"Nobody can be asked here{f', and {why}' if why else ''}."
+    words = f"rejected: {f'{why}, and ' if why else ''}this session does not ask you"
+    reason = f"No user is available to approve this{f', and {why}' if why else ''}."
     return Ruling(False, BY + REJECT, f"{words} ({order.told})", reason)
 
 
 def answered(order: Order, ask: Json) -> Answer:
-    """A question, which only a person could answer: declined, but for one that needs no answer."""
+    """A question, which only the user could answer: declined, but for one that needs no answer."""
     accepts = order.approve == ALL and not loose.texts(loose.mapping(ask, "schema"), "required")
     action = "accept" if accepts else "decline"
-    words = "accepted as it is" if accepts else "declined: nobody is asked in this session"
+    words = "accepted as it is" if accepts else "declined: this session does not ask you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})
     said = {"name": action, "ruled": f"{words} ({order.told})"}
     if order.approve != ALL:
@@ -96,10 +96,10 @@ def answered(order: Order, ask: Json) -> Answer:
 
 def words(order: Order) -> str:
     """What holds, for people."""
-    but = "also" if order.destructive else "except"
+    but = "including" if order.destructive else "except"
     said = {
-        ALL: f"everything that it asks is approved, {but} what cannot be undone",
-        RISKY: "what is plain and can be undone is approved, the rest is rejected",
-        REJECT: "everything that it asks is rejected, unless a rule allows it",
+        ALL: f"approving everything, {but} destructive commands",
+        RISKY: "approving plain, reversible actions and rejecting the rest",
+        REJECT: "rejecting everything, unless a rule allows it",
     }[order.approve]
-    return f"{said}; nobody is asked ({order.told})"
+    return f"{said}; you are not asked ({order.told})"

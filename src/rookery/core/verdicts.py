@@ -114,20 +114,20 @@ def in_order(issues: tuple[Issue, ...]) -> list[Issue]:
 def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> str:
     """The refinement prompt. Issues of the infrastructure are no work for the agent."""
     of = policy.iterations
-    lines = [f"This comes from a critic, not from a person (refinement {iteration} of {of})."]
+    lines = [f"This comes from a critic, not from the user (refinement {iteration} of {of})."]
     scores = [f"{each.score:.2f} ({each.source})" for each in verdicts if each.score is not None]
     if scores:
-        wanted = f"at least {policy.score_below:.2f} is wanted"
+        wanted = f"the target is at least {policy.score_below:.2f}"
         lines.append(f"It judged the work so far: score {', '.join(scores)}; {wanted}.")
     issues = in_order(tuple(issue for each in verdicts for issue in each.issues))
     told = [issue for issue in issues if issue.kind == BEHAVIOURAL]
     if told:
-        lines += ["", "Issues, the most probable first:"]
+        lines += ["", "Issues, most likely first:"]
         lines += [f"{number}. {issue_words(issue)}" for number, issue in enumerate(told, 1)]
     for tail in (each.tail for each in verdicts if each.tail):
         fence = _fence(tail)
-        lines += ["", f"The end of the output of `{policy.command}`:", fence, tail, fence]
-    lines += ["", "Mend what is wrong and finish the task. What is right already can stay."]
+        lines += ["", f"Last output of `{policy.command}`:", fence, tail, fence]
+    lines += ["", "Fix what is wrong and finish the task. Leave what is already right."]
     return "\n".join(lines)
 
 

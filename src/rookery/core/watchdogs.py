@@ -1,11 +1,11 @@
 """Watchdogs over a turn that stops moving: when it is said to be quiet, when it is given up.
 
-    quiet   nothing streamed for a while and nothing in flight: the person may end it (row T6)
+    quiet   nothing streamed for a while and nothing in flight: the person may end it
     silent  it had made progress, nothing is in flight, and then nothing more came: the agent has
-            lost its answer; the turn is cancelled (row T7)
+            lost its answer; the turn is cancelled
 
-What goes on off the protocol lifts the second one's grace (rows T8, T9). Time is an argument, and
-everything that acts says why (row T10).
+What goes on off the protocol lifts the second one's grace. Time is an argument, and everything that
+acts says why.
 """
 
 from typing import NamedTuple
@@ -135,7 +135,7 @@ def ticked(
     silent_at = _silent_at(watch, policy, profile)
     if silent_at is not None and now >= silent_at:
         lasted = now - watch.sign_at
-        why = f"silent for {lasted:.0f} s after the last sign of progress ({watch.sign})"
+        why = f"silent for {lasted:.0f} s since the last sign of progress ({watch.sign})"
         return ended(watch), [Silent(why)]
     quiet_at = _quiet_at(watch, policy)
     if quiet_at is not None and now >= quiet_at:

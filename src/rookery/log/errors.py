@@ -1,4 +1,4 @@
-"""What can go wrong with a log, in sentences for a person: nobody outside meets SQLite's errors.
+"""What can go wrong with a log, in sentences for the user: nobody outside meets SQLite's errors.
 
 LogError
 ├── Busy          another process writes
@@ -75,13 +75,13 @@ def translated(error: sqlite3.Error, path: str) -> LogError:
     extended = getattr(error, "sqlite_errorcode", 0)
     code = extended & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path)):
-        return Full(f"{path}: no space is left on the disk. Free some and try again.")
+        return Full(f"{path}: no space left on the disk. Free some and try again.")
     if code == sqlite3.SQLITE_NOTADB:
-        return NotALog(f"{path} is not a log of Rookery's. It was left as it was.")
+        return NotALog(f"{path} is not a Rookery log. It was not changed.")
     if code == sqlite3.SQLITE_CORRUPT:
         return StoreError(f"{path} is damaged ({error}).")
     if extended == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-        return Repeated(f"{path} has an event with this cause already.")
+        return Repeated(f"{path} already has an event with this cause.")
     return StoreError(f"{path}: {error}")
 
 

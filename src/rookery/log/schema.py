@@ -124,7 +124,7 @@ def look(path: str, schema: Schema = SCHEMA, *, wal: bool = False) -> int:
 def version_of(connection: sqlite3.Connection, path: str) -> int:
     [(application,)] = connection.execute("PRAGMA application_id").fetchall()
     if application != APPLICATION_ID:
-        raise NotALog(f"{path} is not a log of Rookery's. It was left as it was.")
+        raise NotALog(f"{path} is not a Rookery log. It was not changed.")
     [(version,)] = connection.execute("PRAGMA user_version").fetchall()
     return int(version)
 

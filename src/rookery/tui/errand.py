@@ -17,20 +17,17 @@ class Outcome(NamedTuple):
     ok: bool
     words: str
     """What is to be told."""
-    option: str = ""
-    """The flag that it is about, where one is wrong."""
     rows: tuple[Json, ...] = ()
 
 
-def run(home: str, *words: str, text: str = "") -> Outcome:
-    """A command to its end. Blocks: for the engine room. `text` goes to its stdin alone, so that a
-    key is in no argument of a process."""
+def run(home: str, *words: str) -> Outcome:
+    """A command to its end. Blocks: for the engine room."""
     line = [sys.executable, "-P", "-m", "rookery", *words]
     environment = {**os.environ, "ROOKERY_HOME": home, "NO_COLOR": "1", "COLUMNS": "1000"}
     try:
         done = subprocess.run(
             line,
-            input=text.encode(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
             timeout=WITHIN,
@@ -45,8 +42,8 @@ def run(home: str, *words: str, text: str = "") -> Outcome:
     if rows and "ok" in rows[0]:
         told = rows[0]
         said = loose.text(told, "words") or loose.text(told, "error")
-        return Outcome(told["ok"] is True, said, loose.text(told, "option"), rows)
-    return Outcome(done.returncode == 0, _sentence(out if done.returncode == 0 else err), "", rows)
+        return Outcome(told["ok"] is True, said, rows)
+    return Outcome(done.returncode == 0, _sentence(out if done.returncode == 0 else err), rows)
 
 
 def _rows(out: str) -> list[Json]:

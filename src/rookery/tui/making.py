@@ -6,6 +6,7 @@ from rookery import config, registry
 from rookery.client import in_force
 from rookery.client.create import create_session
 from rookery.log.errors import LogError
+from rookery.models.choice import default_agent
 
 
 class Unmade(Exception):
@@ -16,7 +17,7 @@ def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
     """The new session's id. Raises Unmade."""
     try:
         settings = in_force.load(home)
-        name = agent or registry.default(home, settings.default_agent, os.environ)
+        name = agent or default_agent(home, settings.default_agent, os.environ)
         found = registry.resolve(name, settings.agents)
         registry.check_installed(found, os.environ, cwd, settings.node_path)
         return create_session(home, agent=found.name, argv=[], cwd=cwd, confirm=confirm)

@@ -88,6 +88,15 @@ class Trouble(Message):
         self.session = session
 
 
+class HungChanged(Message):
+    """A session's worker does not answer, or does again."""
+
+    def __init__(self, session: str, hung: bool) -> None:
+        super().__init__()
+        self.session = session
+        self.hung = hung
+
+
 class SetUpFound(Message):
     """What is set up here."""
 

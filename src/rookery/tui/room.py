@@ -223,6 +223,7 @@ class Room:
     async def _follow(self, session: str) -> None:
         from rookery.client.session import Refused, SessionClient
         from rookery.log.errors import LogError
+        from rookery.tui.lookout import Lookout
         from rookery.tui.pages import last_pages, told
 
         try:
@@ -231,13 +232,19 @@ class Room:
             self._tell(Trouble(str(error), session))
             return
         self._client = client
+        lookout = Lookout(self.home, session, self._tell)
+        client.on_silence = lookout.look_now
+        watching: asyncio.Task[None] | None = None
         try:
             document, seq, pages = last_pages(client.log)
             self._tell(Opened(session, told(document), pages))
+            watching = self._do(lookout.watch())
             await self._stream(client, document, seq)
         except (LogError, Refused) as error:
             self._tell(Trouble(str(error), session))
         finally:
+            if watching is not None:
+                watching.cancel()
             self._client = None if self._client is client else self._client
             client.close()
 
@@ -282,13 +289,14 @@ class Room:
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client.session import SessionClient
         from rookery.log.errors import LogError
+        from rookery.tui.delivery import delivered
 
         mine = self._client if self._client and self._client.session == session else None
         outcome: Json = {}
         try:
             client = mine or SessionClient(self.home, session, "terminal")
             try:
-                problem, outcome = await _outcome(client, _with_files(client, command, files))
+                problem, outcome = await delivered(client, command, files)
             finally:
                 if mine is None:
                     client.close()
@@ -316,30 +324,6 @@ class Room:
         self._looked.set()
         if prompt or files:
             await self._send(session, {"do": "prompt", "prompt": prompt}, files)
-
-
-def _with_files(client: "SessionClient", command: Json, files: "Sequence[Attachment]") -> Json:
-    """The bytes are laid beside the log, the command names them."""
-    if not files:
-        return command
-    from rookery.client.attach import stage
-
-    return {**command, "prompt": [*command["prompt"], *stage(client.directory, files)]}
-
-
-async def _outcome(client: "SessionClient", command: Json) -> tuple[str, Json]:
-    """Why a command was not taken, empty when it was; and what came of it."""
-    from rookery.client.session import Refused, Rejected
-    from rookery.client.session import Trouble as Waits
-    from rookery.client.start import StartError
-
-    try:
-        event = await client.send(command)
-    except Rejected as error:
-        return error.message, {}
-    except (Refused, StartError, Waits) as error:
-        return str(error), {}
-    return "", event.update
 
 
 class _Pace:

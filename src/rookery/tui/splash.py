@@ -138,9 +138,11 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
     """What is set up here."""
-    from rookery import config, models, registry
+    from rookery import config
     from rookery.client import in_force
     from rookery.core.held_settings import WAITS
+    from rookery.models import profiles
+    from rookery.models.choice import default_agent
 
     try:
         found = in_force.settings(home)
@@ -148,9 +150,9 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         waits = (*settings.warnings, *((WAITS,) if found.held else ()))
     except config.ConfigError as error:
         settings, problem, taste, waits = config.Config(), str(error), None, ()
-    saved = models.glance(home)
+    saved, broken_models = profiles.look(home)
     servers, trouble, broken = _servers(home)
-    name = agent or registry.default(home, settings.default_agent, os.environ)
+    name = agent or default_agent(home, settings.default_agent, os.environ)
     return SetUp(
         cwd,
         name,
@@ -162,7 +164,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         skills=_skills(home, cwd),
         hooks=_hooks(home, cwd),
         servers=servers,
-        troubles=tuple(words for words in (saved.problem, trouble, *waits) if words),
+        troubles=tuple(words for words in (broken_models, trouble, *waits) if words),
         broken=broken,
         taste=taste,
         keys=tuple(settings.keys.items()),

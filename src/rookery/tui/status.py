@@ -54,6 +54,8 @@ class Status(LineWidget):
         """Who will answer, while there is no session yet."""
         self.confirm = confirming.EVERY
         """And how much is asked then."""
+        self._hung = ""
+        """The session whose worker does not answer."""
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -66,13 +68,20 @@ class Status(LineWidget):
         self.header = header
         self.refresh()
 
+    def tell_hung(self, session: str) -> None:
+        self._hung = session
+        self.refresh()
+
     def lines(self, width: int) -> list[Line]:
         look = self.look
         if self.header is None:
             agent = self.agent or "demo"
             asked = confirming.brief(confirming.beginning(agent, self.confirm))
             return [[(" · ".join(filter(None, (f" {agent}", "a new session", asked))), look.soft)]]
-        left = [*_state(self.header, look, self._clock()), *_who(self.header, look)]
+        state = _state(self.header, look, self._clock())
+        if self._hung and self._hung == self.header["id"]:
+            state = [(" ✗ does not answer", look.failed)]
+        left = [*state, *_who(self.header, look)]
         right = _figures(self.header, look)
         gap = width - width_of_line(left) - width_of_line(right) - 1
         if gap < 1:

@@ -9,7 +9,7 @@ from rookery.core import confirming, options
 from rookery.core.events import Json
 from rookery.core.policy import Interface
 from rookery.tui import messages
-from rookery.tui.shell import Shell
+from rookery.tui.hung import Hung
 
 BEHIND = frozenset(
     {
@@ -20,7 +20,7 @@ BEHIND = frozenset(
 """Actions whose keys are for the screen below."""
 
 
-class Windows(Shell):
+class Windows(Hung):
     """The part of the program that opens them."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -54,6 +54,7 @@ class Reception:
         self.closed = asyncio.Event()
         self.client: Json | None = None
         """The other side's capabilities; None before `initialize`."""
+        self.client_info: Json = {}
         self.group = group
         self._serving: set[asyncio.Task[None]] = set()
         self.peer = Peer.over_stdio(
@@ -82,13 +83,17 @@ class Reception:
         """A prompt is taken back: it ends with its turn."""
         raise NotImplementedError
 
+    def error_data(self, message: str, data: object) -> object:  # noqa: ARG002 (a method)
+        """What goes with an error beside its message."""
+        return data
+
     # --- requests --------------------------------------------------------------------------------
 
     def _on_request(self, request: Incoming) -> None:
         try:
             self._take(request)
         except RpcError as error:
-            request.fail(error.code, error.message, error.data)
+            self._refuse(request, error)
 
     def _take(self, request: Incoming) -> None:
         params = {} if request.params is None else request.params
@@ -107,8 +112,10 @@ class Reception:
         version(params)
         capabilities = params.get("clientCapabilities")
         self.client = capabilities if isinstance(capabilities, dict) else {}
-        info = {"name": self.name, "title": "Rookery", "version": rookery.__version__}
-        answer = {"protocolVersion": 1, "agentCapabilities": self.capabilities, "agentInfo": info}
+        info = params.get("clientInfo")
+        self.client_info = info if isinstance(info, dict) else {}
+        own = {"name": self.name, "title": "Rookery", "version": rookery.__version__}
+        answer = {"protocolVersion": 1, "agentCapabilities": self.capabilities, "agentInfo": own}
         request.reply({**answer, **self.welcome()})
 
     def _serve(self, request: Incoming, params: Json) -> None:
@@ -131,11 +138,14 @@ class Reception:
         try:
             await self.carry_out(request, params)
         except RpcError as error:
-            request.fail(error.code, error.message, error.data)
+            self._refuse(request, error)
         except TooLarge as error:
             request.fail(INTERNAL_ERROR, str(error))
         except ConnectionClosed:
             return
+
+    def _refuse(self, request: Incoming, error: RpcError) -> None:
+        request.fail(error.code, error.message, self.error_data(error.message, error.data))
 
     def begin(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
         """Work that the end waits for."""

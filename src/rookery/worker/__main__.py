@@ -1,5 +1,6 @@
 """`python -m rookery.worker`, or this file by its path, which needs no `site` and no sys.path."""
 
+import gc
 import sys
 
 if not __package__:
@@ -10,11 +11,13 @@ from rookery.worker import warden
 
 
 def host(home: str, session: str, ready: int) -> int:
+    gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
     from rookery.worker import group  # in the worker alone: the warden stays small
 
     group.begin(home)
     from rookery.worker.session import main
 
+    gc.enable()
     return main(home, session, ready)
 
 

@@ -50,9 +50,9 @@ def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, st
     brought = [] if chosen is False else [_server(*each) for each in profile.own_servers]
     if chosen is not None or profile.takes_servers:
         return (True if chosen is None else chosen), "", brought
-    words = f"{agent} is not given your MCP servers, since it does not work with them; "
-    all_the_same = f"agents.{agent}.mcp = true in config.toml gives them all the same."
-    return False, words + all_the_same, brought
+    words = f"{agent} does not get your MCP servers, because it does not work with them; "
+    anyway = f"to pass them anyway, set agents.{agent}.mcp = true in config.toml."
+    return False, words + anyway, brought
 
 
 def _server(name: str, program: str, *arguments: str) -> Json:

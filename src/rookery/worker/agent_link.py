@@ -157,15 +157,15 @@ class AgentLink:
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
             shown = repr(shown)[:NOISE_KEPT]
-        more = " (more of it is not kept)" if self._noise == MOST_NOISE else ""
+        more = " (the rest is not kept)" if self._noise == MOST_NOISE else ""
         self._ears.noise(ingest.raw("line", shown, f"stdout: {kind}{more}"))
 
 
 def _unread(size: int) -> Json:
     """A message that was legal, and too much."""
-    text = f"It has {size} bytes, and more values than are read. Its beginning is kept."
+    text = f"It has {size} bytes and too many values. Its beginning is kept."
     notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-    return notice | {"title": "A message of the agent's was not read"}
+    return notice | {"title": "A message from the agent was not read"}
 
 
 def _error(error: RpcError) -> Json:
@@ -176,9 +176,9 @@ def _error(error: RpcError) -> Json:
 def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
     """Why an agent could not be started, and what helps."""
     if not argv:
-        return f"No agent is called {agent!r} any more; `rookery new --help` tells how to name one."
+        return f"There is no longer an agent {agent!r}; `rookery agents` lists the known ones."
     if not os.path.isdir(cwd):
-        return f"The session's directory {cwd} is not there."
+        return f"The session's directory {cwd} does not exist."
     if isinstance(error, FileNotFoundError):
         entry = registry.AGENTS.get(agent)
         how = f" Install it: {entry.install}" if entry and entry.install else ""

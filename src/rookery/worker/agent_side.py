@@ -64,14 +64,13 @@ class AgentSide:
         self._records = records
         self._config = config = found.config
         self._clients = clients
-        self._settle = settle
-        self._acted = acted
+        self._settle, self._acted = settle, acted
         self.look: Callable[[], object] = bool
         """At config.toml, whether it changed; `configure` follows where it did."""
         self._asks = asks.Asks()
         self.kept = KeptAsks(engine, self._asks, self.profile)
         self._calls = TurnCalls()
-        self._repeats = Replays(engine, directory)
+        self._repeats = Replays(engine, directory, self._heard, settle)
         self._outliving = Outliving(engine.append, settle)
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
         self._directory, self._environment = directory, surroundings.environment
@@ -92,7 +91,8 @@ class AgentSide:
         home = os.path.dirname(os.path.dirname(directory))
         self._extras = agent_extras.AgentExtras(home)
         self.judge = Judge(engine, self._current, home, self.profile, self._environment)
-        ears = Ears(self._notified, self._requested, engine.said, settle, self._exited)
+        asked, ended = self._repeats.first(self._requested), self._repeats.first(self._exited)
+        ears = Ears(self._notified, asked, engine.said, settle, ended)
         self.link = AgentLink(directory, surroundings, ears)
 
     def configure(self, found: InForce) -> None:
@@ -230,7 +230,7 @@ class AgentSide:
             self._engine.feed_turn(turns.Answered(result, error, n))
             self._settle()
 
-        self.link.call("session/prompt", params, answered)
+        self.link.call("session/prompt", params, self._repeats.first(answered))
 
     def _for_agent(self, prompt: list[Json]) -> list[Json]:
         return content.for_agent(prompt, self._engine.agent.capabilities or {}, self._blob)
@@ -320,17 +320,17 @@ class AgentSide:
             self._engine.said(retry)
             return
         for update in ingest.from_notification(method, params, session or None):
-            if self._repeats.is_repeat(update):
-                continue
-            if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-                said = (update.get(key) for key in ("content", "rawOutput", "_meta"))
-                self._privileges.hear(*said)
-                known = self._calls.remember(update)
-                self._terminals.background.hear(update)
-                self.kept.announced(update)
-                if critic.changes(known | {"status": update.get("status")}):
-                    self._acted()
-            self._engine.said(update)
+            self._repeats.take(update)
+
+    def _heard(self, update: Json) -> None:
+        if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+            self._privileges.hear(*(update.get(key) for key in ("content", "rawOutput", "_meta")))
+            known = self._calls.remember(update)
+            self._terminals.background.hear(update)
+            self.kept.announced(update)
+            if critic.changes(known | {"status": update.get("status")}):
+                self._acted()
+        self._engine.said(update)
 
     def _requested(self, incoming: Incoming) -> None:
         if incoming.method in WORKS:

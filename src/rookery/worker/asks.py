@@ -1,4 +1,4 @@
-"""The open requests of an agent that wait for a person. They outlive every client (row A8)."""
+"""The open requests of an agent that wait for the user. They outlive every client."""
 
 import os
 from typing import NamedTuple
@@ -36,12 +36,12 @@ class Asks:
             incoming.fail(METHOD_NOT_FOUND, f"Method not found: {incoming.method[:200]}")
             return None
         if len(self._open) >= MOST:
-            incoming.fail(INTERNAL_ERROR, f"{MOST} asks wait for a person already")
+            incoming.fail(INTERNAL_ERROR, f"{MOST} questions are already waiting for the user")
             return None
         name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
         ask = asks.asked(name, nonce, incoming.method, incoming.params, danger)
         if ask is None:
-            incoming.fail(INVALID_PARAMS, "nothing in this request can be answered by a person")
+            incoming.fail(INVALID_PARAMS, "the user cannot answer anything in this request")
             return None
         self._open[name] = incoming
         return name, ask

@@ -1,5 +1,4 @@
-"""The worker's side of its socket: many clients at once, none of which can slow the session (row
-W3)."""
+"""The worker's side of its socket: many clients at once, none of which can slow the session."""
 
 import asyncio
 import os
@@ -53,12 +52,14 @@ class Connection(asyncio.Protocol):
             if self._transport is None or self._transport.is_closing():
                 return
             if not isinstance(line, bytes):
-                self._refuse("too_long", f"A command may have {frames.COMMAND_BYTES} bytes.")
+                self._refuse(
+                    "too_long", f"A command may have at most {frames.COMMAND_BYTES} bytes."
+                )
                 return
             try:
                 frame = loads(line)
             except ValueError:
-                self._refuse("malformed", "A frame is one line of JSON.")
+                self._refuse("malformed", "A frame must be one line of JSON.")
                 return
             self._take(*frames.kind_and_body(frame))
 
@@ -71,7 +72,7 @@ class Connection(asyncio.Protocol):
             return
         command = frames.command_of(body) if kind == "command" and self.name else None
         if command is None:
-            self._refuse("unexpected", "First a hello, then commands with an id and a do.")
+            self._refuse("unexpected", "Send a hello first, then commands with `id` and `do`.")
         else:
             sender = Sender(self.name, self._agents, self._controls)
             self._clients.on_command(command, sender)

@@ -1,5 +1,5 @@
 """`set confirm` and `set unattended`: how much is asked, in the agent's own mode where it has one.
-Either holds in this session alone (row P6)."""
+Either holds in this session alone."""
 
 from collections.abc import Callable
 
@@ -56,7 +56,7 @@ class ConfirmOption:
             if error is not None:
                 said = loose.text(error, "message") or "no reason given"
                 hint = confirming.hint(profile, wanted)
-                words = f"{header['agent']} did not take the mode {value}: {said}.{hint}"
+                words = f"{header['agent']} rejected the mode {value}: {said}.{hint}"
                 self._reject(command, Refusal("refused_by_agent", words), by)
             else:
                 update = options.confirmation("mode", value, result)

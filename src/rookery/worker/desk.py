@@ -148,7 +148,7 @@ class Desk:
             return
         if command["op"] == "send" and self._side.kept.stands_first():
             session = self._engine.header["id"]
-            words = f"Decide about the open question first: rookery answer {session}"
+            words = f"Answer the open question first: rookery answer {session}"
             self._reject(command, ask_rules.Refusal("asked_first", words), by)
             return
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
@@ -158,15 +158,15 @@ class Desk:
 
     def _answer(self, command: Json, by: str) -> None:
         ask = self._engine.header["asks"].get(command["ask"])
-        if ask is None:  # a second answer is quietly told that the first one counted (row P2)
+        if ask is None:  # a second answer is quietly told that the first one counted
             self._done(command["id"], "answer", by, detail="answered already")
             return
-        if command.get("defer") is True:  # it stays open, and the turn waits (row P8)
+        if command.get("defer") is True:  # it stays open, and the turn waits
             self._done(command["id"], "answer", by, detail="deferred")
             if not ask.get("away"):
                 self._engine.feed_turn(Deferred())
             return
-        if ask.get("away") or not self._side.link.is_there():  # nobody hears it now (row P9)
+        if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
             refusal = self._side.kept.take_answer(ask, command, by)
         else:
             refusal = self._give(ask, command, by)
@@ -216,7 +216,7 @@ class Desk:
             return
         if option is None:
             known = ", ".join(each["id"] for each in header["options"]) or "none"
-            words = f"This agent has no option {name!r}; it has: {known}."
+            words = f"This agent has no option {name!r}. Its options: {known}."
             self._reject(command, ask_rules.Refusal("unknown_option", words), by)
             return
         chosen = options.choice_of(option, value) if isinstance(value, str) else value
@@ -234,10 +234,10 @@ class Desk:
         self._side.link.call(method, params, answered)
 
     def _pin(self, command: Json, by: str) -> None:
-        """No agent is there to confirm it: it is told at its next start (row W10)."""
+        """No agent is there to confirm it: it is told at its next start."""
         name, value = command["option"], command["value"]
         if name not in PINS:
-            words = "The agent is not running; only mode, model and effort can be chosen ahead."
+            words = "The agent is not running; only mode, model and effort can be set in advance."
             self._reject(command, ask_rules.Refusal("agent_absent", words), by)
             return
         update: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
@@ -249,7 +249,7 @@ class Desk:
         self._asked.discard(command["id"])
         name = command["option"]
         if error is not None:
-            words = f"The agent did not take {name} {value}: {error_words(error)}"
+            words = f"The agent rejected {name} {value}: {error_words(error)}"
             self._reject(command, ask_rules.Refusal("refused_by_agent", words), by)
         else:
             update = options.confirmation(name, value, result)
@@ -264,7 +264,7 @@ class Desk:
         try:
             in_force.confirm(self._home, command["take"])
         except in_force.Changed as error:
-            words = f"{error} Look at them again: {CONFIRM}"
+            words = f"{error} Review them again: {CONFIRM}"
             self._reject(command, ask_rules.Refusal("changed", words), by)
         except (confirmed.Busy, ConfigError, OSError) as error:
             words = f"Nothing was confirmed. {error}"
@@ -286,7 +286,7 @@ class Desk:
         self._engine.feed_agent(supervision.Wanted())
 
     def _put_away(self, command: Json, by: str) -> None:
-        """A reversible stop, once no turn runs (row W4): the host's upkeep sees to the rest."""
+        """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""
         self._engine.append(Draft(commands.put_away(command), command["id"], by), full=True)
         reason = rest.REASONS.get(command["do"])
         away = reason is not None and command.get("until") != 0
@@ -294,8 +294,8 @@ class Desk:
             self._stop(reason, None, by)
 
     def _stop_idle(self, cause: str, by: str, *, room: bool) -> None:
-        """For a worker of another build, or where another session needs its place (rows W7, W9): a
-        turn is never ended by it, nor one that is to be resumed put off."""
+        """For a worker of another build, or where another session needs its place: a turn is never
+        ended by it, nor one that is to be resumed put off."""
         waits = self._engine.resumes_at() is not None
         if self._engine.turn.phase == "idle" and rest.is_idle(self._engine.header) and not waits:
             self._stop("idle" if room else "stale", cause, by)

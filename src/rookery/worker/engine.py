@@ -124,12 +124,12 @@ class Engine:
         return self.journal.commit()
 
     def _bark(self, barks: list[watchdogs.Effect]) -> None:
-        """What a watchdog has to say goes into the log, with its reason (row T10)."""
+        """What a watchdog has to say goes into the log, with its reason."""
         turn = {"sessionUpdate": "_turn", "turn": self.turn.n}
         for bark in barks:
             match bark:
                 case watchdogs.Quiet(after):
-                    detail = f"nothing came for {after:.0f} s, and nothing is in flight"
+                    detail = f"no message for {after:.0f} s, and nothing is in flight"
                     update = turn | {"state": "quiet", "detail": detail}
                     self.append(Draft(update, None, "watchdog:quiet"))
                 case watchdogs.Moving():
@@ -167,7 +167,7 @@ class Engine:
         self._asks = asks_clock.synced(self._asks, names, now(), limit, attached=self._attached())
 
     def _close_late_asks(self) -> None:
-        """Nobody answered in time: the agent is told so, and the log why (row P3)."""
+        """Nobody answered in time: the agent is told so, and the log why."""
         self._sync_asks()
         for name in asks_clock.expired(self._asks, now()):
             answer, notice = asks_clock.timed_out(
@@ -178,8 +178,7 @@ class Engine:
             self.do(Reply(name, answer.reply))
 
     def resumes_at(self) -> float | None:
-        """When a prompt that met a rate limit is sent again (row T11); milliseconds of the
-        epoch."""
+        """When a prompt that met a rate limit is sent again; milliseconds of the epoch."""
         if self._effects or self.turn.phase != "idle" or kept_asks.away(self.header):
             return None
         return limits.resume_at(self.header, self.policy)
@@ -226,5 +225,5 @@ def _turn_of(header: Json) -> turns.Turn:
 
 
 def _past_of(header: Json) -> supervision.Past:
-    """A park outlives its worker (row A6)."""
+    """A park outlives its worker."""
     return supervision.Past(parked=header["process"]["state"] == "parked")

@@ -18,7 +18,7 @@ def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> N
         incoming.unknown()
         return
     if deaf:  # one breath of requests can ask for gigabytes
-        incoming.fail(INTERNAL_ERROR, "first read the answers that wait for you")
+        incoming.fail(INTERNAL_ERROR, "read the pending answers first")
         return
     try:
         files.check(loose.text(params, "path"))

@@ -1,4 +1,4 @@
-"""The agent's file calls, kept inside the session's roots without a race (row F1, acp-C12).
+"""The agent's file calls, kept inside the session's roots without a race.
 
 A path is resolved twice. First by name, to learn which root it should lie in; that is only a hint,
 since
@@ -41,13 +41,13 @@ class Files:
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from the 1-based `line`."""
         if (line is not None and line < 0) or (limit is not None and limit < 0):
-            raise Refused(INVALID, "line and limit are counted from 1 and not negative")
+            raise Refused(INVALID, "line and limit must not be negative")
         with self._parent(path, make=False) as (folder, name), _words(path):
             data = _read(folder, name, path)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
-            raise Refused(INVALID, f"{path} is not text in UTF-8") from None
+            raise Refused(INVALID, f"{path} is not UTF-8 text") from None
         if line is None and limit is None:
             return text
         first = max(0, (line or 1) - 1)
@@ -61,7 +61,7 @@ class Files:
         except UnicodeEncodeError:
             raise Refused(INVALID, "the content is not valid text (a lone surrogate)") from None
         if len(data) > LARGEST:
-            raise Refused(INVALID, f"{len(data)} bytes: at most {LARGEST} are written")
+            raise Refused(INVALID, f"{len(data)} bytes: the limit for writing is {LARGEST}")
         with self._parent(path, make=True) as (folder, name), _words(path):
             mode = _mode_of(folder, name, path)
             self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
@@ -140,7 +140,7 @@ def _check_name(path: str) -> None:
     if not path.startswith("/"):
         raise Refused(INVALID, "paths must be absolute")
     if "\0" in path:
-        raise Refused(INVALID, "a path has no NUL in it")
+        raise Refused(INVALID, "a path must not contain NUL")
     try:
         encoded = path.encode("utf-8")
     except UnicodeEncodeError:
@@ -173,7 +173,9 @@ def _read(folder: int, name: str, path: str) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise Refused(INVALID, f"{path} is not a regular file")
         if found.st_size > LARGEST:
-            raise Refused(INVALID, f"{path} has {found.st_size} bytes; at most {LARGEST} are read")
+            raise Refused(
+                INVALID, f"{path} has {found.st_size} bytes; the limit for reading is {LARGEST}"
+            )
         pieces: list[bytes] = []
         left = LARGEST
         while left > 0 and (piece := os.read(file, min(left, 1024 * 1024))):

@@ -1,5 +1,5 @@
-"""What is answered without a person: the rules as they stand in the file now, then how much this
-session is to ask (rows P5, P6, P11)."""
+"""What is answered without the user: the rules as they stand in the file now, then how much this
+session is to ask."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,10 +35,10 @@ BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 LONGEST = 300
 
 LEFT_KEPT = 500
-"""Calls of which is known that a person is to be asked."""
+"""Calls of which is known that the user is to be asked."""
 
 
-LOST = "stands for more calls than can be judged"
+LOST = "covers more calls than can be judged"
 
 
 def worst(calls: Iterable[rules.Call]) -> str:
@@ -49,9 +49,9 @@ def worst(calls: Iterable[rules.Call]) -> str:
 def _choices(calls: Sequence[rules.Call]) -> "tuple[Choice, ...] | str":
     """The rules that an ask about these could become; or why none."""
     if danger := worst(calls):
-        return f"This {danger}: it can be allowed once, not for good."
+        return f"This {danger}: it can only be allowed once, not always."
     if len(calls) != 1:
-        return f"This stands for {len(calls)} calls: a rule is made of one."
+        return f"This covers {len(calls)} calls: a rule can be made from one only."
     from rookery.core.rule_choices import Unruly, choices  # with the first ask, not at the start
 
     found = choices(calls[0], "new")
@@ -84,8 +84,8 @@ class Judge:
         return places.look_at(header["agent"], known, [header["cwd"], *header["roots"]], self._lay)
 
     def look_at_all(self, about: Iterable[Json]) -> list[rules.Call]:
-        """The calls that an ask stands for; one that cannot be read by rules as it is, as several
-        (row P11)."""
+        """The calls that an ask stands for; one that cannot be read by rules as it is,
+        as several."""
         found = []
         for call in about:
             seen = [self.look_at(danger.gist(each)) for each in call_input.judged(call)]
@@ -95,8 +95,8 @@ class Judge:
         return found
 
     def told(self, about: Sequence[Json], given: Json) -> list[Json]:
-        """What those calls do, for whoever is asked (row P12). The changes in the ask's own call
-        are in the log with that."""
+        """What those calls do, for whoever is asked. The changes in the ask's own call are in the
+        log with that."""
         header = self._engine.header
         found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
         own = key_of(given) if diffs(given) else None
@@ -117,12 +117,12 @@ class Judge:
 
     @property
     def _order(self) -> unattended.Order | None:
-        """What stands for a person, where nobody is asked in this session."""
+        """What stands for the user, where nobody is asked in this session."""
         return unattended.order_of(self._engine.header["unattended"])
 
     @property
     def _guards(self) -> bool:
-        """Whether what cannot be undone is a person's to allow."""
+        """Whether what cannot be undone is the user's to allow."""
         guards = self._engine.policy.confirm_destructive
         return guards and not unattended.allows_destructive(self._order)
 
@@ -151,7 +151,7 @@ class Judge:
         return found
 
     def answer(self, ask: Json, calls: Sequence[rules.Call]) -> Answer | None:
-        """None: it waits for a person."""
+        """None: it waits for the user."""
         known, order = self._config().rules, self._order
         left = key_of(loose.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = confirming.level(self._engine.header, self._profile())
@@ -165,7 +165,7 @@ class Judge:
         return None if ruling is None else confirming.ruled(ask, ruling)
 
     def answer_for_nobody(self, ask: Json) -> Answer | None:
-        """What is asked without a call that could be judged; None: it waits for a person."""
+        """What is asked without a call that could be judged; None: it waits for the user."""
         order = self._order
         if order is None:
             return None
@@ -174,16 +174,16 @@ class Judge:
         return self.answer(ask, [rules.Call(self._engine.header["agent"], "other")])
 
     def allow_always(self, ask: Json, choice: int = 1) -> rules.Rule | Refusal:
-        """A rule in the file that allows what this ask is about (rows P5, P12). `choice`: which of
-        those that the ask lists."""
+        """A rule in the file that allows what this ask is about. `choice`: which of those that the
+        ask lists."""
         calls = self._calls.get(loose.text(ask, "id"))
         if not calls:
-            return Refusal("no_rule", "Nothing in this ask says what exactly would be allowed.")
+            return Refusal("no_rule", "This question does not say exactly what would be allowed.")
         call, found = calls[0], _choices(calls)
         if isinstance(found, str):
             return Refusal("always_disabled" if worst(calls) else "no_rule", found)
         if not 1 <= choice <= len(found):
-            return Refusal("no_rule", f"There are {len(found)} rules to choose from.")
+            return Refusal("no_rule", f"Choose a rule from 1 to {len(found)}.")
         chosen = found[choice - 1].rule
         wanted = f"{call.agent}-{call.kind}"[: rules.LONGEST_NAME - 6]
         try:
@@ -193,7 +193,7 @@ class Judge:
             )
         except (ConfigError, rulebook.NotEdited, OSError) as error:
             return Refusal(
-                "not_written", f"The rule was not written, nothing was answered: {error}"
+                "not_written", f"The rule was not saved and nothing was answered: {error}"
             )
 
     def settle_default(self) -> None:

@@ -1,5 +1,4 @@
-"""`_rookery/judge`: an agent asks about actions before it runs them, and is answered at once (row
-P11)."""
+"""`_rookery/judge`: an agent asks about actions before it runs them, and is answered at once."""
 
 from rookery.core import judgement
 from rookery.core.calls import key_of
@@ -25,7 +24,7 @@ def take(incoming: Incoming, judge: Judge, engine: Engine, known: TurnCalls) -> 
             engine.append(judgement.noted(call, judged))
     ruled = any(each.by_rule for each in found)
     if ruled and not engine.perform_due():  # what a rule said is in the log before it holds
-        incoming.fail(INTERNAL_ERROR, "the log cannot be written: nothing is allowed")
+        incoming.fail(INTERNAL_ERROR, "the log cannot be written, so nothing is allowed")
         return
     # At once: before what was said with it is written down.
     incoming.reply({"judgements": [each.as_json() for each in found]}, at_once=True)

@@ -1,5 +1,5 @@
 """Asks that outlive their agent, in a worker: asked again before anything else, and paired with
-what the agent then asks (rows P8, P9). What is decided is decided in `core/kept_asks`."""
+what the agent then asks. What is decided is decided in `core/kept_asks`."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ class KeptAsks:
         self._wanted = bool(kept_asks.away(engine.header))
         """What a worker before this one left is asked again first."""
         self._deaths = 0
-        """Of agents that had something asked, since a person last did anything about it."""
+        """Of agents that had something asked, since the user last did anything about it."""
         self._calls: dict[str, Json] = {}
         self._marked = 0
         self.answer: Callable[[Json, Json, str | None], Refusal | None] = lambda *_: None
@@ -39,7 +39,7 @@ class KeptAsks:
         self._deaths = 0 if person else self._deaths
 
     def agent_died(self) -> None:
-        """By itself: it is started again, so long as it does not die each time (row A6)."""
+        """By itself: it is started again, so long as it does not die each time."""
         self._calls.clear()
         agent, policy = self._engine.agent, self._engine.policy
         self._deaths += bool(self._engine.header["asks"])
@@ -74,7 +74,7 @@ class KeptAsks:
         return True
 
     def _prompt_of(self, turn: int) -> tuple[int, list[Json]]:
-        """The turn of a person's that this one goes back to, and its prompt."""
+        """The turn of the user's that this one goes back to, and its prompt."""
         while (begun := self._engine.journal.writer.prompt_of(turn)) is not None:
             of = loose.integer(begun, "of")
             if begun.get("origin") != kept_asks.ORIGIN or of is None or not 0 < of < turn:
@@ -83,7 +83,7 @@ class KeptAsks:
         return turn, []
 
     def stands_first(self) -> bool:
-        """Before a prompt: what is kept is asked again. Whether a person must decide before any
+        """Before a prompt: what is kept is asked again. Whether the user must decide before any
         prompt can be sent."""
         if not kept_asks.away(self._engine.header):
             return False
@@ -123,7 +123,7 @@ class KeptAsks:
         return {**ask, "same": same}, None
 
     def overrides(self, old: Json | None, ruling: Answer) -> bool:
-        """Whether a person's answer that is kept counts more than a mode's; a rule's no does not
+        """Whether the user's answer that is kept counts more than a mode's; a rule's no does not
         give way."""
         given = old is not None and bool(old.get("given"))
         return given and ruling.draft.update.get("verdict") != "deny"
@@ -144,7 +144,7 @@ class KeptAsks:
         self._engine.append(Draft(ask))
         refusal = self.answer(ask, command, by)
         if refusal is not None:
-            words = f"The answer {name!r} was not passed on: {refusal.message}"
+            words = f"The answer {name!r} was not sent to the agent: {refusal.message}"
             update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": words}
             self._engine.append(Draft(update))
 
@@ -191,11 +191,11 @@ class KeptAsks:
 
     def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         if command.get("nonce") != ask.get("nonce"):
-            return Refusal("wrong_nonce", "This answer does not belong to the ask that is open.")
+            return Refusal("wrong_nonce", "This answer is for another question than the open one.")
         self._engine.append(_done(command, by, "sent again"))
         self._deaths = 0
         if self._engine.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):
-            return Refusal("no_prompt", "The prompt of that turn is not in the log any more.")
+            return Refusal("no_prompt", "The prompt of that turn is no longer in the log.")
         return None
 
     def give_up(self, why: str, by: str | None) -> None:

@@ -1,5 +1,4 @@
-"""What could not be ended, since it runs as another user (sudo): it is left alone, and that is
-said."""
+"""What could not be ended because it runs as another user (sudo): it is left alone and reported."""
 
 from collections.abc import Iterable
 
@@ -7,13 +6,13 @@ from rookery.core.events import Json
 from rookery.processes import strays
 from rookery.processes.tree import Process
 
-TITLE = "Not everything could be ended"
+TITLE = "Some processes could not be ended"
 
 
 def notice(processes: Iterable[Process]) -> Json:
     found = list(processes)
     names = strays.told(strays.Stray("", each, strays.command_of(each.pid)) for each in found)
     pids = " ".join(str(each.pid) for each in found[:5])
-    text = f"Still running, as another user: {names}. To end it: sudo kill {pids}"
+    text = f"Still running as another user: {names}. To end it: sudo kill {pids}"
     update: Json = {"sessionUpdate": "_notice", "level": "warn", "title": TITLE, "text": text}
     return update | {"left": [each.pid for each in found]}

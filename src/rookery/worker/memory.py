@@ -1,5 +1,5 @@
-"""What the agent remembers of the session: another agent takes over and knows nothing of it (row
-S1), the conversation is cleared (S4), or the agent is told to forget it for good (S3)."""
+"""What the agent remembers of the session: another agent takes over and knows nothing of it, the
+conversation is cleared (S4), or the agent is told to forget it for good (S3)."""
 
 import asyncio
 import sys
@@ -58,7 +58,7 @@ class Memory:
         engine = self._engine
         refusal = self._side.check_successor(command)
         if refusal is None and engine.agent.heir is not None:
-            refusal = Refusal("switching", "Another agent is about to take over already.")
+            refusal = Refusal("switching", "A switch to another agent is already under way.")
         if refusal is not None:
             return refusal
         self._asked.add(command["id"])

@@ -1,4 +1,4 @@
-"""Two awake sessions in one directory: each is told once (row H2).
+"""Two awake sessions in one directory: each is told once.
 
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
@@ -88,8 +88,8 @@ class Neighbours:
         named = [self._named(session) for session in sessions[:NAMED]]
         more = [f"{len(sessions) - NAMED} more"] if len(sessions) > NAMED else []
         who = "Another session is" if len(sessions) == 1 else "Other sessions are"
-        text = f"{who} at work in this directory: {', '.join([*named, *more])}. "
-        text += "Each may change what another works on."
+        text = f"{who} working in this directory: {', '.join([*named, *more])}. "
+        text += "They may change each other's files."
         update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
         return Draft({**update, "sessions": sessions})
 

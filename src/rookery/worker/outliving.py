@@ -1,5 +1,5 @@
-"""Commands that outlive a cancel: some agents end the turn and leave what it started running.
-Whoever cancelled is told what, since nothing else shows it."""
+"""Commands that outlive a cancel: some agents end the turn and leave what it started running. The
+log names them, since nothing else shows it."""
 
 import asyncio
 import os
@@ -51,7 +51,10 @@ class Outliving:
 def _notice(left: list[tree.Process], session: str) -> Json:
     said = [f"{_command(each.pid)} (process {each.pid})" for each in left[:MOST]]
     more = [f"and {len(left) - MOST} more"] if len(left) > MOST else []
-    text = f"{', '.join([*said, *more])}. The agent did not end it: rookery restart {session} does."
+    text = (
+        f"{', '.join([*said, *more])}. The agent did not end it. To end it: rookery "
+        f"restart {session}"
+    )
     notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return notice | {"title": "Still running after the cancel"}
 

@@ -1,6 +1,8 @@
 """What the agent tells again is not logged again (row A4): its history when a stored session is
 opened, and the prompt that it was just sent."""
 
+import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.core import ingest, loose, supervision
@@ -17,14 +19,28 @@ BEFORE_PROMPTS = ("opening", "settling", "applying")
 PAUSE = 0.02
 """Seconds for which the supervision need not hear again that a replay goes on."""
 
+HELD = 1.0
+"""Seconds for which an update may be held that is either history or news: a history comes in one
+go."""
+
 MOST_LOOKED_AT = 2000
 """Updates of a turn by which its replay is known to be whole."""
 
 
 class Replays:
-    def __init__(self, engine: Engine, directory: str) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        directory: str,
+        heard: Callable[[Json], None],
+        settle: Callable[[], None],
+    ) -> None:
+        """`heard`: takes an update that is news; `settle` comes after those that were held."""
         self.replayed = 0
         """Updates since the last request of the start."""
+        self._heard = heard
+        self._settle = settle
+        self._timer: asyncio.TimerHandle | None = None
         self._engine = engine
         self._directory = directory
         self._repeats = Repeats(self._past, self._page)
@@ -59,21 +75,49 @@ class Replays:
             return True
         return False
 
-    def is_repeat(self, update: Json) -> bool:
-        if not ingest.is_replay(update):
-            return False
-        agent = self._engine.agent
-        if agent.method not in RESTORES or agent.phase not in BEFORE_PROMPTS:
-            return self._repeats.is_repeat(update)
+    def take(self, update: Json) -> None:
+        """An update came: what of it is news is heard, now or in a moment."""
+        agent, is_history = self._engine.agent, ingest.is_replay(update)
+        if is_history and agent.method in RESTORES and agent.phase in BEFORE_PROMPTS:
+            self._replay(update)
+            return
+        for news in self._repeats.take(update):
+            self._heard(news)
+        if self._repeats.doubts and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(HELD, self._give_up)
+        elif self._timer is not None and not self._repeats.doubts:
+            self._timer.cancel()
+            self._timer = None
+
+    def first[**P](self, then: Callable[P, None]) -> Callable[P, None]:
+        """The same, behind what is held: it would come out of order else."""
+
+        def called(*arguments: P.args, **named: P.kwargs) -> None:
+            self._release()
+            then(*arguments, **named)
+
+        return called
+
+    def _release(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for news in self._repeats.release():
+            self._heard(news)
+
+    def _give_up(self) -> None:
+        self._release()
+        self._settle()
+
+    def _replay(self, update: Json) -> None:
         self.replayed += 1
         if kind_of(update) == "user_message_chunk":
             self._last = [update]
         elif 0 < len(self._last) < MOST_LOOKED_AT:
             self._last.append(update)
-        if agent.phase == "settling" and now() - self._told > PAUSE:
+        if self._engine.agent.phase == "settling" and now() - self._told > PAUSE:
             self._told = now()
             self._engine.feed_agent(supervision.Replayed())
-        return True
 
     def _past(self) -> list[PastTurn]:
         """Of the conversation that the agent has: it may have begun in a turn, with a reset."""

@@ -1,4 +1,4 @@
-"""Who sends a command, and why not everybody may send every one (row P10)."""
+"""Who sends a command, and which senders may send which commands."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ WRONG_SOCKET = "wrong_socket"
 
 WORDS = {
     "answer": "An agent cannot answer asks; this answer came from an agent's process.",
-    "set": "An agent cannot choose what is asked; this came from an agent's process.",
+    "set": "An agent cannot change what is asked; this came from an agent's process.",
     "switch": "An agent cannot switch agents; this came from an agent's process.",
     "settings": "An agent cannot confirm settings; this came from an agent's process.",
     "prompt": "An agent cannot send slash commands; this one came from an agent's process.",
 }
 UPDATE = (
-    "Answers and modes are taken on the worker's control socket only. "
-    "This client does not know it: restart the client, or update it."
+    "The worker accepts answers and modes only on its control socket, which this client "
+    "does not know. Restart or update the client."
 )
 
 

@@ -1,5 +1,5 @@
 """The MCP servers that a session's agent is given at each start: the session's own, and those of
-the home's mcp.json (row H3). What the file says stays out of the log: each start reads it anew."""
+the home's mcp.json. What the file says stays out of the log: each start reads it anew."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Servers:
         table: Mapping[str, Any],
     ) -> None:
         self.table = table
-        """Of the file, but for servers that wait until a person confirms them."""
+        """Of the file, but for servers that wait until the user confirms them."""
         self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._environment = surroundings.environment
@@ -44,10 +44,10 @@ class Servers:
         try:
             mcp.load(self._home)
             self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
-            faults = [f"The MCP server {fault}. It is left out." for fault in self._found.faults]
+            faults = [f"The MCP server {fault}. It is ignored." for fault in self._found.faults]
         except mcp.McpError as error:
             self._found = mcp.Resolved([], [])
-            faults = [f"No MCP server of yours was given to the agent. {error}"]
+            faults = [f"The agent got none of your MCP servers. {error}"]
         there = [*header["mcpServers"], *self._found.servers]
         if isinstance(wanted, tuple):
             known, agent = [loose.text(each, "name") for each in there], header["agent"]
@@ -72,7 +72,7 @@ class Servers:
         left = opening.untaken(capabilities, self.given(own))
         kinds = [(loose.text(server, "name"), loose.text(server, "type")) for server in left]
         return self._notices(
-            f"{agent} takes no MCP server over {kind}: {name} was not given to it."
+            f"{agent} does not support MCP servers over {kind}: it did not get {name}."
             for name, kind in kinds
         )
 

@@ -51,7 +51,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
         _bury(directory, session, writer)
         asyncio.run(_awake(directory, writer, source, settings, ready))
     except slots.Unusable as error:
-        return _refuse(ready, "slots", f"The worker finds no place: {error}.")
+        return _refuse(ready, "slots", f"The worker found no free slot: {error}.")
     finally:
         if slot is not None:
             slot.release()  # before the lock: whoever sees that free finds a place
@@ -60,14 +60,14 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
 
 
 def _too_many(home: str, session: str, policy: Policy) -> str:
-    """Names the idle ones, which can be stopped without a loss (row W9)."""
+    """Names the idle ones, which can be stopped without a loss."""
     from rookery.client.fleet import heads
 
     known = [head for head in heads(home) if head["awake"] and head["id"] != session]
     idle = [head["id"] for head in known if head["state"] == "idle" and not head["asks"]]
-    most = f"{policy.max_workers} sessions are awake already (max_workers)."
+    most = f"{policy.max_workers} sessions are already awake (max_workers)."
     if not idle:
-        return f"{most} None of them is idle: wait for one, or stop one (rookery stop ID)."
+        return f"{most} None is idle: wait, or stop one (rookery stop ID)."
     return f"{most} Idle, and safe to stop: {', '.join(idle[-5:])} (rookery stop ID)."
 
 
@@ -99,7 +99,7 @@ def _say(ready: int, line: dict[str, object]) -> None:
 
 
 def _bury(directory: str, session: str, writer: Writer) -> None:
-    """End what a predecessor left behind, its processes and its turn (row W8)."""
+    """End what a predecessor left behind, its processes and its turn."""
     before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]

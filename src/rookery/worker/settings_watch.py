@@ -1,6 +1,6 @@
 """A running worker takes up changed settings by itself: a few `stat`s when somebody asks for
 something, or once in a while. A file that cannot be used leaves the last good values in force, and
-is told of once. What is looser than before waits for a person (client.in_force)."""
+is told of once. What is looser than before waits for the user (client.in_force)."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from rookery.core.held_settings import MOST
 from rookery.core.loosening import Guarded
 from rookery.core.policy import Policy
 
-TITLE = "config.toml cannot be used as it stands"
+TITLE = "config.toml is not valid"
 
 EVERY = 14.0
 """Seconds between two looks while nobody asks for anything."""
@@ -124,13 +124,13 @@ class SettingsWatch:
 
 def notice(why: str) -> Draft:
     """For the log: what is wrong, with its line, and what holds meanwhile."""
-    text = f"{why} The settings from before stay in force; `rookery config edit` mends it."
+    text = f"{why} The previous settings stay in force. To fix it: `rookery config edit`."
     update = {"sessionUpdate": "_notice", "level": "warn", "title": TITLE, "text": text}
     return Draft(update, None, "settings")
 
 
 def news(header: Json, found: InForce) -> Draft | None:
-    """For the log: what waits for a person, and what in the file is not used; None where that is
+    """For the log: what waits for the user, and what in the file is not used; None where that is
     known there."""
     held, known = found.held, header["settings"]
     warnings = list(found.config.warnings[:MOST])

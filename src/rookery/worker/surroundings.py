@@ -1,4 +1,4 @@
-"""What a session was made in, and all that it starts is given: environment and umask (row A1)."""
+"""What a session was made in, and all that it starts is given: environment and umask."""
 
 import os
 from contextlib import suppress
@@ -40,7 +40,7 @@ def _environment(saved: Json | None) -> dict[str, str]:
 
 
 def renew(directory: str, environment: dict[str, str]) -> None:
-    """Take up, in place, what a person's terminal brought since (client.surroundings)."""
+    """Take up, in place, what the user's terminal brought since (client.surroundings)."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is not None:
         new = _environment(saved)
@@ -56,5 +56,5 @@ def news(directory: str) -> list[Draft]:
         return []
     with suppress(OSError):
         os.unlink(path)
-    text = f"The agent has the environment of your terminal now: {words}."
+    text = f"The agent now has your terminal's environment: {words}."
     return [Draft({"sessionUpdate": "_notice", "level": "info", "text": text})]

@@ -1,5 +1,4 @@
-"""The agent's terminals, for real: commands that run under the worker and outlive every client (row
-F2, acp-C13).
+"""The agent's terminals, for real: commands that run under the worker and outlive every client.
 
 Output goes to the log as it comes, in pieces of one window each. Of a long one the head and the
 tail are
@@ -247,7 +246,7 @@ class Terminals:
         )
         terminal.others = self._processes
         if not command or "\0" in "".join(argv):
-            incoming.fail(INVALID_PARAMS, "a command is needed, without NUL in it")
+            incoming.fail(INVALID_PARAMS, "a command is required and must not contain NUL")
             return
         try:
             cwd = self._files.folder(loose.text(params, "cwd") or self._cwd)
@@ -277,7 +276,9 @@ class Terminals:
             for item in loose.mappings(params, "env")
         }
         if any(not key or "\0" in key + value or "=" in key for key, value in added.items()):
-            raise Refused(INVALID_PARAMS, "an environment variable has a name without = and NUL")
+            raise Refused(
+                INVALID_PARAMS, "the name of an environment variable must not contain = or NUL"
+            )
         return self._surroundings._replace(environment=self._surroundings.environment | added)
 
     def _processes(self) -> list[int]:
@@ -294,8 +295,8 @@ class Terminals:
         self.background.clear()
 
     def cancel(self) -> None:
-        """A cancelled turn runs nothing on (row T5), but for what was put into the background on
-        purpose, and is not waited for."""
+        """A cancelled turn runs nothing on, but for what was put into the background on purpose,
+        and is not waited for."""
         spared = self._earlier | self.background.terminals()
         for terminal in self._open.values():
             if terminal.waiting or terminal.name not in spared:

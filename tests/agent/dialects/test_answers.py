@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
-from tests.agent.dialects.speaking import DIALECTS, PATHS, Talk
+from tests.agent.dialects.speaking import DIALECTS, PATHS, Seen, Talk, models, saved
 from tests.agent.driving import run, shown
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -91,6 +91,36 @@ async def test_I11_10_the_usage_is_told(talk: Talk) -> None:
     assert told[-1]["used"] == 5077
     assert told[-1]["size"] > 0
     assert told[-1]["cost"]["amount"] > 0
+
+
+PRICE = {"input": 3, "output": 15, "cached": 0.5}
+
+
+async def test_I11_18_what_an_answer_cost(
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    """In each dialect, streamed and whole: by the price in the model's settings, which goes before
+    the list; where the provider says what it cost, that goes before both."""
+    priced = {f"priced {name}": each | {"price": PRICE} for name, each in models(provider).items()}
+    usage = {"input": 1000, "output": 100, "cached": 800}
+    expected = (200 * 3 + 800 * 0.5 + 100 * 15) / 1_000_000
+    with saved(agent_home, provider, **priced):
+        for dialect in DIALECTS:
+            talk = await Talk.begin(agent, provider, f"priced {dialect}", tmp_path)
+            total = 0.0
+            for streaming in ("on", "off"):
+                await talk.choose("streaming", streaming)
+                total += expected
+                seen = await talk.turn({"text": "Hm", "usage": usage})
+                assert costs(seen)[-1] == pytest.approx(total), (dialect, streaming)
+                if dialect in ("chat", "responses"):  # the others' own APIs have no word for it
+                    total += 0.25
+                    seen = await talk.turn({"text": "Hm", "usage": usage | {"cost": 0.25}})
+                    assert costs(seen)[-1] == pytest.approx(total), (dialect, streaming)
+
+
+def costs(seen: Seen) -> list[float]:
+    return [each["cost"]["amount"] for each in seen.updates if "cost" in each]
 
 
 async def test_I11_10_a_lone_surrogate_of_the_models(fresh: Talk) -> None:

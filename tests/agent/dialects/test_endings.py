@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.agent.dialects.speaking import DIALECTS, Talk, models, saved
+from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -133,6 +134,18 @@ async def test_I11_12_overloaded_is_tried_again(talk: Talk) -> None:
     assert "Trying again" in seen.thoughts
 
 
+async def test_I11_12_half_a_thought_is_taken_back(talk: Talk) -> None:
+    """With the words behind it: each by an empty chunk of its message, and nothing is left."""
+    half: Json = {"thought": "Let me see now", "text": "Half of it is. "}
+    half |= {"error": {"status": 503, "message": "Overloaded"}, "after": 6}
+    seen = await talk.turn(half, {"thought": "Now I see", "text": "The whole"})
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert seen.thoughts.startswith("Let me see now")
+    shown = play(*seen.updates).blocks.values()
+    said = [(each["role"], each["text"]) for each in shown if "Trying again" not in each["text"]]
+    assert said == [("thought", "Now I see"), ("answer", "The whole")]
+
+
 @pytest.mark.parametrize("how", ["error", "drop"])
 async def test_I11_12_half_an_answer_is_taken_back(talk: Talk, how: str) -> None:
     """An error in mid-stream, or a connection that breaks."""
@@ -209,6 +222,33 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
     assert "tokens, this model has 4,096" in seen.error
     assert "/model" in seen.error
     assert len(seen.asked) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_I11_13_condensing_that_did_not_help_stops_the_turn(
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path, dialect: str
+) -> None:
+    """The provider finds it too long also after it was condensed: a few requests, and words that
+    say what to do; the session goes on with another model."""
+    error: Json = {"status": 400, "message": LONG[dialect]}
+    error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
+    turns = ["Answer 1", "Answer 2", "Answer 3", *[{"error": error}] * 30]
+    with serving({"turns": turns, "by": "request"}) as strict:
+        stuck = models(strict)[dialect]
+        with saved(agent_home, provider, stuck=stuck):
+            talk = await Talk.begin(agent, strict, "stuck", tmp_path)
+            for number in range(3):
+                assert (await talk.say("word")).words == f"Answer {number + 1}"
+            seen = await talk.say("word")
+            assert "condensed" in seen.thoughts
+            assert seen.data["errorKind"] == "context"
+            assert seen.error.startswith("This needs ")
+            assert "/model" in seen.error
+            assert not [sign for sign in CLUTTER if sign in seen.error]
+            assert len(seen.asked) <= 8
+            await talk.choose("model", dialect)
+            talk.model = provider
+            assert (await talk.turn("On")).words == "On"
 
 
 async def test_I11_13_small_windows(

@@ -36,7 +36,7 @@ def told(call: Json, ask: Json, header: Json) -> Json:
 
 def small(call: Json, session: str) -> Json:
     """Where the whole is more than a message may hold."""
-    text = {"type": "text", "text": f"Too large to be shown here: rookery answer {session}"}
+    text = {"type": "text", "text": f"Too large to show here: rookery answer {session}"}
     kept: Json = {key: value for key, value in call.items() if key in ("toolCallId", "kind")}
     listed = [{"type": "content", "content": text}]
     return {**kept, "title": loose.text(call, "title")[:1000], "content": listed}

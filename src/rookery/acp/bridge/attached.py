@@ -11,11 +11,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from rookery.acp.bridge import renewal, shapes
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.sharing import Sharing
+from rookery.acp.bridge.silence import Silence
 from rookery.client.seen import mark
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
@@ -56,6 +58,8 @@ class Editor(NamedTuple):
     """Its capabilities."""
     home: str
     group: asyncio.TaskGroup
+    error_data: Callable[[str, object], object] = lambda _, data: data
+    """What goes with an error beside its message."""
 
 
 class Attached:
@@ -72,7 +76,10 @@ class Attached:
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""
-        self._prompts = Prompts()
+        self._prompts = Prompts(editor.error_data)
+        notices = offers(editor.client, "session", "notices")
+        self._silence = Silence(editor.home, session, self.tell, notices=notices)
+        self._watching: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
         self._cancelled_at = float("-inf")
@@ -105,8 +112,13 @@ class Attached:
             await self._editor.peer.drain()
             await asyncio.sleep(0)  # other sessions go on meanwhile
 
+    def mind_silence(self) -> None:
+        """From now on the editor knows the session, and can be told that its worker hangs."""
+        self.client.on_silence = self._silence.say
+
     def follow(self) -> None:
         """Go on from there, live; what is asked now is asked of this editor, too."""
+        self.mind_silence()
         for ask in self.header["asks"].values():
             self._asked(ask)
         following = self._follow()
@@ -124,6 +136,7 @@ class Attached:
         peer = self._editor.peer
         try:
             async for event in self.client.follow(self.seq):
+                self._silence.heard()
                 for update in self._take(event, live=True, echo=not self._prompts.owns(event)):
                     self.tell(update)
                 self._after(event)
@@ -132,7 +145,7 @@ class Attached:
         except ConnectionClosed:
             return
         except (LogError, OSError, Refused) as error:
-            self._give_up(f"The session cannot be followed any more: {error}")
+            self._give_up(f"The session can no longer be followed: {error}")
 
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         told = self.sharing.take(event, live=live, echo=echo)
@@ -162,7 +175,7 @@ class Attached:
             self._editor.peer.notify("session/update", params)
         except TooLarge:
             small = {key: value for key, value in update.items() if not key.startswith("raw")}
-            part = {"type": "text", "text": "(too large to be shown here)"}
+            part = {"type": "text", "text": "(too large to show here)"}
             listed = [{"type": "content", "content": part}]
             small["content"] = part if update["sessionUpdate"].endswith("_chunk") else listed
             self._editor.peer.notify("session/update", {**params, "update": small})
@@ -198,16 +211,29 @@ class Attached:
         prompt = self._prompts.add(name, request)
         try:
             async with self._order:
+                self.say_renewed(await renewal.after_login(self.client, self.header))
                 laid = staged(blocks, self.client.directory)
                 event = await self._send({"do": "prompt", "id": name, "prompt": laid})
                 prompt.admitted = True
+                self._watch()
                 await self.reached(event.seq)
         finally:
             if not prompt.admitted:
                 self._prompts.drop(name)
 
+    def say_renewed(self, words: str) -> None:
+        """Where the editor shows notices, the log's own says it."""
+        if words and not offers(self._editor.client, "session", "notices"):
+            self.tell(shapes.aside(f"renewed-{self.seq}", f"{words}."))
+
+    def _watch(self) -> None:
+        if self._watching is None or self._watching.done():
+            watching = self._silence.watch(lambda: bool(self._prompts))
+            name = f"watch {self.session}"
+            self._watching = self._editor.group.create_task(watching, name=name)
+
     def _settle(self, event: Event) -> None:
-        """After a turn that did not end well the queue is held for a person's key. An editor has
+        """After a turn that did not end well the queue is held for the user's key. An editor has
         none: its prompts go on, but for those that it took back."""
         self._settle_prompts(event)
         update = event.update
@@ -289,7 +315,7 @@ class Attached:
     # --- asks and files --------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
-        if ask.get("ruled") or ask.get("given"):  # it is answered already (rows P5, P9)
+        if ask.get("ruled") or ask.get("given"):  # it is answered already
             return
         if ask.get("decide"):  # another question about the same
             self.questions.closed(ask["id"])
@@ -304,7 +330,7 @@ class Attached:
             self._dispatch(
                 {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
             )
-            how = "this editor has no forms: say it in your next prompt"
+            how = "this editor has no forms: answer in your next prompt"
         choices = form_words.listed(loose.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
         text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
@@ -364,6 +390,7 @@ class Attached:
 
     async def detach(self) -> None:
         await self.pause()
-        if self._screens_due is not None:
-            self._screens_due.cancel()
+        for due in (self._screens_due, self._watching):
+            if due is not None:
+                due.cancel()
         self.client.close()

@@ -25,12 +25,12 @@ COMMAND_MOST = 900 * 1024
 def checked(prompt: object) -> list[Json]:
     """The blocks of a prompt that we take. Raises RpcError."""
     if not isinstance(prompt, list) or not prompt:
-        raise invalid("prompt is not a list of content blocks")
+        raise invalid("prompt must be a list of content blocks")
     for block in prompt:
         _check(block)
     size = sum(len(_bulk(block)) for block in prompt)
     if size > MOST:
-        raise invalid(f"The attachments are too large: {size} characters, at most {MOST} are taken")
+        raise invalid(f"The attachments are too large: {size} characters, the limit is {MOST}")
     return prompt
 
 
@@ -47,9 +47,9 @@ def _check(block: object) -> None:
         case {"type": "resource", "resource": {"uri": str(), "blob": str()}}:
             return
         case {"type": str(kind)} if kind in ("text", "resource_link", "image", "resource"):
-            raise invalid(f"a block of type {kind!r} lacks what it needs")
+            raise invalid(f"a block of type {kind!r} is incomplete")
         case {"type": kind}:
-            raise invalid(f"content of type {str(kind)[:40]!r} is not taken")
+            raise invalid(f"content of type {str(kind)[:40]!r} is not supported")
     raise invalid("a content block needs a type")
 
 
@@ -65,7 +65,7 @@ def staged(prompt: list[Json], directory: str) -> list[Json]:
     ]
     size = len(dumps(laid))
     if size > COMMAND_MOST:
-        raise invalid(f"The prompt is too large: {size} bytes, at most {COMMAND_MOST} are taken")
+        raise invalid(f"The prompt is too large: {size} bytes, the limit is {COMMAND_MOST}")
     return laid
 
 

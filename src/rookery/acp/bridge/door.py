@@ -38,6 +38,11 @@ class Bridge(Reception):
     async def carry_out(self, request: Incoming, params: Json) -> None:
         await self._known_sessions().serve(request, params)
 
+    def error_data(self, message: str, data: object) -> object:
+        from rookery.acp.bridge import error_details
+
+        return error_details.for_client(self.client_info, message, data)
+
     def cancel(self, params: Json) -> None:
         # Its first step comes after that of every request that came before it, and before that of
         # every later one: who comes first has the session's ear.
@@ -58,7 +63,8 @@ class Bridge(Reception):
             from rookery.acp.bridge.attached import Editor
             from rookery.acp.bridge.sessions import Choice, Sessions
 
-            editor = Editor(self.peer, self.client or {}, paths.home(), self.group)
+            place = (self.peer, self.client or {}, paths.home(), self.group)
+            editor = Editor(*place, self.error_data)
             self._sessions = Sessions(editor, Choice(*self._arguments[:4]))
         return self._sessions
 

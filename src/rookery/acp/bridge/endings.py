@@ -1,6 +1,8 @@
 """How a turn's end answers the prompt that began it: a stop reason, or an error with words that a
 person can act on (acp-P15)."""
 
+from collections.abc import Callable
+
 from rookery.core import loose
 from rookery.core.events import Json
 from rookery.core.remedies import remedy_for
@@ -14,13 +16,19 @@ LEAST, GREATEST = -32700, -32001
 WORDS = {
     "agent_exited": "The agent ended in the middle of the turn",
     "interrupted": "The turn was interrupted",
-    "unresponsive": "The agent did not react, and was ended",
-    "orphaned": "The agent fell silent, and was ended",
+    "unresponsive": "The agent did not react and was ended",
+    "orphaned": "The agent stopped responding and was ended",
     "forced": "The turn was ended by force",
 }
 
 
-def answer(request: Incoming, update: Json, agent: str, *, cancelled: bool) -> None:
+type ErrorData = Callable[[str, object], object]
+"""What goes with an error, by its message, beside that."""
+
+
+def answer(
+    request: Incoming, update: Json, agent: str, error_data: ErrorData, *, cancelled: bool
+) -> None:
     """`update` is the turn's end; `cancelled`: this editor wanted it cancelled."""
     reason = loose.text(update, "reason")
     if reason in STOP_REASONS:
@@ -30,7 +38,8 @@ def answer(request: Incoming, update: Json, agent: str, *, cancelled: bool) -> N
     elif cancelled:  # whatever became of it: to its client it is a cancelled turn (acp-X1)
         request.reply({"stopReason": "cancelled"})
     else:
-        request.fail(*_error(reason, update, agent))
+        code, message, data = _error(reason, update, agent)
+        request.fail(code, message, error_data(message, data))
 
 
 def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:

@@ -26,7 +26,7 @@ def page(home: str, params: Json) -> Json:
             raise invalid("invalid cursor")
         before = (int(match[1]), match[2])
     if cwd is not None and not isinstance(cwd, str):
-        raise invalid("cwd is not a path")
+        raise invalid("cwd must be a path")
     now = time.time() * 1000
     found = [
         (head["created"], head["id"], head)

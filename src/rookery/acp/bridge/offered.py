@@ -94,11 +94,11 @@ class Offered:
 
 
 def _confirm(header: Json) -> Json:
-    """How much is asked: ours, whatever the agent offers (row P6)."""
+    """How much is asked: ours, whatever the agent offers."""
     option = confirming.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
-    names = {unattended.OPTION: "Nobody is asked"}
-    names[confirming.OF_THE_AGENT] = f"By its mode {header['mode']}"
+    names = {unattended.OPTION: "You are not asked"}
+    names[confirming.OF_THE_AGENT] = f"In its mode {header['mode']}"
     if option["value"] in names:
         listed.append({"value": option["value"], "name": names[option["value"]]})
     return _select(option, listed) | {"description": confirming.sentence(header)}

@@ -32,7 +32,8 @@ class Prompt:
 class Prompts:
     """By the id of the command that sent it."""
 
-    def __init__(self) -> None:
+    def __init__(self, error_data: endings.ErrorData) -> None:
+        self._error_data = error_data
         self._open: dict[str, Prompt] = {}
 
     def __bool__(self) -> bool:
@@ -96,8 +97,11 @@ class Prompts:
                     prompt.kept = update
             case "_turn" if update.get("state") == "idle":
                 for prompt in self._take(loose.integer(update, "turn")):
-                    endings.answer(prompt.request, update, agent, cancelled=prompt.cancelled)
+                    self._answer(prompt, update, agent)
                 self._answer_removed()
+
+    def _answer(self, prompt: Prompt, update: Json, agent: str) -> None:
+        endings.answer(prompt.request, update, agent, self._error_data, cancelled=prompt.cancelled)
 
     def _of(self, turn: int | None) -> list[Prompt]:
         found = self._open.values()
@@ -122,7 +126,7 @@ class Prompts:
         for name, prompt in list(self._open.items()):
             if prompt.kept is not None:
                 del self._open[name]
-                endings.answer(prompt.request, prompt.kept, agent, cancelled=prompt.cancelled)
+                self._answer(prompt, prompt.kept, agent)
 
     def _judged(self, update: Json, agent: str) -> None:
         """No refinement follows: the turn is over for its editor, too."""
@@ -131,7 +135,7 @@ class Prompts:
             if prompt.end is not None:
                 del self._open[name]
                 end = {**prompt.end, **stopped}
-                endings.answer(prompt.request, end, agent, cancelled=prompt.cancelled)
+                self._answer(prompt, end, agent)
 
     def _take(self, turn: int | None) -> Iterator[Prompt]:
         for name, prompt in list(self._open.items()):
@@ -149,7 +153,7 @@ class Prompts:
 
     def fail(self, why: str) -> None:
         for prompt in self._open.values():
-            prompt.request.fail(INTERNAL_ERROR, why)
+            prompt.request.fail(INTERNAL_ERROR, why, self._error_data(why, None))
         self._open.clear()
 
     def end(self) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery import config, paths, registry
-from rookery.acp.bridge import endings, listing
+from rookery.acp.bridge import endings, listing, renewal
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.client import asleep, fleet, in_force
@@ -20,6 +20,7 @@ from rookery.core import loose
 from rookery.core.events import Draft
 from rookery.core.remedies import remedy_for
 from rookery.log.errors import LogError
+from rookery.models.choice import default_agent
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, invalid, no_session, place, session_id
 
@@ -121,6 +122,7 @@ class Sessions:
         _, roots, servers = _surroundings(params, needed=False)
         async with self._opening[session]:
             attached = self._known(session) or self._attach(session, self._settings())
+            attached.mind_silence()
             try:
                 await self._surround(attached, {"roots": roots, "mcpServers": servers})
                 await attached.replay(tell=tell)
@@ -165,13 +167,13 @@ class Sessions:
                 found = registry.from_command(choice.command)
             else:
                 chosen = choice.agent or settings.default_agent
-                named = name or registry.default(self._editor.home, chosen, os.environ)
+                named = name or default_agent(self._editor.home, chosen, os.environ)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
         except ValueError as error:
             raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
         except registry.UnknownAgent as error:
-            words = f"There is no agent {error.name!r}; there are {', '.join(error.known)}"
+            words = f"There is no agent {error.name!r}. Known: {', '.join(error.known)}"
             raise invalid(words) from None
         except registry.NotInstalled as error:
             how = f" To install it: {error.install}" if error.install else ""
@@ -283,13 +285,15 @@ class Sessions:
 
     async def _choose_agent(self, attached: Attached, value: object) -> None:
         """Before the first prompt one that does not start is not chosen; later, it takes over the
-        conversation, which it does not know (row S1)."""
+        conversation, which it does not know."""
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header
         if value == header["agent"]:
             return
         agent = self._agent(self._settings(), header["cwd"], value)
+        switched = {**header, "vendor": agent.name}
+        attached.say_renewed(await renewal.hand_over(attached.client, switched))
         if header["turn"]:
             await attached.command({"do": "switch", "agent": agent.name})
             await self._start(attached)
@@ -339,5 +343,5 @@ def _surroundings(params: Json, *, needed: bool = True) -> tuple[str, "list[str]
     if servers is None and not needed:
         servers = []
     if not isinstance(servers, list) or not all(isinstance(each, dict) for each in servers):
-        raise invalid("mcpServers is not a list of servers")
+        raise invalid("mcpServers must be a list of servers")
     return cwd, roots, servers

@@ -155,6 +155,13 @@ def notice(given: Json) -> Json:
     return found
 
 
+def aside(name: str, words: str) -> Json:
+    """Words of ours in the conversation. Most editors put all that comes in a row into one message:
+    they begin a paragraph of their own."""
+    content = {"type": "text", "text": f"\n\n_{words}_\n\n"}
+    return {"sessionUpdate": "agent_message_chunk", "messageId": name, "content": content}
+
+
 def compaction(given: Json) -> list[Json]:
     name = loose.text(given, "compactionId")
     found: Json = {"sessionUpdate": given["sessionUpdate"], "compactionId": name, **_meta(given)}

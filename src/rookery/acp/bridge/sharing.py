@@ -76,7 +76,9 @@ class Sharing:
                 return self.screens.take(event) + self._ended_screens(update)
             case "_turn" if update.get("state") == "idle":
                 words = (
-                    "The turn waits for your answer" if update.get("reason") == "waiting" else ""
+                    "The turn is waiting for your answer"
+                    if update.get("reason") == "waiting"
+                    else ""
                 )
                 return self._idle(before, update) + self._aside(event, words)
             case "_critic" | "_settings" as kind:
@@ -87,7 +89,8 @@ class Sharing:
                 return self._aside(event, _context_words(update, self._recap(before)))
             case "_agent" if update.get("state") == "switched" and before["turn"]:
                 words = (
-                    f"{loose.text(update, 'to')} goes on from here; it does not know what was said"
+                    f"{loose.text(update, 'to')} continues from here; it does not know "
+                    "the conversation so far"
                 )
                 return self._aside(event, words + self._recap(before))
         return []
@@ -277,11 +280,13 @@ def _noticed(update: Json) -> list[Json]:
         case {"sessionUpdate": "_context"} if words := _context_words(update):
             return [{"severity": "warning", "title": words}]
         case {"sessionUpdate": "_rate_limit"}:
-            said = loose.text(update, "message") or "The agent's rate limit is reached"
+            said = loose.text(update, "message") or "The agent hit its rate limit"
             when = loose.text(update, "resetsAt")
             return [{"severity": "warning", "title": said, "description": when}]
         case {"sessionUpdate": "_agent", "state": "switched"}:
-            return [{"severity": "info", "title": f"{loose.text(update, 'to')} goes on from here"}]
+            return [
+                {"severity": "info", "title": f"{loose.text(update, 'to')} continues from here"}
+            ]
     return []
 
 

@@ -53,6 +53,10 @@ class RookeryLLM(LLM):
     def forget_ending(self) -> None:
         self._ending = Ending()
 
+    def begin_anew(self) -> None:
+        """For another conversation, whose answers and length are its own."""
+        self._ending, self._pressure = Ending(), windows.Pressure()
+
     def note_condensed(self) -> None:
         """Raises TooSmall where the conversation is condensed without end."""
         self._pressure.condense(self.effective_max_input_tokens)

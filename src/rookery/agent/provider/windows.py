@@ -30,7 +30,10 @@ class TooSmall(Exception):
         self.needed = needed
         self.size = size
         has = f"this model has {size:,}" if size else "this model has fewer"
-        super().__init__(f"This needs about {needed:,} tokens, {has}.")
+        told = f"about {needed:,} tokens, {has}."
+        if needed <= size:  # what was counted is a guess, and the provider knows better
+            told = f"more than the {size:,} tokens that this model has."
+        super().__init__(f"This needs {told}")
 
 
 def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
@@ -85,7 +88,7 @@ class Pressure:
         self._condensed += 1
         if self._condensed > TRIES:
             self.relieve()
-            raise TooSmall((size or 0) + 1, size or 0)
+            raise TooSmall(0, size or 0)
 
     def meet(self, error: BaseException, messages: Sequence[Any], tools: Sequence[Any]) -> None:
         """It was too long once more. Raises TooSmall where to condense does not help."""

@@ -1,1 +1,1 @@
-"""What the agent is set up with: model profiles, hooks, secrets. Quick to import: no SDK here."""
+"""What the agent is set up with besides its models: hooks. Quick to import: no SDK here."""

@@ -11,9 +11,9 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from rookery.agent.settings import documents
-from rookery.agent.settings.documents import Json, refusal
 from rookery.client import in_force
+from rookery.models import documents
+from rookery.models.documents import Json, refusal
 
 FILE = "hooks.json"
 PROJECT = (".openhands", ".rookery")
@@ -45,8 +45,9 @@ def load(home: str, cwd: str) -> Hooks:
     config: Json = {}
     files = []
     for place in places(home, cwd):
-        found = documents.read(place, private=False)
-        if place == os.path.join(home, FILE):
+        own = place == os.path.join(home, FILE)
+        found = documents.read(place, private=False, home=home if own else "")
+        if own:
             found = dict(in_force.hooks(home))  # a change by an agent waits for a person
         if not found:
             continue

@@ -14,10 +14,10 @@ from openhands.tools.terminal.definition import (
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
-from rookery.agent.settings.secrets import KNOWN
 from rookery.agent.terminal import live
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
+from rookery.models.secrets import KNOWN
 
 if TYPE_CHECKING:
     from openhands.sdk.conversation import LocalConversation

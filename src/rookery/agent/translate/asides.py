@@ -28,9 +28,9 @@ def aside(text: str, message_id: str) -> list[Json]:
     return [update | ({"messageId": message_id} if message_id else {})]
 
 
-def taken_back(message_id: str) -> list[Json]:
+def taken_back(empty: list[Json]) -> list[Json]:
     """An empty piece of a message, which says that the others count no more."""
-    return [each | {"_meta": {"rookery": {"takenBack": True}}} for each in said("", message_id)]
+    return [each | {"_meta": {"rookery": {"takenBack": True}}} for each in empty]
 
 
 def notice(text: str, severity: str, understood: bool) -> list[Json]:

@@ -3,8 +3,8 @@ after it repeats nothing."""
 
 from typing import Any
 
-from rookery.agent.settings.secrets import KNOWN, Pieces
 from rookery.agent.translate.arguments import Arguments
+from rookery.models.secrets import KNOWN, Pieces
 
 
 class StreamedCall:

@@ -122,6 +122,7 @@ class Translator:
         parent = self._ids.latest(self._scope, call_id)
         made._calls = self._calls.below(parent)
         made._journal = {}
+        made._renderers["ConversationErrorEvent"] = lambda *_: []  # its result tells of it
         return made
 
     # --- messages -------------------------------------------------------------------------------
@@ -282,7 +283,11 @@ class Translator:
     def _begin(self, response: str) -> list[Json]:
         """Another answer. A call that was begun in the one before and never made is ended."""
         begun = [call.id for call in self._stream.calls.values() if call.id]
-        unmade = [self._ids.of_call(self._scope, self._stream.response, one) for one in begun]
+        before, is_void = self._stream.response, not self._stream.is_whole
+        unmade = [self._ids.of_call(self._scope, before, one) for one in begun]
+        if self._journal is not None and is_void:  # a sub-agent's answer broke off
+            for half in (f"agent_message_chunk {before}", f"agent_thought_chunk {before}-thought"):
+                self._journal.pop(half, None)
         self._stream = Stream(response)
         return self._calls.drop_unmade(unmade)
 
@@ -290,8 +295,10 @@ class Translator:
         """The answer broke off and is asked for again: what was told of it is void."""
         if self._stream.is_whole:  # it is another model that is asked again
             return []
-        void = asides.taken_back(self._stream.response) if self._stream.text else []
-        return self._begin("") + void
+        stream = self._stream
+        void = asides.said("", stream.response) if stream.text else []
+        void += asides.aside("", f"{stream.response}-thought") if stream.thought else []
+        return self._begin("") + asides.taken_back(void)
 
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream

@@ -78,13 +78,13 @@ async def _meet(
         await turns.set_mode(card, agent, session, limits.step)
         await turns.prompt_turns(card, agent, session, prompt, limits.prompt)
     elif not prompt:
-        card.say("acp-P7", NOT_TOLD, "permissions and cancels: needs --prompt")
+        card.say("acp-P7", NOT_TOLD, "permissions and cancels: not tested without --prompt")
     _requests(card, agent)
     await _hang_up(card, agent, limits.end)
     card.judge(
         "acp-T1",
         not agent.noise,
-        "stdout holds messages alone",
+        "stdout has only messages",
         f"{count(len(agent.noise), 'stray line')} on stdout: {'; '.join(agent.noise[:2])}",
     )
     card.facts |= {"stderrBytes": agent.stderr_bytes, "strayLines": len(agent.noise)}
@@ -95,19 +95,19 @@ async def _methods(card: Card, agent: Subject, limits: Limits) -> str:
     plain = await agent.ask("rookery/unknown", {}, limits.step)
     own = await agent.ask(PING, {}, limits.step)
     if opening.UNAUTHENTICATED in (plain.code, own.code):
-        card.say("acp-T6", NOT_TOLD, "unknown methods: it wants a log-in first")
+        card.say("acp-T6", NOT_TOLD, "unknown methods: needs a login first")
     else:
         card.judge(
             "acp-T6",
             plain.code == own.code == -32601,
             "unknown methods are refused with -32601",
-            f"an unknown method: {_said(plain)}; one with _: {_said(own)}",
+            f"unknown method: {_said(plain)}; with a leading _: {_said(own)}",
         )
     ping = PING if own.answered else "initialize"
     agent.peer.notify("rookery/unknown", {})
     agent.peer.notify("_rookery/unknown", {})
     after = await _ping(agent, ping, limits)
-    card.judge("acp-T7", after, "unknown notifications are passed over", "deaf after one")
+    card.judge("acp-T7", after, "unknown notifications are ignored", "stops responding after one")
     return ping
 
 
@@ -126,7 +126,7 @@ async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) ->
     relative = await agent.ask("session/new", {"cwd": "here", "mcpServers": []}, limits.start)
     words = "a relative directory is refused with -32602"
     if relative.code == opening.UNAUTHENTICATED:
-        card.say("acp-S2", NOT_TOLD, "a relative directory: it wants a log-in first")
+        card.say("acp-S2", NOT_TOLD, "a relative directory: needs a login first")
     else:
         card.judge("acp-S2", relative.code == -32602, words, f"a relative cwd: {_said(relative)}")
     can = loose.mapping(card.facts, "capabilities")
@@ -141,7 +141,7 @@ async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) ->
         missing = await agent.ask("session/prompt", asked, limits.step)
     card.facts["unknownSessionCode"] = missing.code
     if missing.code == opening.UNAUTHENTICATED:
-        card.say("acp-S12", NOT_TOLD, "sessions: it wants a log-in first")
+        card.say("acp-S12", NOT_TOLD, "sessions: needs a login first")
         return
     words = "an unknown session is refused with -32002"
     card.judge("acp-S12", missing.code == -32002, words, f"an unknown session: {_said(missing)}")
@@ -154,7 +154,7 @@ async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) ->
         loose.text(row, "sessionId") and loose.text(row, "cwd").startswith("/") for row in rows
     )
     found = len(rows) if isinstance(rows, list) else 0
-    card.judge("acp-S15", good, f"session/list tells {found}", f"session/list: {_said(listed)}")
+    card.judge("acp-S15", good, f"session/list returns {found}", f"session/list: {_said(listed)}")
 
 
 def unlike(session: str) -> str:
@@ -180,11 +180,11 @@ def _requests(card: Card, agent: Subject) -> None:
     unoffered = sorted(
         name for name in asked if name.startswith(("fs/", "terminal/", "elicitation/"))
     )
-    words = "calls nothing that was not offered"
+    words = "calls only methods that were offered"
     card.judge("acp-P11", not unoffered, words, f"calls {', '.join(unoffered)}, not offered")
     odd = sorted(name for name in asked - KNOWN_METHODS if not name.startswith("_"))
     if odd:
-        card.say("acp-T18", NOT_OK, f"methods of its own without a _: {', '.join(odd)}")
+        card.say("acp-T18", NOT_OK, f"custom methods without a leading _: {', '.join(odd)}")
 
 
 async def _hang_up(card: Card, agent: Subject, within: float) -> None:
@@ -198,7 +198,7 @@ async def _hang_up(card: Card, agent: Subject, within: float) -> None:
             await agent.exited.wait()
     except TimeoutError:
         card.facts["exitSeconds"] = None
-        card.say("acp-T14", NOT_OK, f"still there {within:g} s after its input ended")
+        card.say("acp-T14", NOT_OK, f"still running {within:g} s after its input ended")
         return
     seconds = time.monotonic() - begun
     card.facts["exitSeconds"] = round(seconds, 3)
@@ -249,7 +249,7 @@ async def _forget(card: Card, agent: Subject, session: str, limits: Limits) -> N
         return
     listed = (await agent.ask("session/list", {}, limits.step)).result
     if session in [loose.text(row, "sessionId") for row in loose.mappings(listed, "sessions")]:
-        words = f"its list keeps the examined session {session}: it offers no session/delete"
+        words = f"the tested session {session} stays in its list: it offers no session/delete"
         card.say("acp-S18", NOT_TOLD, words)
 
 
@@ -265,12 +265,15 @@ def _judge_replay(
     if not prompted:
         words = f"a second process loads the session in {loaded.seconds:.1f} s"
         card.judge(
-            "acp-S8", not spoken, words, f"{words}, with {count(len(spoken), 'message')} of nobody"
+            "acp-S8",
+            not spoken,
+            words,
+            (f"{words}, with {count(len(spoken), 'message')} of no session"),
         )
         return
     good = "user_message_chunk" in told
     words = f"a second process loads the session: {count(len(told), 'update')}"
-    card.judge("acp-S8", good, words, f"{words}, without the person's own messages")
+    card.judge("acp-S8", good, words, f"{words}, without the user's messages")
     late = len(agent.updates) - loaded.updates
     late_words = [
         loose.text(update, "sessionUpdate") for _, update in agent.updates[loaded.updates :]
@@ -289,7 +292,7 @@ async def _ask_for_the_future(card: Card, agent: Subject, limits: Limits) -> Non
     version = loose.integer(asked.result, "protocolVersion")
     if asked.good:
         words = f"asked for version 65535, it answers {version}"
-        card.judge("acp-I3", version != 65535, words, "echoes any version that it is asked for")
+        card.judge("acp-I3", version != 65535, words, "echoes any version it is asked for")
     else:
         card.say("acp-I3", NOT_OK, f"version 65535: {_said(asked)}")
 
@@ -301,13 +304,13 @@ async def _provoke(card: Card, agent: Subject, ping: str, limits: Limits) -> Non
     )
     for row, what, line in lines:
         if agent.exited.is_set() or agent.peer.ended:
-            card.say(row, NOT_TOLD, f"{what}: it did not live to see it")
+            card.say(row, NOT_TOLD, f"{what}: it had ended before")
             continue
         agent.refusals.clear()
         agent.peer.write_raw(line)
         if await _ping(agent, ping, limits):
-            how = f"answered {agent.refusals[0]}" if agent.refusals else "passed over"
-            card.say(row, OK, f"{what} is survived ({how})")
+            how = f"answered {agent.refusals[0]}" if agent.refusals else "ignored"
+            card.say(row, OK, f"survives {what} ({how})")
         else:
             ended = agent.exited.is_set() or agent.peer.ended
-            card.say(row, NOT_OK, f"{what}: {agent.end_words() if ended else 'deaf from then on'}")
+            card.say(row, NOT_OK, f"{what}: {agent.end_words() if ended else 'stops responding'}")

@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 
-from rookery import config, paths
+from rookery import config, mcp, paths
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
 from rookery.client import in_force
 from rookery.client.damage import damage_of, way_out
@@ -19,26 +19,73 @@ from rookery.processes.lineage import LINUX
 LEAST_PYTHON = (3, 12)
 
 
-def check(home: str) -> list[Row]:
+READ_WHOLE = 256 * 2**20
+"""Bytes of logs that are read whole unless all are wanted: about a second."""
+
+
+def check(home: str, *, all_logs: bool = False) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not made."""
-    rows = [_python(), _place(home), _writable(home), _settings(home), *_rules(home)]
-    return [*rows, _model(home), _sockets(home), _guard(home), *_sessions(home), *_leftovers(home)]
+    rows = [_python(), _place(home), _writable(home), _settings(home), *_files(home)]
+    rows += [*_rules(home), _model(home), _sockets(home), _guard(home)]
+    most = None if all_logs else READ_WHOLE
+    return [*rows, *_sessions(home, most), *_leftovers(home)]
 
 
-def _sessions(home: str) -> list[Row]:
-    """Every log is read whole."""
+def _sessions(home: str, most: int | None) -> list[Row]:
+    """Logs are read whole, those that changed last first, up to `most` bytes; of the others it is
+    seen that they open and have their end."""
     try:
         names = sorted(filter(paths.is_id, os.listdir(paths.sessions(home))))
     except OSError:
         return []
-    found = {name: damage_of(paths.session_dir(home, name), whole=True) for name in names}
+    whole = _read_whole(home, names, most)
+    found = {name: damage_of(paths.session_dir(home, name), whole=name in whole) for name in names}
     bad = {name: why for name, why in found.items() if why}
-    if names and not bad:
-        return [Row("sessions", OK, f"{count(len(names), 'log')}, all sound")]
-    return [
-        Row("sessions", NOT_OK, f"{name}: its log is not sound: {why} {way_out(home, name)}")
+    rows = [
+        Row("sessions", NOT_OK, f"{name}: its log is damaged: {why} {way_out(home, name)}")
         for name, why in bad.items()
     ]
+    told = f"{count(len(names), 'log')}, none damaged"
+    if left := len(names) - len(whole):
+        told = f"{count(len(names), 'log')}, no damage found; of {left} only the end was read"
+        told += " (rookery doctor --all-logs reads them in full)"
+    return rows or ([Row("sessions", OK, told)] if names else [])
+
+
+def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
+    if most is None:
+        return set(names)
+    known = []
+    for name in names:
+        try:
+            about = os.stat(os.path.join(paths.session_dir(home, name), paths.LOG))
+        except OSError:  # what is not there costs nothing to read
+            known.append((0.0, 0, name))
+            continue
+        known.append((-about.st_mtime, about.st_size, name))
+    found: set[str] = set()
+    for _, size, name in sorted(known):
+        if size <= most:
+            most -= size
+            found.add(name)
+    return found
+
+
+def _files(home: str) -> list[Row]:
+    """The other files that decide what runs, where they cannot be used."""
+    from rookery.agent.settings import hooks
+    from rookery.models import documents
+
+    rows = []
+    try:
+        mcp.load(home)
+    except mcp.McpError as error:
+        rows.append(Row("servers", NOT_OK, str(error)))
+    try:
+        documents.read(os.path.join(home, hooks.FILE), private=False, home=home)
+    except documents.SettingsError as error:
+        rows.append(Row("hooks", NOT_OK, str(error)))
+    return rows
 
 
 def _python() -> Row:
@@ -54,7 +101,7 @@ def _place(home: str) -> Row:
         paths.check_trust(home)
     except (BadPlace, paths.PathError) as error:
         return Row("disk", NOT_OK, str(error))
-    return Row("disk", OK, "no network file system")
+    return Row("disk", OK, "not a network file system")
 
 
 def _writable(home: str) -> Row:
@@ -69,9 +116,9 @@ def _writable(home: str) -> Row:
     except OSError as error:
         return Row("home", NOT_OK, f"{place} cannot be written to: {error.strerror}")
     if place != home:
-        return Row("home", OK, f"{home} (not made yet)")
+        return Row("home", OK, f"{home} (not created yet)")
     others = os.stat(home).st_mode & 0o077
-    return Row("home", OK, f"{home} (other users may look into it)" if others else home)
+    return Row("home", OK, f"{home} (other users can read it)" if others else home)
 
 
 def _settings(home: str) -> Row:
@@ -84,7 +131,7 @@ def _settings(home: str) -> Row:
         return Row("settings", NOT_OK, " ".join([WAITS, *found.held.loosens]))
     if found.config.warnings:
         return Row("settings", NOT_OK, " ".join(found.config.warnings))
-    return Row("settings", OK, path if os.path.exists(path) else "all defaults; there is no file")
+    return Row("settings", OK, path if os.path.exists(path) else "all defaults (no file)")
 
 
 def _rules(home: str) -> list[Row]:
@@ -103,7 +150,7 @@ def _rules(home: str) -> list[Row]:
 
 
 def _model(home: str) -> Row:
-    from rookery.agent.settings import documents, profiles
+    from rookery.models import documents, profiles
 
     try:
         found = profiles.load(home)
@@ -115,15 +162,19 @@ def _model(home: str) -> Row:
         return Row("model", OK, f"{model.model} ({model.profile})")
     if found.profiles or override:
         return Row("model", NOT_OK, model.sentence)
-    return Row("model", NOT_TOLD, "none is set up for Rookery's own agent: rookery setup")
+    return Row("model", NOT_TOLD, "no model for Rookery's own agent: rookery setup")
 
 
 def _guard(home: str) -> Row:
-    """What keeps agents from answering for a person (docs/security.md)."""
+    """What keeps agents from answering for the user (docs/security.md)."""
     if not landlock.available():
         why = "this kernel has no Landlock scopes (Linux 6.12)" if LINUX else "not on this system"
-        orphans = "" if LINUX else "; orphans are known by their mark alone"
-        return Row("guard", NOT_TOLD, f"agents are known by descent alone: {why}{orphans}")
+        orphans = "" if LINUX else "; orphans are recognized only by their mark"
+        return Row(
+            "guard",
+            NOT_TOLD,
+            (f"agents are recognized only by their parent process: {why}{orphans}"),
+        )
     try:
         free = sorted(in_force.load(home).unconfined)
     except config.ConfigError:

@@ -35,7 +35,9 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     info = loose.mapping(found, "agentInfo")
     card.facts["agentInfo"] = info or None
     named = bool(loose.text(info, "name") and loose.text(info, "version"))
-    card.judge("acp-I4", named, "tells its name and version", "tells no name and version")
+    card.judge(
+        "acp-I4", named, "reports its name and version", "does not report its name and version"
+    )
     card.facts["capabilities"] = loose.mapping(found, "agentCapabilities")
     if speaks_draft(found):
         card.say("acp-C22", NOT_OK, "speaks only draft 2 of the protocol; Rookery speaks version 1")
@@ -48,10 +50,10 @@ def _judge_logins(card: Card, methods: list[Json]) -> None:
     names = [loose.text(method, "id") for method in methods]
     card.facts["authMethods"] = names
     unique = len(set(names)) == len(names) and all(names)
-    card.judge("acp-I8", unique, "ways to log in have ids of their own", f"ids: {names}")
+    card.judge("acp-I8", unique, "login methods have unique ids", f"ids: {names}")
     terminal = [name for name, each in zip(names, methods, strict=True) if _terminal(each)]
-    words = "no log-in by terminal, which was not offered"
-    card.judge("acp-I9", not terminal, words, f"by terminal, not offered: {', '.join(terminal)}")
+    words = "no terminal login, which was not offered"
+    card.judge("acp-I9", not terminal, words, f"terminal login, not offered: {', '.join(terminal)}")
 
 
 def _terminal(method: Json) -> bool:
@@ -79,9 +81,9 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
 
 def _judge_refusal(card: Card, code: int | None, words: str) -> None:
     if code == UNAUTHENTICATED:
-        card.say("acp-I10", OK, f"wants a log-in first: {words}")
+        card.say("acp-I10", OK, f"needs a login first: {words}")
         if not card.facts["authMethods"]:
-            card.say("acp-I8", NOT_OK, "wants a log-in, and tells no way to")
+            card.say("acp-I8", NOT_OK, "needs a login but offers no login method")
         return
     card.say("acp-S1", NOT_OK, f"session/new: {words}" + (f" ({code})" if code else ""))
 
@@ -92,8 +94,8 @@ def _judge_choices(card: Card, made: Any) -> None:
     current = loose.text(modes, "currentModeId")
     card.facts |= {"modes": ids, "mode": current or None}
     if modes:
-        words = "the current mode is one of those"
-        card.judge("acp-S20", current in ids, words, f"mode {current!r} is none of {ids}")
+        words = "the current mode is one of its modes"
+        card.judge("acp-S20", current in ids, words, f"mode {current!r} is not one of {ids}")
     known = [loose.text(each, "modelId") for each in loose.mappings(models, "availableModels")]
     card.facts |= {"models": known, "model": loose.text(models, "currentModelId") or None}
     options = list(loose.mappings(made, "configOptions"))
@@ -101,10 +103,10 @@ def _judge_choices(card: Card, made: Any) -> None:
     selects = [each for each in options if loose.text(each, "type") == "select"]
     wrong = [loose.text(each, "id") for each in selects if not _is_choice(each)]
     if selects:
-        words = "each option has one of its own values"
-        card.judge("acp-S21", not wrong, words, f"not of their own values: {', '.join(wrong)}")
+        words = "each option has one of its listed values"
+        card.judge("acp-S21", not wrong, words, f"not a listed value: {', '.join(wrong)}")
     if len(selects) < len(options):
-        card.say("acp-S22", NOT_OK, "an option of a kind that was not offered to it")
+        card.say("acp-S22", NOT_OK, "an option of a kind the client did not offer")
 
 
 def _is_choice(option: Json) -> bool:

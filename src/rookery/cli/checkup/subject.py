@@ -1,5 +1,4 @@
-"""One run of an agent under examination: everything that it says is noted, and nothing of it is
-left when the run is over."""
+"""One test run of an agent: everything it says is recorded, and nothing is left running."""
 
 import asyncio
 import os

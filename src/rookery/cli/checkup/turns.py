@@ -1,5 +1,5 @@
-"""Two turns with a person's prompt: whether the agent asks first, takes a no for a no, and how soon
-it hears a cancel."""
+"""Two turns with the user's prompt: whether the agent asks first, accepts a rejection, and how soon
+it reacts to a cancel."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ async def set_mode(card: Card, agent: Subject, session: str, within: float) -> N
     reply = await agent.ask(method, params, within)
     card.facts["mode"] = value if reply.good else card.facts.get("mode")
     if not reply.good:
-        card.say("acp-S20", NOT_OK, f"it does not take its mode {value}: {reply.words}")
+        card.say("acp-S20", NOT_OK, f"it rejects its own mode {value}: {reply.words}")
 
 
 async def prompt_turns(
@@ -44,7 +44,7 @@ async def prompt_turns(
     if await _whole_turn(card, agent, params, within):
         await _cancelled_turn(card, agent, params, within)
     else:
-        card.say("acp-X1", NOT_TOLD, "the turn before it did not end")
+        card.say("acp-X1", NOT_TOLD, "the previous turn did not end")
 
 
 async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -> bool:
@@ -74,11 +74,11 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
         mode = f" in its mode {card.facts['mode']}" if card.facts.get("mode") else ""
         card.say("acp-P7", NOT_TOLD, f"it asked for no permission in this turn{mode}")
         return True
-    words = f"asked {count(asks, 'time')}, each for a tool call that it had told of"
-    otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls that it had not told of"
+    words = f"asked {count(asks, 'time')}, each for a tool call it had announced"
+    otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls it had not announced"
     card.judge("acp-P7", not unannounced, words, otherwise)
-    no = "a no does not cancel the turn"
-    card.judge("acp-P9", reason != "cancelled", no, "a no ends the turn as cancelled")
+    no = "a rejection does not cancel the turn"
+    card.judge("acp-P9", reason != "cancelled", no, "a rejection ends the turn as cancelled")
     return True
 
 
@@ -125,7 +125,7 @@ def _judge_cancel(
     row = "acp-X3" if asking else "acp-X1"
     if not turn.done():
         card.facts["cancelSeconds"] = None
-        card.say(row, NOT_OK, f"a cancel was not heard within {CANCEL_WITHIN:g} s")
+        card.say(row, NOT_OK, f"did not react to a cancel within {CANCEL_WITHIN:g} s")
         return
     reply = turn.result()
     card.facts["cancelSeconds"] = round(seconds, 3)

@@ -7,6 +7,7 @@ then. A thought is one faint line with its length; a plan is written again only 
 from typing import Any
 
 from rookery.cli.look import card, lines, words
+from rookery.cli.look.late_output import LateOutput
 from rookery.cli.look.paint import duration
 from rookery.cli.look.safe import clean, clean_line, clean_output
 from rookery.cli.look.screen import Screen
@@ -50,6 +51,8 @@ class Transcript:
         self._wrap = Wrap(screen.width)
         self._sent: dict[str, int] = {}  # of each message, how many characters are written
         self._written: set[str] = set()
+        self._late = LateOutput()
+        self._below = ""  # the terminal whose late output was written last
         self._plans: dict[str, list[Any]] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
         self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
@@ -60,6 +63,8 @@ class Transcript:
             name = op[1]["id"] if op[0] == "put" else op[1]
             if op[0] != "drop" and name in document.blocks:
                 self._show(document, document.blocks[name])
+            elif op[0] == "drop" and self._thought is not None and self._thought["id"] == name:
+                self._thought = None  # taken back before a line was written of it
 
     def page(self, document: Document) -> None:
         """Write a document as it stands."""
@@ -70,6 +75,8 @@ class Transcript:
     def finish(self) -> None:
         """End the line that is being written."""
         self._claim()
+        for document, terminal in self._late.left():
+            self._print_late(document, terminal, rest=True)
         self._close()
         self.screen.status("")
 
@@ -152,7 +159,7 @@ class Transcript:
     def _separate(self, role: str) -> None:
         if self._last and not (role in CLOSE and self._last in CLOSE) and not self._brief:
             self.screen.write("\n")
-        self._last = role
+        self._last, self._below = role, ""
 
     # ------------------------------------------------------------ messages
 
@@ -203,7 +210,8 @@ class Transcript:
 
     def _call(self, document: Document, block: Block, final: bool) -> None:
         if block["role"] == "terminal" and block["parent"] in document.blocks:
-            return  # its call shows it
+            self._print_late(document, block, rest=final)  # where its call's card has not shown it
+            return
         if block["id"] in self._written or not (final or captions.is_over(block)):
             return
         if block["role"] == "terminal" and not final:
@@ -213,6 +221,7 @@ class Transcript:
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
         told = [each for each in terminals if each is block or each["id"] not in self._written]
         self._written.update(each["id"] for each in terminals)
+        self._late.written(terminals)
         cwd, timed = document.header["cwd"], self._durations
         found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if not self._brief:
@@ -221,6 +230,21 @@ class Transcript:
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)
         self._lines("tool", [indent + line for line in found])
+
+    def _print_late(self, document: Document, terminal: Block, *, rest: bool) -> None:
+        call = document.blocks[terminal["parent"]]
+        quiet = call.get("kind") in captions.QUIET and call["status"] != "failed"
+        if call["id"] not in self._written or self._brief or (quiet and not self._full):
+            return
+        text = self._late.take(document, terminal, rest=rest)
+        found = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
+        if found and self._below != terminal["id"]:
+            mark, dot = self.paint.mark("running"), self.paint.sign("dot")
+            cwd = document.header["cwd"]
+            found.insert(0, f"{mark} {card.title(call, cwd)} {dot} {self.paint.faint('goes on')}")
+        indent = "  " * _depth(document, call)
+        self._lines("tool", [indent + line for line in found])
+        self._below = terminal["id"] if found else self._below
 
     def _claim(self) -> None:
         """Terminals that no call has named by now stand for themselves."""
@@ -274,9 +298,9 @@ def _doing(document: Document) -> tuple[str, int]:
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"
     if header["critic"]["state"] == "judging":
-        words = "the critic judges"
+        words = "the critic is judging"
     elif running:
-        words = f"{len(running)} tools at work"
+        words = f"{len(running)} tools running"
     elif header["process"]["state"] == "starting":
         words = f"starting {agent}"
     elif last is not None and last["role"] == "thought":

@@ -1,4 +1,4 @@
-"""Asks, notices, prompts and dividers in words: short, plain, in the person's terms."""
+"""Asks, notices, prompts and dividers as text: short, plain, in the user's terms."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from rookery.core.plain import count
 
 
 def of_prompt(block: Block, paint: Paint) -> list[str]:
-    """A person's words, with a rule at their left."""
+    """The user's words, with a rule at their left."""
     rule = paint.mark("rule")
     head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
     body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
@@ -42,7 +42,7 @@ def of_notice(block: Block, paint: Paint) -> list[str]:
 
 
 def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
-    """The command line behind what a person can do about a block, where there is one."""
+    """The command line behind what the user can do about a block, where there is one."""
     found = []
     for action in block["actions"]:
         match action:

@@ -23,7 +23,7 @@ async def _visit(argv: list[str], environment: Mapping[str, str], within: float)
         async with Subject(argv, os.getcwd(), environment) as server:
             return await _converse(server, until)
     except FileNotFoundError:
-        raise talk.Failed(f"there is no program {argv[0]!r} on PATH") from None
+        raise talk.Failed(f"{argv[0]!r} is not on PATH") from None
     except (OSError, ValueError) as error:
         raise talk.Failed(f"{argv[0]} cannot be started: {error}") from error
 

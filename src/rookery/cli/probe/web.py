@@ -72,7 +72,7 @@ def _refusal(error: urllib.error.HTTPError) -> str:
     words = f"HTTP {error.code} {error.reason}"
     match error.code:
         case 401 | 403:
-            return f'{words}: it wants a key, such as --header "Authorization=Bearer …"'
+            return f'{words}: it needs a key, for example --header "Authorization=Bearer …"'
         case 404 | 405:
             return f"{words}: is the path right, and the transport (--transport http or sse)?"
         case code if 300 <= code < 400:
@@ -108,7 +108,7 @@ def events(response: HTTPResponse, line: Line) -> Iterator[Said]:
             return
         size += len(raw)
         if size > MOST:
-            raise talk.Failed(f"it said more than {MOST // 1024 // 1024} MiB")
+            raise talk.Failed(f"it sent more than {MOST // 1024 // 1024} MiB")
         field, _, value = raw.decode("utf-8", "replace").rstrip("\r\n").partition(":")
         value = value.removeprefix(" ")
         if field == "event":
@@ -125,7 +125,7 @@ def _message(text: str) -> Json:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise talk.Failed("its answer is not JSON: this is no MCP server") from None
+        raise talk.Failed("its answer is not JSON: this is not an MCP server") from None
     return found if isinstance(found, dict) else {}
 
 
@@ -192,10 +192,10 @@ def _over_sse(line: Line) -> talk.Visit:
         heard = events(stream, line)
         first = next((said for said in heard if said.event == "endpoint"), None)
         if first is None:
-            raise talk.Failed("it never said where to write: this is no MCP server over SSE")
+            raise talk.Failed("it sent no endpoint: this is not an MCP server over SSE")
         endpoint = urljoin(line.url, first.data)
         if urlsplit(endpoint)[:2] != urlsplit(line.url)[:2]:
-            raise talk.Failed("it wants the messages at another host, which is not done")
+            raise talk.Failed("it wants messages sent to another host, which is refused")
 
         def asked(method: str, params: Json) -> Any:
             nonlocal number

@@ -2,22 +2,39 @@
 
 import os
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rookery import paths, registry
-from rookery.agent.probe.verdict import Verdict
-from rookery.agent.settings import profiles
-from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen, standard
-from rookery.cli.setup.wish import BadWish, Wish, profile_of
 from rookery.client.guard import require_person
-from rookery.providers import PROVIDERS, needs_key
+from rookery.models import profiles
+from rookery.models.documents import SettingsError
+from rookery.models.draft import BadDraft, Draft, profile_of
+from rookery.models.providers import PROVIDERS
+from rookery.models.secrets import NONE, Secret
+from rookery.models.setup import (
+    Outcome,
+    attempt,
+    condense,
+    forget,
+    judge,
+    lacks_key,
+    probed,
+    saved,
+    use,
+)
+
+if TYPE_CHECKING:
+    from rookery.models.probe import Answer
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
+NO_MODEL = "none"
+"""Given for a saved model: no such one."""
 
 
 @click.group(invoke_without_command=True)
@@ -66,18 +83,43 @@ def setup(
         return _remove(screen, home, remove)
     try:
         return _set_up(screen, home, {**given, "json": as_json})
-    except BadWish as error:
+    except BadDraft as error:
         if as_json:
-            _tell(screen, ok=False, words=f"{error}.", option=error.option)
+            _tell(screen, Outcome(False, f"{error}.", error.field))
             return exits.USAGE
-        raise click.BadParameter(f"{error}.", param_hint=error.option) from None
+        raise _refused(error) from None
 
 
-def _tell(screen: Screen, *, ok: bool, words: str, option: str = "") -> None:
+def _tell(screen: Screen, outcome: Outcome) -> int:
     """How it ended, for programs: `option` is the flag that it is about."""
     from rookery.core.events import dumps
 
-    screen.line(dumps({"ok": ok, "words": words, "option": option}))
+    option = _flag(outcome.field) if outcome.field else ""
+    screen.line(dumps({"ok": outcome.ok, "words": outcome.words, "option": option}))
+    return exits.DONE if outcome.ok else exits.USAGE if option else exits.FAILED
+
+
+def _flag(field: str) -> str:
+    return "--key-env" if field == "key" else f"--{field.replace('_', '-')}"
+
+
+def _refused(error: BadDraft) -> click.ClickException:
+    return click.BadParameter(f"{error}.", param_hint=_flag(error.field))
+
+
+def _told(work: Callable[[], str]) -> int:
+    """Say what was done."""
+    try:
+        standard().line(clean_line(work()))
+    except BadDraft as error:
+        raise _refused(error) from None
+    return exits.DONE
+
+
+def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """What was given; `none` is no saved model."""
+    wanted = {key: value for key, value in given.items() if value is not None}
+    return wanted | {name: "" for name in names if wanted.get(name) == NO_MODEL}
 
 
 @setup.command("import")
@@ -117,9 +159,10 @@ def condenser(**given: Any) -> int:
     rookery setup condenser --max-size 120 --keep-first 4
     rookery setup condenser --off
     """
-    from rookery.cli.setup.condensing import choose
-
-    return choose(standard(), paths.home(), given)
+    try:
+        return _told(lambda: condense(paths.home(), _wanted(given, "profile")))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
 
 
 @setup.command()
@@ -134,9 +177,7 @@ def critic(**given: Any) -> int:
     rookery setup critic --judge big
     rookery setup critic --off
     """
-    from rookery.cli.setup.judging import choose
-
-    return choose(standard(), paths.home(), given)
+    return _told(lambda: judge(paths.home(), _wanted(given, "judge")))
 
 
 # ---------------------------------------------------------------- set up
@@ -144,7 +185,7 @@ def critic(**given: Any) -> int:
 
 def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     settings = profiles.load(home)
-    wish = Wish(
+    draft = Draft(
         given["provider"].strip(),
         given["model"].strip(),
         _key(given),
@@ -152,42 +193,36 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         given["name"].strip(),
         given["timeout"],
     )
-    known = settings.profiles.get(wish.name)
-    if known is not None and given["default"] and wish == Wish(name=wish.name):
-        profiles.change(home, lambda now: now._replace(default=known.name))
-        screen.line(f"New sessions use {known.name} ({clean_line(known.model)}).")
-        return exits.DONE
+    known = settings.profiles.get(draft.name)
+    if known is not None and given["default"] and draft == Draft(name=draft.name):
+        return _told(lambda: use(home, known.name))
     asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
-    if asking and not wish.model and (known is None or not known.model):
+    if asking and not draft.model and (known is None or not known.model):
         from rookery.cli.setup.dialogue import ask
 
-        wish = ask(screen, wish, settings)
-    if not wish.model and not wish.provider and known is None:
-        _refuse_nothing(wish)
-    profile = profile_of(wish, settings.profiles.get(wish.name))
-    if not profile.key and needs_key(profile.model, profile.base_url):
+        draft = ask(screen, draft, settings)
+    if not draft.model and not draft.provider and known is None:
+        _refuse_nothing(draft)
+    if given["json"]:
+        wanted = {"test": not given["no_test"], "keep": not given["trial"]}
+        return _tell(screen, attempt(home, draft, default=given["default"], **wanted))
+    profile = profile_of(draft, settings.profiles.get(draft.name))
+    if lacks_key(profile):
         if not asking:
-            raise BadWish("--key-env", f"{profile.model} needs a key; or pipe it to --key-stdin")
+            raise BadDraft("key", f"{profile.model} needs a key; or pipe it to --key-stdin")
         profile = profile._replace(key=Secret(_ask_key(profile.model)))
     if not given["no_test"]:
-        verdict = _tested(screen, settings, profile, quiet=given["json"])
-        if given["json"] and (given["trial"] or not verdict.ok):
-            _tell(screen, ok=verdict.ok, words=verdict.words)
-            return exits.DONE if verdict.ok else exits.FAILED
-        if given["trial"] or not (verdict.ok or _saved_all_the_same(screen, asking=asking)):
-            return exits.DONE if verdict.ok else exits.FAILED
-    saved = profiles.change(
-        home, lambda now: now.with_profile(profile, default=bool(given["default"]))
-    )
-    if given["json"]:
-        _tell(screen, ok=True, words=f"Saved {profile.name} ({profile.model}).")
-        return exits.DONE
-    return _tell_saved(screen, home, saved, profile)
+        answer = _tested(screen, profile)
+        if given["trial"] or not (answer.ok or _saved_all_the_same(screen, asking=asking)):
+            return exits.DONE if answer.ok else exits.FAILED
+    saved(home, profile, default=given["default"])
+    return _tell_saved(screen, home, profile)
 
 
-def _refuse_nothing(wish: Wish) -> None:
-    if wish.name:
-        raise BadWish("--name", f"there is no saved model {wish.name!r}; a new one needs --model")
+def _refuse_nothing(draft: Draft) -> None:
+    if draft.name:
+        why = f"there is no saved model {draft.name!r}; a new one needs --model"
+        raise BadDraft("name", why)
     raise click.UsageError(
         "say what to set up, or run it in a terminal to be asked. For instance:\n"
         "  rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY"
@@ -201,12 +236,12 @@ def _key(given: dict[str, Any]) -> Secret:
     if given["key_stdin"]:
         key = sys.stdin.readline().strip()
         if not key:
-            raise BadWish("--key-stdin", "nothing came on stdin")
+            raise BadDraft("key_stdin", "nothing came on stdin")
         return Secret(key)
     if name := given["key_env"]:
         key = os.environ.get(name, "").strip()
         if not key:
-            raise BadWish("--key-env", f"{name} is not set")
+            raise BadDraft("key", f"{name} is not set")
         return Secret(key)
     return Secret(given["key"].strip()) if given["key"] else NONE
 
@@ -215,24 +250,17 @@ def _ask_key(model: str) -> str:
     return str(click.prompt(f"Key for {model} (not shown)", hide_input=True, err=True)).strip()
 
 
-def _tested(
-    screen: Screen, settings: profiles.Settings, profile: profiles.Profile, *, quiet: bool
-) -> Verdict:
-    """Ask the model for a word; both are said, unless a program listens."""
-    from rookery.agent.probe.call import is_direct, probe
+def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
+    """Ask the model for a word; both are said."""
+    from rookery.models.probe import is_direct
 
-    alone = settings._replace(profiles={profile.name: profile}, default=profile.name)
-    model = profiles.effective(alone, os.environ, override=False)
-    if isinstance(model, profiles.Missing):
-        verdict = Verdict("auth", model.sentence)
-    else:
+    def announce(model: profiles.Model) -> None:
         wait = "" if is_direct(model) else "; its library takes a few seconds to load"
-        if not quiet:
-            screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
-        verdict = probe(model)
-    if not quiet:
-        screen.note(clean_line(verdict.words))
-    return verdict
+        screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
+
+    answer = probed(profile, announce)
+    screen.note(clean_line(answer.words))
+    return answer
 
 
 def _saved_all_the_same(screen: Screen, *, asking: bool) -> bool:
@@ -242,15 +270,14 @@ def _saved_all_the_same(screen: Screen, *, asking: bool) -> bool:
     return False
 
 
-def _tell_saved(
-    screen: Screen, home: str, saved: profiles.Settings, profile: profiles.Profile
-) -> int:
+def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
+    default = profiles.load(home).default
     screen.line(f"Saved {profile.name} ({clean_line(profile.model)}) in {profiles.path(home)}.")
-    if saved.default == profile.name:
+    if default == profile.name:
         screen.note('New sessions use it: rookery run "…"')
     else:
         screen.note(
-            f"New sessions use {saved.default}; to change that: "
+            f"New sessions use {default}; to change that: "
             f"rookery setup --name {profile.name} --default"
         )
     own = registry.resolve(registry.OWN, {})
@@ -287,14 +314,7 @@ def _list(screen: Screen, home: str, *, as_json: bool) -> int:
 
 
 def _remove(screen: Screen, home: str, name: str) -> int:
-    settings = profiles.load(home)
-    if name not in settings.profiles:
-        known = ", ".join(settings.profiles) or "there are none"
-        raise click.BadParameter(
-            f"there is no saved model {name!r}; saved: {known}.", param_hint="--remove"
-        )
-    saved = profiles.change(home, lambda now: now.without(name))
-    screen.line(f"Forgot {name}.")
-    if saved.default:
-        screen.note(f"New sessions use {saved.default}.")
+    _told(lambda: forget(home, name))
+    if default := profiles.load(home).default:
+        screen.note(f"New sessions use {default}.")
     return exits.DONE

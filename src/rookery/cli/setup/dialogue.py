@@ -5,56 +5,56 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from rookery.agent.probe.call import models_at
-from rookery.agent.settings.profiles import Settings
-from rookery.agent.settings.secrets import NONE, Secret
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
-from rookery.cli.setup.wish import (
-    BadWish,
-    Wish,
+from rookery.models.draft import (
+    BadDraft,
+    Draft,
     checked_name,
     checked_url,
     provider_named,
     suggested_name,
 )
-from rookery.providers import (
+from rookery.models.probe import models_at
+from rookery.models.profiles import Settings
+from rookery.models.providers import (
     PROVIDERS,
     Provider,
     api_of,
     is_loopback,
     key_variable,
 )
+from rookery.models.secrets import NONE, Secret
 
 MOST = 20
 """Models that a server lists and that are offered."""
 
 
-def ask(screen: Screen, wish: Wish, settings: Settings) -> Wish:
+def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
-    if not wish.provider:
+    if not draft.provider:
         titles = [each.title for each in PROVIDERS]
         number = _choose(screen, "Whose model?", titles)
-        wish = wish._replace(provider=PROVIDERS[number].name)
-    provider = provider_named(wish.provider)
-    if provider.asks_url and not wish.base_url:
+        draft = draft._replace(provider=PROVIDERS[number].name)
+    provider = provider_named(draft.provider)
+    if provider.asks_url and not draft.base_url:
         usual = provider.api or None
         address = _until(
             lambda: checked_url(click.prompt("Address of its API", default=usual, err=True))
         )
-        wish = wish._replace(base_url=address)
-    if not wish.key:
-        wish = wish._replace(key=_key(screen, provider, wish.base_url))
-    wish = wish._replace(model=_model(screen, provider, wish))
-    if not wish.name:
-        usual = suggested_name(wish, wish.model)
+        draft = draft._replace(base_url=address)
+    if not draft.key:
+        draft = draft._replace(key=_key(screen, provider, draft.base_url))
+    draft = draft._replace(model=_model(screen, provider, draft))
+    if not draft.name:
+        usual = suggested_name(draft, draft.model)
         if usual in settings.profiles:
             screen.note(f"{usual} is saved already; the same name replaces it.")
         name = _until(
             lambda: checked_name(click.prompt("Name of this set-up", default=usual, err=True))
         )
-        wish = wish._replace(name=name)
-    return wish
+        draft = draft._replace(name=name)
+    return draft
 
 
 def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
@@ -74,11 +74,11 @@ def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
     return Secret(str(given).strip())
 
 
-def _model(screen: Screen, provider: Provider, wish: Wish) -> str:
+def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
     offered: Sequence[str] = provider.models
-    if provider.keyless or wish.base_url:
-        api = api_of(f"{provider.prefix}/", wish.base_url)
-        offered = models_at(api, wish.key.reveal())[:MOST] or offered
+    if provider.keyless or draft.base_url:
+        api = api_of(f"{provider.prefix}/", draft.base_url)
+        offered = models_at(api, draft.key.reveal())[:MOST] or offered
     other = "another"
     if offered:
         shown = [clean_line(name) for name in offered]
@@ -101,5 +101,5 @@ def _until(read: Callable[[], str]) -> str:
     while True:
         try:
             return read()
-        except BadWish as error:
+        except BadDraft as error:
             click.echo(f"{error}.", err=True)

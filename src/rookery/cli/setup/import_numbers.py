@@ -5,11 +5,11 @@ import os
 from typing import Any, Protocol
 
 from rookery import config
-from rookery.agent.settings import documents, migration, profiles
-from rookery.agent.settings.documents import Json, SettingsError
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core import loose
+from rookery.models import documents, migration, profiles
+from rookery.models.documents import Json, SettingsError
 
 CLI_CONFIG = "cli_config.json"
 

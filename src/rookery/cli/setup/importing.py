@@ -7,15 +7,16 @@ from functools import partial
 import click
 
 from rookery import mcp
-from rookery.agent.settings import documents, hooks, migration, profiles
-from rookery.agent.settings.documents import Json, SettingsError
+from rookery.agent.settings import hooks
 from rookery.cli import exits
 from rookery.cli.look.safe import clean_line
 from rookery.cli.look.screen import Screen
 from rookery.cli.setup import import_numbers
 from rookery.client import in_force
 from rookery.core.plain import count
-from rookery.providers import needs_key
+from rookery.models import documents, migration, profiles
+from rookery.models.documents import Json, SettingsError
+from rookery.models.providers import needs_key
 
 PROFILE = "openhands"
 """The name that its one model gets."""

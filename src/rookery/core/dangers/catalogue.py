@@ -55,7 +55,7 @@ def judge(text: str, roots: Sequence[str], home: str) -> str:
     if why := downloads.judge(line):
         return why
     if _BOMB.search(text):
-        return "starts processes without end"
+        return "starts processes endlessly"
     if _is_invoked(line, text):
         return "runs what it downloads (Invoke-Expression)"
     return "" if line.whole else "is too long or too deeply nested to be judged"

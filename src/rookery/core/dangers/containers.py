@@ -21,7 +21,7 @@ _DOCKER = f"""
 _KUBE = """
     delete !--dry-run :: deletes objects of a cluster (kubectl delete)
     drain !--dry-run :: ends everything on a node (kubectl drain)
-    replace --force !--dry-run :: deletes objects and makes them anew (kubectl replace --force)
+    replace --force !--dry-run :: deletes and recreates objects (kubectl replace --force)
     apply --prune !--dry-run :: deletes objects that are not listed (kubectl apply --prune)
     config delete-context|delete-cluster|delete-user|unset :: deletes an entry of your kubeconfig
     adm prune|drain|delete :: deletes objects of a cluster (oc adm)

@@ -7,7 +7,7 @@ _TREE = "changes the rights of a whole tree"
 
 TABLE = {
     "rm": """
-        -r|-R|--recursive -f|--force :: deletes files without a way back (rm -rf)
+        -r|-R|--recursive -f|--force :: deletes files permanently (rm -rf)
         -r|-R|--recursive|--no-preserve-root :: deletes a whole tree (rm -r)
         @*/[*]|[*]|~|/|.|..|*/.[*]|.[*]|[*].[*] :: deletes everything in a directory (rm *)
     """,

@@ -10,6 +10,7 @@ from rookery import config, registry
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core.events import Json
+from rookery.models.choice import default_agent, has_model
 from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 from rookery.tui.keymap import label
@@ -33,7 +34,7 @@ def listed(home: str, cwd: str) -> list[Known] | str:
         settings = config.load(home)
     except config.ConfigError as error:
         return str(error)
-    default = registry.default(home, settings.default_agent, os.environ)
+    default = default_agent(home, settings.default_agent, os.environ)
     found = []
     for name in registry.names(settings.agents):
         agent = registry.resolve(name, settings.agents)
@@ -43,7 +44,7 @@ def listed(home: str, cwd: str) -> list[Known] | str:
             installed = True
         except registry.NotInstalled:
             installed = False
-        bare = name == registry.OWN and entry is not None and not registry.has_model(home)
+        bare = name == registry.OWN and entry is not None and not has_model(home)
         title = entry.title if entry else name
         install = entry.install if entry else ""
         found.append(Known(name, title, installed, install, name == default, bare))

@@ -3,11 +3,12 @@ as a step of its own, in all new ones (row P6)."""
 
 import os
 
-from rookery import config, registry
+from rookery import config
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core import confirming
 from rookery.core.events import Json
+from rookery.models.choice import default_agent
 from rookery.tui.forms.choice import ChoiceScreen, marked
 from rookery.tui.forms.rows import Row
 from rookery.tui.shell import Shell
@@ -29,7 +30,7 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
         found = config.load(home)
     except config.ConfigError:
         found = config.Config()
-    return agent or registry.default(home, found.default_agent, os.environ), found.confirm
+    return agent or default_agent(home, found.default_agent, os.environ), found.confirm
 
 
 def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list[Row]:
@@ -46,8 +47,8 @@ def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list
 
 def help_of(agent: str, vendor: str | None, known: str = "") -> str:
     """What is said below the choices."""
-    by_itself = any("by itself" in more for _, _, more in confirming.choices_of(agent, vendor))
-    return " ".join(words for words in (known, confirming.SANDBOX if by_itself else "") if words)
+    alone = confirming.SANDBOX if confirming.decides_alone(agent, vendor) else ""
+    return " ".join(words for words in (known, alone) if words)
 
 
 def _choose(app: Shell, agent: str, begins: str) -> None:

@@ -1,9 +1,10 @@
 """The critic's settings in one form: those of config.toml, and who of Rookery's own agent judges,
 which stands beside its models."""
 
-from rookery import config, models, settings
+from rookery import config, settings
 from rookery.core.events import Json
-from rookery.tui import errand
+from rookery.models import setup
+from rookery.models.profiles import Settings
 from rookery.tui.forms.setting import SettingsForm, schema
 from rookery.tui.shell import Shell
 
@@ -19,7 +20,7 @@ MODEL = "model:"
 class CriticForm(SettingsForm):
     """Ends with the changes that were written."""
 
-    def __init__(self, found: config.Config, saved: models.Glance) -> None:
+    def __init__(self, found: config.Config, saved: Settings) -> None:
         self._judge = chosen(saved)
         self._saved: Json = {}
         super().__init__("Critic", settings.CRITICS, found)
@@ -44,11 +45,11 @@ class CriticForm(SettingsForm):
         assert isinstance(shell, Shell)
         home = shell.start.home
         shell.room.fetch(
-            lambda: errand.run(home, "setup", "critic", *words(wished)),
+            lambda: setup.outcome(lambda: setup.judge(home, wanted(wished))),
             lambda outcome: self._judged(outcome, wished, rest),
         )
 
-    def _judged(self, outcome: errand.Outcome, wished: str, rest: Json) -> None:
+    def _judged(self, outcome: setup.Outcome, wished: str, rest: Json) -> None:
         if not self.is_attached:
             return
         if not outcome.ok:
@@ -61,15 +62,15 @@ class CriticForm(SettingsForm):
         super().done({**self._saved, **changes})
 
 
-def chosen(saved: models.Glance) -> str:
-    if not saved.judging.enabled:
+def chosen(saved: Settings) -> str:
+    if not saved.critic.enabled:
         return OFF
-    return f"{MODEL}{saved.judging.judge}" if saved.judging.judge else USUAL
+    return f"{MODEL}{saved.critic.judge}" if saved.critic.judge else USUAL
 
 
-def field(saved: models.Glance) -> Json:
-    names = [each.name for each in saved.models]
-    gone = saved.judging.judge if saved.judging.judge not in (*names, "") else ""
+def field(saved: Settings) -> Json:
+    names = list(saved.profiles)
+    gone = saved.critic.judge if saved.critic.judge not in (*names, "") else ""
     choices = [
         {"const": USUAL, "title": "OpenHands' critic, where the model comes from its proxy"},
         *({"const": f"{MODEL}{name}", "title": f"the model {name}"} for name in names),
@@ -88,9 +89,9 @@ def field(saved: models.Glance) -> Json:
     }
 
 
-def words(wished: str) -> list[str]:
-    """The flags of `rookery setup critic`."""
+def wanted(wished: str) -> Json:
+    """What changes of our own agent's critic."""
     if wished == OFF:
-        return ["--off"]
-    name = wished.removeprefix(MODEL) if wished.startswith(MODEL) else "none"
-    return ["--on", "--judge", name]
+        return {"enabled": False}
+    judge = wished.removeprefix(MODEL) if wished.startswith(MODEL) else ""
+    return {"enabled": True, "judge": judge}

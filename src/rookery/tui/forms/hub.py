@@ -4,8 +4,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from rookery import config, mcp, models, settings
+from rookery import config, mcp, settings
 from rookery.core.events import Json
+from rookery.models import profiles
+from rookery.models.critic import Critic
 from rookery.tui import bindings
 from rookery.tui.forms.rows import Row, RowsScreen
 
@@ -18,7 +20,9 @@ PLACES = {
 
 
 class Found(NamedTuple):
-    models: models.Glance
+    models: profiles.Settings
+    trouble: str
+    """Of the models' file."""
     config: config.Config | None
     problem: str
     """Of config.toml."""
@@ -37,7 +41,7 @@ def found(home: str) -> Found:
         servers = f"{on} of {len(listed)} on" if listed else "none yet"
     except mcp.McpError as error:
         servers = str(error)
-    return Found(models.glance(home), settings_, problem, servers)
+    return Found(*profiles.look(home), settings_, problem, servers)
 
 
 class SettingsScreen(RowsScreen[None]):
@@ -57,21 +61,21 @@ class SettingsScreen(RowsScreen[None]):
         chosen = found.models.chosen
         model = f"{chosen.model} ({chosen.name})" if chosen else "none yet: Enter sets one up"
         rows = [
-            Row("models", "Models", found.models.problem or model, "on" if chosen else "off"),
-            Row("condenser", "Long conversations", _condensing(found.models.condensing)),
+            Row("models", "Models", found.trouble or model, "on" if chosen else "off"),
+            Row("condenser", "Long conversations", _condensing(found.models.condenser)),
             Row("servers", "MCP servers", found.servers),
             Row("agents", "Agents", "installed or not, the default, who takes over"),
         ]
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
-            rows.append(Row("critic", "Critic", _critic(now, found.models.judging)))
+            rows.append(Row("critic", "Critic", _critic(now, found.models.critic)))
             rows.append(Row("rules", "Rules", _rules(len(now.rules))))
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
         return rows
 
     def choose(self, row: Row) -> None:
         match row.name:
-            case "models" if not self._found.models.models:
+            case "models" if not (self._found.models.profiles or self._found.trouble):
                 from rookery.tui.forms.model import ModelForm
 
                 self.app.push_screen(ModelForm(), self._told)
@@ -136,7 +140,7 @@ def _rules(number: int) -> str:
     return f"{number} that {'answers' if number == 1 else 'answer'} for you"
 
 
-def _condensing(now: models.Condensing) -> str:
+def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
         return "never shortened"
     return f"shortened over {now.max_size} events, the first {now.keep_first} stay"
@@ -148,11 +152,11 @@ def _interface(now: config.Config) -> str:
     return f"{taste.theme} · {taste.diff} diffs · {cards}"
 
 
-def _critic(now: config.Config, judging: models.Judging) -> str:
+def _critic(now: config.Config, own: Critic) -> str:
     if not now.critic.enabled:
         return "off"
     by = [f"runs {now.critic.command}"] if now.critic.command else []
-    by += [f"judged by {judging.judge}"] if judging.enabled and judging.judge else []
+    by += [f"judged by {own.judge}"] if own.enabled and own.judge else []
     said = " · ".join(by) or "the agent's own"
     return f"{said} · {'refines' if now.critic.refine else 'does not refine'}"
 

@@ -1,16 +1,21 @@
 """The saved models, and the one form in which a model is set up: tested with one call before it is
 kept."""
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.widgets import Select
 
-from rookery import models
 from rookery.core import forms
 from rookery.core.events import Json
-from rookery.providers import PROVIDERS, Provider, find, key_variable
-from rookery.tui import bindings, errand
+from rookery.models import profiles, setup
+from rookery.models.draft import USUAL, Draft
+from rookery.models.profiles import Profile, Settings
+from rookery.models.providers import PROVIDERS, Provider, find, key_variable
+from rookery.models.secrets import Secret
+from rookery.tui import bindings
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.forms.rows import Row, RowsScreen
 from rookery.tui.modals import SureScreen
@@ -19,30 +24,11 @@ from rookery.tui.shell import Shell
 OTHER = "other"
 SERVER = "openai-compatible"
 
-FIELDS = {
-    "--provider": "provider",
-    "--model": "model",
-    "--key": "key",
-    "--key-env": "key",
-    "--key-stdin": "key",
-    "--base-url": "base_url",
-    "--timeout": "timeout",
-    "--name": "name",
-}
-"""The flags of `rookery setup`, and the fields that they come from."""
 
-
-class Wanted(NamedTuple):
-    """A command of `rookery setup`; the key goes to its stdin."""
-
-    words: tuple[str, ...]
-    key: str = ""
-
-
-def schema(known: models.Saved | None) -> Json:
+def schema(known: Profile | None) -> Json:
     choices = [{"const": each.name, "title": each.title} for each in PROVIDERS]
     choices.append({"const": OTHER, "title": "Another one: its model is PROVIDER/MODEL"})
-    kept = "kept as it is" if known and known.has_key else ""
+    kept = "kept as it is" if known and known.key else ""
     fields: Json = {
         "provider": {"type": "string", "title": "Provider", "oneOf": choices},
         "model": {"type": "string", "title": "Model"},
@@ -72,7 +58,7 @@ def schema(known: models.Saved | None) -> Json:
     return {"properties": fields, "required": ["provider", "model"]}
 
 
-def values(known: models.Saved | None) -> Json:
+def values(known: Profile | None, *, default: bool) -> Json:
     if known is None:
         return {"provider": PROVIDERS[0].name, "default": True}
     provider = _provider(known)
@@ -82,33 +68,29 @@ def values(known: models.Saved | None) -> Json:
         "model": known.model.removeprefix(prefix),
         "base_url": known.base_url,
         "timeout": known.timeout,
-        "default": known.default,
+        "default": default,
     }
 
 
-def _provider(known: models.Saved) -> Provider | None:
+def _provider(known: Profile) -> Provider | None:
     prefix = known.model.partition("/")[0]
     if prefix == "openai" and known.base_url:
         return find(SERVER)
     return find(prefix)
 
 
-def wanted(answers: Json, known: models.Saved | None) -> Wanted:
-    """The command that sets it up."""
-    words = ["setup", "--json", "--model", answers["model"]]
-    if answers["provider"] != OTHER:
-        words += ["--provider", answers["provider"]]
-    address = answers.get("base_url", "")
-    if address or known is not None:
-        words += ["--base-url", address or "none"]
-    if "timeout" in answers or known is not None:
-        words += ["--timeout", str(answers.get("timeout", 0))]
-    name = known.name if known else answers.get("name", "")
-    words += ["--name", name] if name else []
-    words += ["--default"] if answers.get("default") else []
-    key = answers.get("key", "")
-    words += ["--key-stdin"] if key else []
-    return Wanted(tuple(words), key)
+def drafted(answers: Json, known: Profile | None) -> Draft:
+    """An empty field of one that is known takes back what was set."""
+    other = answers["provider"] == OTHER
+    usual = (USUAL, 0.0) if known else ("", None)
+    return Draft(
+        "" if other else answers["provider"],
+        answers["model"],
+        Secret(answers.get("key", "").strip()),
+        answers.get("base_url", "") or usual[0],
+        known.name if known else answers.get("name", ""),
+        answers.get("timeout", usual[1]),
+    )
 
 
 class ModelForm(FormScreen):
@@ -116,9 +98,9 @@ class ModelForm(FormScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
 
-    def __init__(self, known: models.Saved | None = None) -> None:
+    def __init__(self, known: Profile | None = None, *, default: bool = False) -> None:
         title = f"Model: {known.name}" if known else "Set up a model"
-        super().__init__(title, schema(known), values(known))
+        super().__init__(title, schema(known), values(known, default=default))
         self._known = known
         self._busy = False
 
@@ -143,45 +125,46 @@ class ModelForm(FormScreen):
         return wrong
 
     def deliver(self, answers: Json) -> None:
-        self._run(answers, "Asking the model for a word …")
+        self._attempt(answers)
 
     def action_test(self) -> None:
-        self._checked("Asking the model for a word …", "--test")
+        self._checked(keep=False)
 
     def action_keep(self) -> None:
-        self._checked("Saving …", "--no-test")
+        self._checked(test=False)
 
-    def _checked(self, words: str, flag: str) -> None:
+    def _checked(self, *, test: bool = True, keep: bool = True) -> None:
         answers = self.answers()
         wrong = self.check(answers)
         self.mark(wrong)
         if not wrong:
-            self._run(answers, words, flag)
+            self._attempt(answers, test=test, keep=keep)
 
-    def _run(self, answers: Json, words: str, flag: str = "") -> None:
+    def _attempt(self, answers: Json, *, test: bool = True, keep: bool = True) -> None:
         if self._busy:
             return
         self._busy = True
-        self.tell(words)
+        self.tell("Asking the model for a word …" if test else "Saving …")
         shell = self.app
         assert isinstance(shell, Shell)
-        made = wanted(answers, self._known)
-        line = (*made.words, *([flag] if flag else []))
+        home, draft, default = (
+            shell.start.home,
+            drafted(answers, self._known),
+            bool(answers.get("default")),
+        )
         shell.room.fetch(
-            lambda: errand.run(shell.start.home, *line, text=made.key),
-            lambda outcome: self._ended(outcome, saved=flag != "--test"),
+            lambda: setup.attempt(home, draft, default=default, test=test, keep=keep),
+            lambda outcome: self._ended(outcome, saved=keep),
         )
 
-    def _ended(self, outcome: errand.Outcome, *, saved: bool) -> None:
+    def _ended(self, outcome: setup.Outcome, *, saved: bool) -> None:
         self._busy = False
         if not self.is_attached:
             return
         if outcome.ok and saved:
             self.dismiss({"words": outcome.words})
-            return
-        field = FIELDS.get(outcome.option, "")
-        if field in dict(self.fields):
-            self.mark({field: f": {outcome.words}"})
+        elif outcome.field in dict(self.fields):
+            self.mark({outcome.field: f": {outcome.words}"})
         elif outcome.ok:
             self.tell(f"{outcome.words} Nothing was saved yet.")
         else:
@@ -205,36 +188,42 @@ class ModelsScreen(RowsScreen[None]):
     NEW = "models.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
 
-    def load(self) -> models.Glance:
-        return models.glance(self.shell.start.home)
+    def load(self) -> tuple[Settings, str]:
+        return profiles.look(self.shell.start.home)
 
-    def shown(self, found: models.Glance) -> list[Row]:
-        self._found = {each.name: each for each in found.models}
-        if found.problem:
-            self.tell(found.problem)
+    def shown(self, found: tuple[Settings, str]) -> list[Row]:
+        self._saved, problem = found
+        if problem:
+            self.tell(problem)
         return [
-            Row(each.name, each.name, _told(each), "on", "default" if each.default else "")
-            for each in found.models
+            Row(each.name, each.name, _told(each), "on", "default" if self._leads(each) else "")
+            for each in self._saved.profiles.values()
         ]
 
+    def _leads(self, profile: Profile) -> bool:
+        return profile == self._saved.chosen
+
     def choose(self, row: Row) -> None:
-        self.app.push_screen(ModelForm(self._found[row.name]), self._saved)
+        known = self._saved.profiles[row.name]
+        self.app.push_screen(ModelForm(known, default=self._leads(known)), self._set_up)
 
     def action_new(self) -> None:
-        self.app.push_screen(ModelForm(), self._saved)
+        self.app.push_screen(ModelForm(), self._set_up)
 
-    def _saved(self, answer: Json | None) -> None:
+    def _set_up(self, answer: Json | None) -> None:
         if answer is not None:
-            self._changed(errand.Outcome(True, answer["words"]))
+            self._changed(setup.Outcome(True, answer["words"]))
 
     def action_default(self) -> None:
         if self.current:
-            self._do("setup", "--name", self.current.name, "--default")
+            self._do(setup.use, self.current.name)
 
     def action_test(self) -> None:
         if self.current:
             self.tell(f"Asking {self.current.name} for a word …")
-            self._do("setup", "--json", "--test", "--name", self.current.name)
+            home, draft = self.shell.start.home, Draft(name=self.current.name)
+            work = partial(setup.attempt, home, draft, keep=False)
+            self.shell.room.fetch(work, self._changed)
 
     def action_remove(self) -> None:
         if (row := self.current) is None:
@@ -242,23 +231,23 @@ class ModelsScreen(RowsScreen[None]):
 
         def sure(yes: bool | None) -> None:
             if yes:
-                self._do("setup", "--remove", row.name)
+                self._do(setup.forget, row.name)
 
         words = "Its key is forgotten. Sessions that use it need another model."
         self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
 
-    def _do(self, *words: str) -> None:
-        home = self.shell.start.home
-        self.shell.room.fetch(lambda: errand.run(home, *words), self._changed)
+    def _do(self, change: Callable[[str, str], str], name: str) -> None:
+        work = partial(change, self.shell.start.home, name)
+        self.shell.room.fetch(lambda: setup.outcome(work), self._changed)
 
-    def _changed(self, outcome: errand.Outcome) -> None:
+    def _changed(self, outcome: setup.Outcome) -> None:
         if self.is_attached:
             self.reload()
             self.tell(outcome.words if outcome.ok else f"✗ {outcome.words}")
         self.shell.look_around()
 
 
-def _told(each: models.Saved) -> str:
-    key = "key saved" if each.has_key else "no key saved"
+def _told(each: Profile) -> str:
+    key = "key saved" if each.key else "no key saved"
     said = [each.model, each.base_url, key]
     return " · ".join(words for words in said if words)

@@ -5,13 +5,15 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from rookery import config, models
+from rookery import config
 from rookery.client import config_text
 from rookery.client.rulebook import NotEdited
 from rookery.core import loose
 from rookery.core.events import Json
+from rookery.models import setup
+from rookery.models.profiles import Settings
 from rookery.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
-from rookery.tui import bindings, errand
+from rookery.tui import bindings
 from rookery.tui.forms.form import FormScreen
 from rookery.tui.look.plain import clean_line
 from rookery.tui.shell import Shell
@@ -136,14 +138,18 @@ def _changed(home: str, changes: Json) -> str:
     return ""
 
 
+OWN_MODEL = "none"
+"""Chosen for the model that sums up: the conversation's own."""
+
+
 class CondenserForm(FormScreen):
     """Ends with {"words": …} when it was changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
 
-    def __init__(self, found: models.Glance) -> None:
-        names = [each.name for each in found.models]
-        own = {"const": "none", "title": "the conversation's own"}
+    def __init__(self, found: Settings) -> None:
+        names = list(found.profiles)
+        own = {"const": OWN_MODEL, "title": "the conversation's own"}
         fields: Json = {
             "enabled": {"type": "boolean", "title": "Shorten long conversations"},
             "max_size": {
@@ -164,8 +170,8 @@ class CondenserForm(FormScreen):
                 "oneOf": [own, *({"const": name, "title": name} for name in names)],
             },
         }
-        now = found.condensing
-        shown = now._asdict() | {"profile": now.profile if now.profile in names else "none"}
+        now = found.condenser
+        shown = now._asdict() | {"profile": now.profile if now.profile in names else OWN_MODEL}
         required = ["max_size", "keep_first"]
         super().__init__("Long conversations", {"properties": fields, "required": required}, shown)
 
@@ -176,14 +182,20 @@ class CondenserForm(FormScreen):
         return wrong
 
     def deliver(self, answers: Json) -> None:
-        words = ["setup", "condenser", "--on" if answers.get("enabled") else "--off"]
-        words += ["--max-size", str(answers["max_size"]), "--keep-first"]
-        words += [str(answers["keep_first"]), "--profile", answers.get("profile", "none")]
+        profile = answers.get("profile", OWN_MODEL)
+        wanted = {
+            "enabled": bool(answers.get("enabled")),
+            "max_size": answers["max_size"],
+            "keep_first": answers["keep_first"],
+            "profile": "" if profile == OWN_MODEL else profile,
+        }
         shell = self.app
         assert isinstance(shell, Shell)
-        shell.room.fetch(lambda: errand.run(shell.start.home, *words), self._ended)
+        home = shell.start.home
+        work = lambda: setup.outcome(lambda: setup.condense(home, wanted))  # noqa: E731
+        shell.room.fetch(work, self._ended)
 
-    def _ended(self, outcome: errand.Outcome) -> None:
+    def _ended(self, outcome: setup.Outcome) -> None:
         if not self.is_attached:
             return
         if outcome.ok:

@@ -151,7 +151,8 @@ def form(part: Part, view: View) -> list[Line]:
         for choice in form_words.choices(field)[:CHOICES]:
             words = clean_line(choice.name)
             told: Line = [(words, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
-            found += prefixed(wrap(told, max(1, view.prose - 4)), [("  · ", look.faint)])
+            lines = wrap(told, max(1, view.prose - 4))
+            found += prefixed(lines, [("  · ", look.faint)], [("    ", look.faint)])
     return found
 
 

@@ -1,0 +1,61 @@
+"""A worker that hangs says nothing at all: an editor's user is told so, and what helps (row H5)."""
+
+import asyncio
+from collections.abc import Callable
+
+from rookery.acp.bridge import shapes
+from rookery.client import answering
+from rookery.core.events import Json
+
+QUIET = 10.0
+"""Seconds without an event, while a prompt is open, after which a worker is asked whether it is
+there; and for its answer. A turn may well be quiet for longer: its worker answers."""
+
+
+class Silence:
+    """Of one session's worker. `tell` sends an update to the editor."""
+
+    def __init__(
+        self, home: str, session: str, tell: Callable[[Json], None], *, notices: bool
+    ) -> None:
+        self._home = home
+        self._session = session
+        self._tell = tell
+        self._notices = notices
+        self._heard_at = float("-inf")
+        self._times = 0
+        self._said = False
+
+    def heard(self) -> None:
+        """It said something: it lives."""
+        self._heard_at = asyncio.get_running_loop().time()
+        self._said = False
+
+    def say(self) -> None:
+        """Once for each time that it hangs."""
+        if self._said:
+            return
+        self._said = True
+        self._times += 1
+        words = answering.silence(self._session)
+        if self._notices:
+            self._tell(shapes.notice({"severity": "warning", "title": words}))
+            return
+        self._tell(shapes.aside(f"silence-{self._times}", words))
+
+    async def watch(self, waits: Callable[[], bool]) -> None:
+        """As long as somebody waits for it. A command that is not answered says so itself
+        (`SessionClient.on_silence`); a turn that stands still does not."""
+        loop = asyncio.get_running_loop()
+        self._heard_at = loop.time()
+        while waits():
+            await asyncio.sleep(max(0.0, self._heard_at + QUIET - loop.time()))
+            if not waits() or loop.time() - self._heard_at < QUIET:
+                continue
+            look = asyncio.to_thread(answering.hung, self._home, [self._session], QUIET)
+            asked_at = loop.time()
+            if not await look:
+                self._heard_at = loop.time()
+            elif waits() and self._heard_at < asked_at:
+                self.say()
+                await asyncio.sleep(QUIET)

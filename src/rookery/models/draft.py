@@ -1,0 +1,121 @@
+"""A model as it was given, on its way to a profile: pure, and checked before anything is asked or
+saved."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from rookery.models.profiles import Profile
+from rookery.models.providers import PREFIXES, PROVIDERS, Provider, find, provider_of
+from rookery.models.secrets import NONE, Secret
+
+USUAL = "none"
+"""Given for an address: the provider's own again."""
+
+
+class BadDraft(Exception):
+    """It cannot be set up; the sentence says why. `field` is the one that it is about."""
+
+    def __init__(self, field: str, words: str) -> None:
+        super().__init__(words)
+        self.field = field
+
+
+class Draft(NamedTuple):
+    """What was given so far; "" is what was not."""
+
+    provider: str = ""
+    model: str = ""
+    key: Secret = NONE
+    base_url: str = ""
+    name: str = ""
+    timeout: float | None = None
+
+
+def provider_named(name: str) -> Provider:
+    """Raises BadDraft."""
+    found = find(name.strip().lower())
+    if found is None:
+        known = ", ".join(each.name for each in PROVIDERS)
+        others = "For others, write the model as PROVIDER/MODEL"
+        raise BadDraft("provider", f"there is no provider {name!r}; there are {known}. {others}")
+    return found
+
+
+def profile_of(draft: Draft, known: Profile | None) -> Profile:
+    """The profile that is to be saved; what was not given is taken from the one that is there.
+    Raises BadDraft."""
+    kept = known.base_url if known and draft.base_url != USUAL else ""
+    base_url = checked_url(draft.base_url) or kept
+    if draft.model:
+        model = full_name(draft.model, draft.provider, base_url)
+    elif known is not None and not draft.provider:
+        model = known.model
+    else:
+        raise BadDraft("model", "a model is wanted, such as anthropic/claude-…")
+    provider = provider_named(draft.provider) if draft.provider else None
+    if provider is not None and provider.asks_url and not base_url:
+        base_url = provider.api
+        if not base_url:
+            raise BadDraft("base_url", "the address of the server is wanted, http://…/v1")
+    # A key goes to whom it was given for: not along to another provider or server.
+    same = known is not None and (provider_of(known.model), known.base_url) == (
+        provider_of(model),
+        base_url,
+    )
+    return Profile(
+        checked_name(draft.name) or (known.name if known else suggested_name(draft, model)),
+        model,
+        draft.key or (known.key if known and same else NONE),
+        base_url,
+        (draft.timeout or None) if draft.timeout is not None else (known and known.timeout),
+        known.extras if known else {},
+    )
+
+
+def full_name(model: str, provider: str, base_url: str) -> str:
+    """As litellm wants it: provider/model. Raises BadDraft."""
+    model = model.strip()
+    if provider:
+        prefix = provider_named(provider).prefix
+        return model if model.startswith(f"{prefix}/") else f"{prefix}/{model}"
+    first = model.partition("/")[0].lower()
+    if "/" in model and (first in PREFIXES or not base_url):
+        return model
+    if base_url:
+        return f"openai/{model}"
+    if guess := provider_of(model):
+        return f"{guess}/{model}"
+    why = f"whose model is {model!r}? Name its provider, or write PROVIDER/MODEL"
+    raise BadDraft("model", why)
+
+
+def checked_url(url: str) -> str:
+    """Raises BadDraft."""
+    url = url.strip().rstrip("/")
+    if url in ("", USUAL):
+        return ""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BadDraft("base_url", f"{url!r} is no address such as https://host/v1")
+    return url
+
+
+def checked_name(name: str) -> str:
+    """Raises BadDraft."""
+    name = name.strip()
+    if name and not re.fullmatch(r"[\w.+-]{1,64}", name):
+        why = "a name has letters, digits, dots, dashes and underscores, at most 64"
+        raise BadDraft("name", why)
+    return name
+
+
+def suggested_name(draft: Draft, model: str) -> str:
+    if draft.provider and draft.provider != "openai-compatible":
+        return provider_named(draft.provider).name
+    name = re.sub(r"[^\w.+-]+", "-", model.rpartition("/")[2]).strip("-")
+    return name[:64] or "model"

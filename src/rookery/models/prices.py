@@ -1,0 +1,47 @@
+"""What a model costs, as its profile says it: `"price": {"input": 3, "output": 15, "cached": 0.3}`,
+in US dollars for a million tokens. For models that no price list knows, or lists wrongly."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rookery.models import documents
+
+KEY = "price"
+PER = 1_000_000
+FIELDS = ("input", "output", "cached")
+SHAPE = (
+    'must be {"input": 3, "output": 15}: US dollars for a million tokens ("cached" may be added)'
+)
+
+
+class Price(NamedTuple):
+    """In US dollars for one token."""
+
+    input: float
+    output: float
+    cached: float
+
+    def of(self, prompt: int, completion: int, cached: int) -> float:
+        """`cached`: how many of the prompt's tokens were."""
+        cached = min(cached, prompt)
+        return (prompt - cached) * self.input + cached * self.cached + completion * self.output
+
+
+def price_in(extras: Mapping[str, Any]) -> Price | None:
+    """Of a profile that was read: what it says is sound."""
+    found = extras.get(KEY)
+    if not isinstance(found, dict):
+        return None
+    cached = found["cached"] if "cached" in found else found["input"]
+    return Price(found["input"] / PER, found["output"] / PER, cached / PER)
+
+
+def check(value: object, place: str, key: str) -> None:
+    """Raises SettingsError."""
+    if value is None:
+        return
+    if not isinstance(value, dict) or not {"input", "output"} <= value.keys() <= set(FIELDS):
+        raise documents.refusal(place, key, SHAPE)
+    for each in value.values():
+        if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each < PER:
+            raise documents.refusal(place, key, SHAPE)

@@ -1,0 +1,234 @@
+"""One call to a model, to see whether it can be used before it is saved: by the standard library to
+whoever speaks OpenAI's API or Anthropic's, by litellm in another process to the rest. The key is in
+no argument of a process, in no sentence."""
+
+import json
+import re
+import ssl
+import subprocess
+import sys
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any, Literal, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+
+from rookery.models.profiles import Model
+from rookery.models.providers import api_of, is_loopback, provider_of
+from rookery.models.secrets import Redactor
+
+type Json = dict[str, Any]
+
+WITHIN = 60.0
+"""Seconds for the answer."""
+
+LARGEST = 4 * 1024 * 1024
+QUESTION = "Answer with the one word: ready"
+ANTHROPIC = "https://api.anthropic.com"
+
+type Kind = Literal["ok", "auth", "model", "rate_limit", "network", "provider", "extra"]
+
+LONGEST = 300
+"""Characters of what a provider says that are shown."""
+
+
+class Answer(NamedTuple):
+    kind: Kind
+    words: str
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "ok"
+
+
+def is_direct(model: Model) -> bool:
+    """Whether the standard library is enough: at once, and without the agent's packages."""
+    return provider_of(model.model) == "anthropic" or bool(api_of(model.model, model.base_url))
+
+
+def probe(model: Model, within: float = WITHIN) -> Answer:
+    """Ask the model for a word."""
+    answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
+    return Answer(answer.kind, Redactor([model.key]).text(answer.words))
+
+
+def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
+    """The models that a server lists; none where it does not tell."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        found = _asked(f"{api.rstrip('/')}/models", None, headers, within)
+    except (OSError, ValueError, HTTPException):
+        return []
+    data = found.get("data")
+    rows = data if isinstance(data, list) else []
+    return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
+
+
+# ---------------------------------------------------------------- by the standard library
+
+
+def _direct(model: Model, within: float) -> Answer:
+    name = model.model.partition("/")[2] if "/" in model.model else model.model
+    key = model.key.reveal()
+    if provider_of(model.model) == "anthropic":
+        api = (model.base_url or ANTHROPIC).rstrip("/").removesuffix("/v1")
+        url = f"{api}/v1/messages"
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        body: Json = {"max_tokens": 16}
+    else:
+        url = f"{api_of(model.model, model.base_url).rstrip('/')}/chat/completions"
+        headers = {"authorization": f"Bearer {key}"}
+        body = {}
+    messages = [{"role": "user", "content": QUESTION}]
+    where = urlsplit(url).netloc or url
+    try:
+        try:
+            _asked(url, {"model": name, "messages": messages, **body}, headers, within)
+        except HTTPError as error:
+            if error.code not in (400, 404) or not _wants_responses(error):
+                raise
+            newer = f"{url.removesuffix('/chat/completions')}/responses"
+            _asked(newer, {"model": name, "input": QUESTION}, headers, within)
+    except HTTPError as error:
+        message, code = _told(error)
+        return of_status(error.code, message, code, name, where)
+    except URLError as error:
+        return of_network(_reason(error.reason), where)
+    except (OSError, HTTPException) as error:
+        return of_network(_reason(error), where)
+    except ValueError as error:
+        return Answer("provider", f"{url} answered, but not as a model does: {error}.")
+    return Answer("ok", f"{model.model} answered.")
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A key goes to whom it was meant for and nobody else."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: float) -> Json:
+    """Raises OSError (HTTPError, URLError among them), HTTPException, ValueError."""
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise URLError("the address must begin with http:// or https://")
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(  # noqa: S310 - the scheme was checked
+        url, data, {"content-type": "application/json", "user-agent": "rookery", **headers}
+    )
+    proxies = [ProxyHandler({})] if is_loopback(url) else []
+    with build_opener(_NoRedirect, *proxies).open(request, timeout=within) as answer:
+        value = json.loads(answer.read(LARGEST))
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    return value
+
+
+def _wants_responses(error: HTTPError) -> bool:
+    """Some models are to be had by the newer API alone."""
+    return "responses" in _told(error)[0].lower()
+
+
+def _told(error: HTTPError) -> tuple[str, str]:
+    """The message and the code of an error's body, which can be read but once."""
+    kept: tuple[str, str] | None = getattr(error, "told", None)
+    if kept is not None:
+        return kept
+    try:
+        text = error.read(LARGEST).decode("utf-8", "replace")
+    except (OSError, HTTPException):
+        text = ""
+    told = _parsed(text)
+    error.told = told  # type: ignore[attr-defined]
+    return told
+
+
+def _parsed(text: str) -> tuple[str, str]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ("" if text.lstrip().startswith("<") else text), ""
+    if isinstance(found, list) and found:  # Google's
+        found = found[0]
+    inner = found.get("error", found) if isinstance(found, dict) else {}
+    if isinstance(inner, str):
+        return inner, ""
+    if not isinstance(inner, dict):
+        return "", ""
+    return str(inner.get("message") or inner.get("detail") or ""), str(inner.get("code") or "")
+
+
+def _reason(error: object) -> str:
+    match error:
+        case TimeoutError():
+            return "it did not answer in time"
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not trusted ({error.verify_message})"
+        case OSError() if error.strerror:
+            return error.strerror
+    return str(error) or type(error).__name__
+
+
+# ---------------------------------------------------------------- by litellm
+
+
+def _by_litellm(model: Model, within: float) -> Answer:
+    """In a process of its own: the library takes seconds and 200 MB to load."""
+    asked = {
+        "model": model.model,
+        "api_key": model.key.reveal() or None,
+        "base_url": model.base_url or None,
+        "timeout": within,
+        "extras": dict(model.extras),
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "rookery.agent.probe"],
+            input=json.dumps(asked).encode(),
+            capture_output=True,
+            check=False,
+            timeout=within + 60,
+        )
+        found = json.loads(done.stdout.splitlines()[-1])
+        return Answer(found["kind"], found["words"])
+    except subprocess.TimeoutExpired:
+        return of_network("it did not answer in time", model.model)
+    except (ValueError, IndexError, KeyError, TypeError):
+        return Answer("provider", f"The test of {model.model} broke off without an answer.")
+
+
+# ---------------------------------------------------------------- what it told
+
+
+def of_status(status: int, message: str, code: str, model: str, where: str) -> Answer:
+    """Of an answer that is an HTTP error."""
+    said = f' It said: "{shortened(message)}"' if message.strip() else ""
+    unknown = re.search(
+        r"model\W+(\S+\W+)?(does not exist|not found|is not)|unknown model|no such model"
+        r"|not a valid model|invalid model",
+        message,
+        re.IGNORECASE,
+    )
+    if status in (401, 403):
+        return Answer("auth", f"{where} does not accept the key ({status}).{said}")
+    if code == "model_not_found" or (status in (400, 404, 422) and unknown):
+        return Answer("model", f"{where} knows no model {model!r}.{said}")
+    if status == 404:
+        return Answer("model", f"There is no such API at {where}, or no model {model!r}.{said}")
+    if status == 402 or code == "insufficient_quota":
+        return Answer("rate_limit", f"{where} wants to be paid first: check your plan.{said}")
+    if status == 429:
+        return Answer("rate_limit", f"{where} allows no more calls just now (429).{said}")
+    return Answer("provider", f"{where} answered with an error ({status}).{said}")
+
+
+def of_network(reason: str, where: str) -> Answer:
+    return Answer("network", f"{where} cannot be reached: {shortened(reason)}.")
+
+
+def shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

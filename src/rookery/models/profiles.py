@@ -1,0 +1,379 @@
+"""`agent_settings.json`: the models that a person saved, each under a name.
+
+    {
+      "default": "work",
+      "profiles": {
+        "work": {"model": "anthropic/…", "api_key": "…", "base_url": null, "timeout": 300}
+      },
+      "condenser": {"enabled": true, "max_size": 80, "keep_first": 4},
+      "critic": {"judge": "work"}
+    }
+
+What a profile holds besides is handed to the model as it is; unknown fields are kept everywhere.
+What the environment says over a profile is never saved.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
+
+from rookery.client import guard
+from rookery.core.environment import LACKING
+from rookery.models import documents, migration, prices
+from rookery.models.critic import Critic, critic_of
+from rookery.models.documents import Json
+from rookery.models.providers import (
+    BY_ENVIRONMENT,
+    PLACEHOLDER,
+    key_variable,
+    needs_key,
+    provider_of,
+)
+from rookery.models.secrets import NONE, Secret, secrets_in
+
+FILE = "agent_settings.json"
+VERSION = 1
+BEFORE = ".before-migration"
+"""Behind the file's name: what stood in it before its shape was changed."""
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class Profile(NamedTuple):
+    name: str
+    model: str
+    """As litellm names it: provider/model."""
+    key: Secret = NONE
+    base_url: str = ""
+    timeout: float | None = None
+    """Seconds for one answer; None: the SDK's own."""
+    extras: Mapping[str, Any] = _EMPTY
+    """Other fields of the SDK's model, as they stand in the file."""
+
+    def __repr__(self) -> str:
+        return f"Profile({self.name!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
+
+    def to_json(self) -> Json:
+        """As it is saved: with its key."""
+        return {
+            "model": self.model,
+            "api_key": self.key.reveal() or None,
+            "base_url": self.base_url or None,
+            "timeout": self.timeout,
+            **self.extras,
+        }
+
+    def secrets(self) -> set[str]:
+        return {self.key.reveal(), *secrets_in(self.extras)} - {""}
+
+
+class Condenser(NamedTuple):
+    """How a long conversation is shortened."""
+
+    enabled: bool = True
+    max_size: int = 80
+    """Events, over which it is shortened."""
+    keep_first: int = 4
+    profile: str = ""
+    """The model that writes the summary; "": the conversation's own."""
+    extras: Mapping[str, Any] = _EMPTY
+
+    def __repr__(self) -> str:
+        return f"Condenser({self.enabled}, {self.max_size}, {self.keep_first}, {self.profile!r})"
+
+    def to_json(self) -> Json:
+        known = {key: getattr(self, key) for key in ("enabled", "max_size", "keep_first")}
+        return {**known, **({"profile": self.profile} if self.profile else {}), **self.extras}
+
+
+class Settings(NamedTuple):
+    profiles: Mapping[str, Profile] = MappingProxyType({})
+    default: str = ""
+    condenser: Condenser = Condenser()
+    extras: Mapping[str, Any] = _EMPTY
+    critic: Critic = Critic()
+
+    def __repr__(self) -> str:
+        return f"Settings({list(self.profiles.values())!r}, {self.default!r})"
+
+    @property
+    def chosen(self) -> Profile | None:
+        """The default profile; where none is named, or one that is gone, the first."""
+        return self.profiles.get(self.default) or next(iter(self.profiles.values()), None)
+
+    def with_profile(self, profile: Profile, *, default: bool = False) -> Self:
+        """The same with a profile put in or replaced; the first is the default by itself."""
+        profiles = {**self.profiles, profile.name: profile}
+        kept = self.default if self.default in self.profiles else ""
+        return self._replace(
+            profiles=profiles, default=profile.name if default or not kept else kept
+        )
+
+    def without(self, name: str) -> Self:
+        profiles = {key: each for key, each in self.profiles.items() if key != name}
+        first = next(iter(profiles), "")
+        default = self.default if self.default in profiles else first
+        judge = "" if self.critic.judge == name else self.critic.judge
+        critic = self.critic._replace(judge=judge)
+        return self._replace(profiles=profiles, default=default, critic=critic)
+
+    def secrets(self) -> set[str]:
+        """All that must not be printed, logged or sent."""
+        parts = (self.extras, self.condenser.extras, self.critic.extras)
+        mine = {text for part in parts for text in secrets_in(part)}
+        return mine.union(*(profile.secrets() for profile in self.profiles.values())) - {""}
+
+    def to_json(self) -> Json:
+        return {
+            "version": VERSION,
+            "default": self.default or None,
+            "profiles": {name: each.to_json() for name, each in self.profiles.items()},
+            "condenser": self.condenser.to_json(),
+            **({"critic": critic} if (critic := self.critic.to_json()) else {}),
+            **self.extras,
+        }
+
+
+# ---------------------------------------------------------------- the file
+
+
+def path(home: str) -> str:
+    return os.path.join(home, FILE)
+
+
+def load(home: str) -> Settings:
+    """What is saved, or the defaults where nothing is. An old shape is brought up to date and
+    saved, once; what it was stays beside it. Raises SettingsError."""
+    place = path(home)
+    found = documents.read(place)
+    if found is None:
+        return Settings()
+    if migration.is_old(found):
+        with documents.locked(place):
+            return _brought_up(place)
+    return _settings(found, place)
+
+
+def look(home: str) -> tuple[Settings, str]:
+    """What is saved, and why that could not be read ("": it could). For whoever shows it: nothing
+    is brought up to date."""
+    place = path(home)
+    try:
+        found = documents.read(place) or {}
+        return _settings(migration.migrated(found) if migration.is_old(found) else found, place), ""
+    except documents.SettingsError as error:
+        return Settings(), str(error)
+
+
+def _brought_up(place: str) -> Settings:
+    """Under the lock: what is saved, in today's shape."""
+    found = documents.read(place) or {}
+    if not migration.is_old(found):
+        return _settings(found, place)
+    settings = _settings(migration.migrated(found), place)
+    if not os.path.exists(place + BEFORE):
+        documents.write(place + BEFORE, found)
+    documents.write(place, settings.to_json())
+    return settings
+
+
+def save(home: str, settings: Settings) -> None:
+    """Atomic, for this user alone."""
+    documents.write(path(home), settings.to_json())
+
+
+def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
+    """Read, edit and save, alone among those who do. Raises SettingsError, and FromAgent in a
+    process of an agent's; then nothing is written."""
+    guard.require_person(home, "set up models")
+    with documents.locked(path(home)):
+        settings = edit(_brought_up(path(home)))
+        save(home, settings)
+    return settings
+
+
+# ---------------------------------------------------------------- its values
+
+
+def _settings(found: Json, place: str) -> Settings:
+    rest = dict(found)
+    version = rest.pop("version", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        why = f"is {version}: it was written by a newer Rookery, which you need to read it"
+        raise documents.refusal(place, "version", why)
+    default = _text(rest.pop("default", None), place, "default")
+    profiles = rest.pop("profiles", None)
+    profiles = {} if profiles is None else profiles
+    if not isinstance(profiles, dict):
+        raise documents.refusal(place, "profiles", "must be an object: a name and its model each")
+    condenser, critic = rest.pop("condenser", None), rest.pop("critic", None)
+    return Settings(
+        {name: profile_of(name, each, place) for name, each in profiles.items()},
+        default,
+        Condenser() if condenser is None else condenser_of(condenser, place),
+        rest,
+        Critic() if critic is None else critic_of(critic, place),
+    )
+
+
+def profile_of(name: str, value: object, place: str) -> Profile:
+    """Raises SettingsError."""
+    key = f"profiles.{name}"
+    if not isinstance(value, dict):
+        raise documents.refusal(place, key, 'must be an object with a "model"')
+    rest = dict(value)
+    model = _text(rest.pop("model", None), place, f"{key}.model")
+    if not model:
+        raise documents.refusal(place, key, 'has no "model", such as "anthropic/claude-…"')
+    timeout = rest.pop("timeout", None)
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
+    ):
+        raise documents.refusal(place, f"{key}.timeout", "must be a number of seconds")
+    prices.check(rest.get(prices.KEY), place, f"{key}.{prices.KEY}")
+    return Profile(
+        name,
+        model,
+        Secret(_text(rest.pop("api_key", None), place, f"{key}.api_key")),
+        _text(rest.pop("base_url", None), place, f"{key}.base_url"),
+        timeout,
+        rest,
+    )
+
+
+def condenser_of(value: object, place: str) -> Condenser:
+    if not isinstance(value, dict):
+        raise documents.refusal(place, "condenser", "must be an object")
+    rest = dict(value)
+    usual = Condenser()
+    enabled = rest.pop("enabled", usual.enabled)
+    if not isinstance(enabled, bool):
+        raise documents.refusal(place, "condenser.enabled", "must be true or false")
+    numbers = {}
+    for key, least in (("max_size", 10), ("keep_first", 0)):
+        number = rest.pop(key, getattr(usual, key))
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            why = f"must be a whole number of at least {least}"
+            raise documents.refusal(place, f"condenser.{key}", why)
+        numbers[key] = number
+    if numbers["keep_first"] >= numbers["max_size"] // 2:
+        why = "must be less than half of max_size"
+        raise documents.refusal(place, "condenser.keep_first", why)
+    profile = _text(rest.pop("profile", None), place, "condenser.profile")
+    return Condenser(enabled, numbers["max_size"], numbers["keep_first"], profile, rest)
+
+
+def _text(value: object, place: str, key: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise documents.refusal(place, key, "must be a text, in quotes")
+    return value.strip()
+
+
+# ---------------------------------------------------------------- which of them is used
+
+KEY, BASE_URL, MODEL = "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"
+FLAG = "--override-with-envs"
+ENVIRONMENT = "environment"
+"""The name of a model that no profile has."""
+
+
+class Model(NamedTuple):
+    """What a conversation is made with."""
+
+    profile: str
+    model: str
+    key: Secret
+    base_url: str
+    timeout: float | None
+    extras: Mapping[str, Any]
+    overridden: tuple[str, ...] = ()
+    """The variables that were used."""
+
+    def __repr__(self) -> str:
+        return f"Model({self.profile!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
+
+
+class Missing(NamedTuple):
+    """There is none; the sentence says what to do."""
+
+    sentence: str
+
+
+def effective(
+    settings: Settings, environ: Mapping[str, str], override: bool, profile: str = ""
+) -> Model | Missing:
+    """The model of a profile ("": the default), under the environment where that is wanted."""
+    given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
+    given = {name: value for name, value in given.items() if value}
+    if override and (lacking := environ.get(LACKING, "").split()):
+        return Missing(_lacking(lacking))
+    saved = settings.profiles.get(profile) if profile else settings.chosen
+    if profile and saved is None:
+        known = ", ".join(settings.profiles) or "none"
+        return Missing(f"There is no model profile {profile!r}; saved are: {known}.")
+    if saved is None and not override:
+        return Missing(_nothing_saved(given))
+    if saved is None and (absent := _absent(given)):
+        return Missing(
+            f"Nothing is saved, and {FLAG} lacks {' and '.join(absent)}. "
+            f"Set {'them' if len(absent) > 1 else 'it'}, or run: rookery setup"
+        )
+    made = _merged(saved, given if override else {})
+    if not made.key and needs_key(made.model, made.base_url):
+        variable = key_variable(made.model)
+        own = environ.get(variable, "").strip() if variable else ""
+        if not own:
+            return Missing(_no_key(made, variable))
+        made = made._replace(key=Secret(own), overridden=(*made.overridden, variable))
+    elif not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
+        made = made._replace(key=Secret(PLACEHOLDER))
+    return made
+
+
+def _merged(saved: Profile | None, given: Mapping[str, str]) -> Model:
+    base = saved or Profile(ENVIRONMENT, "")
+    return Model(
+        base.name,
+        given.get(MODEL) or base.model,
+        Secret(given[KEY]) if KEY in given else base.key,
+        given.get(BASE_URL) or base.base_url,
+        base.timeout,
+        base.extras,
+        tuple(given),
+    )
+
+
+def _absent(given: Mapping[str, str]) -> list[str]:
+    keyless = MODEL in given and not needs_key(given[MODEL], given.get(BASE_URL, ""))
+    return [name for name in (KEY, MODEL) if name not in given and not (name == KEY and keyless)]
+
+
+def _nothing_saved(given: Mapping[str, str]) -> str:
+    words = "No model is set up. Run: rookery setup"
+    if given:
+        names = ", ".join(given)
+        words += f" (of the environment, {names} is used with {FLAG} alone)"
+    return words
+
+
+def _lacking(names: list[str]) -> str:
+    """Not with the saved model instead: that is not the one that was asked for."""
+    these, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return (
+        f"The session was made with {FLAG} and {listed}: {these} never saved. "
+        f"Set {them}, run: rookery stop SESSION, and send the prompt again."
+    )
+
+
+def _no_key(made: Model, variable: str) -> str:
+    if made.profile == ENVIRONMENT:
+        return f"{made.model} needs a key: set {KEY}, or run: rookery setup"
+    also = f", or set {variable}" if variable else ""
+    return (
+        f"The profile {made.profile!r} ({made.model}) has no key. "
+        f"Run: rookery setup --name {made.profile}{also}"
+    )

@@ -1,0 +1,190 @@
+"""Secrets that cannot be printed by mistake, and their removal from what is written or sent."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rookery.models import credentials
+
+HIDDEN = "[redacted]"
+
+SHORTEST = 6
+"""Characters: a shorter secret stands in ordinary words, too, and guards nothing."""
+
+
+class Secret:
+    """A text that shows itself to `reveal` alone: not to print, format, logging or json."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(…)" if self._text else "Secret()"
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+NONE = Secret("")
+
+
+def secrets_in(value: object, *, named: bool = False) -> set[str]:
+    """Every text below a name of a secret, and what is secret in other texts by its place."""
+    match value:
+        case str():
+            return credentials.of_named(value) if named else credentials.of_text(value)
+        case Mapping():
+            return {
+                text
+                for key, inner in value.items()
+                for text in secrets_in(inner, named=named or credentials.is_secret_name(str(key)))
+            }
+        case list() | tuple():
+            words = [inner for inner in value if isinstance(inner, str)]
+            found = set() if named else credentials.of_words(words)
+            return found.union(*(secrets_in(inner, named=named) for inner in value))
+    return set()
+
+
+COLOUR = r"(?:(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)\[[0-9;:?]*[A-Za-z])*"
+"""Codes that a program sets between the letters it prints, as they are or as JSON has them."""
+
+_CODE = re.compile(r"\x1b|\\u001[bB]|\\x1[bB]|\\033")
+_COLOURS = re.compile(COLOUR)
+_BEGUN = re.compile(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)(?:\[[0-9;:?]*)?$|\\(?:u0?0?1?|x1?|03?)?$")
+"""One that is cut off at the end of a text."""
+
+HEAD = 4
+CODES = 32
+"""Characters of colour codes for each letter: up to there, one that comes bit by bit is known."""
+
+
+class Pattern:
+    """Of the forms of all secrets. That with colour codes is slow, and needed where there are
+    any."""
+
+    def __init__(self, forms: frozenset[str]) -> None:
+        # The longest first: one secret may be the beginning of another.
+        self._words = sorted(forms, key=len, reverse=True)
+        self._plain = re.compile("|".join(map(re.escape, self._words)))
+        self._coloured: re.Pattern[str] | None = None
+
+    def of(self, text: str) -> re.Pattern[str]:
+        if not _CODE.search(text):
+            return self._plain
+        if self._coloured is None:
+            words = (COLOUR.join(map(re.escape, word)) for word in self._words)
+            self._coloured = re.compile("|".join(words))
+        return self._coloured
+
+
+class Redactor:
+    """Takes known secrets out of texts and of JSON: as they are written, also as they look inside
+    JSON and with colour codes between their letters. What is encoded otherwise, split over lines or
+    told in other words is not known here."""
+
+    def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
+        self._known: frozenset[str] = frozenset()
+        self._forms: frozenset[str] = frozenset()
+        self._pattern: Pattern | None = None
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[Secret | str]) -> None:
+        """From now on these, too. From any thread."""
+        plain = {each.reveal() if isinstance(each, Secret) else each for each in secrets}
+        known = self._known | {text for text in plain if len(text) >= SHORTEST}
+        if known == self._known:
+            return
+        self._known = known
+        self._forms = known | {json.dumps(text)[1:-1] for text in known}
+        self._pattern = Pattern(self._forms)
+
+    def in_pieces(self) -> "Pieces":
+        """For a text that comes bit by bit, a secret perhaps cut in two."""
+        return Pieces(self._pattern, self._forms)
+
+    def text(self, text: str) -> str:
+        return self._pattern.of(text).sub(HIDDEN, text) if self._pattern else text
+
+    def json(self, value: Any) -> Any:
+        """The same value, its texts and keys without secrets."""
+        if self._pattern is None:
+            return value
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {self.text(str(key)): self.json(inner) for key, inner in value.items()}
+            case list() | tuple():
+                return [self.json(inner) for inner in value]
+        return value
+
+
+class Pieces:
+    """What could still grow into a secret is held back, and nothing else: the rest passes at
+    once."""
+
+    def __init__(self, pattern: Pattern | None, forms: frozenset[str]) -> None:
+        self._pattern = pattern
+        self._forms = forms
+        self._begun_by = {form[0] for form in forms}
+        self._heads = {form[:HEAD] for form in forms}
+        self._longest = max(map(len, forms), default=0)
+        self.held = ""
+
+    def feed(self, text: str) -> str:
+        text, self.held = self.held + text, ""
+        if self._pattern is None:
+            return text
+        shown, at, end = [], 0, self._open(text, 0)
+        for match in self._pattern.of(text).finditer(text):
+            if match.start() >= end:
+                break
+            shown += [text[at : match.start()], HIDDEN]
+            at = match.end()
+            end = self._open(text, at) if at > end else end
+        self.held = text[end:]
+        return "".join([*shown, text[at:end]])
+
+    def flush(self) -> str:
+        """What is held at the end of all."""
+        held, self.held = self.held, ""
+        return self._pattern.of(held).sub(HIDDEN, held) if self._pattern else held
+
+    def _open(self, text: str, least: int) -> int:
+        """Where at its end, if anywhere, a secret may have begun."""
+        near = len(text) - self._longest + 1
+        coded = _has_code(text[-CODES * self._longest :])
+        if coded:
+            near = len(text) - CODES * self._longest
+        for at in range(max(least, near, 0), len(text)):
+            if text[at] not in self._begun_by:
+                continue
+            head = text[at : at + HEAD]
+            if not coded and len(head) == HEAD and head not in self._heads:
+                continue  # to look closer costs, and secrets can be long
+            begun = _BEGUN.sub("", _COLOURS.sub("", text[at:]))
+            if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
+                return at
+        return len(text)
+
+
+def _has_code(text: str) -> bool:
+    return "\x1b" in text or "\\" in text
+
+
+KNOWN = Redactor()
+"""Of this process: every key and token that it was given, since whatever it says or writes passes
+here. What is forked or started later has learned none of it."""

@@ -1,0 +1,159 @@
+"""What a person does with saved models, the same in every face and in the same words: try one, save
+it, choose it, forget it; say when conversations are shortened and who judges."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rookery.client.guard import FromAgent
+from rookery.models import profiles
+from rookery.models.critic import Critic
+from rookery.models.documents import SettingsError
+from rookery.models.draft import BadDraft, Draft, profile_of
+from rookery.models.profiles import Condenser, Model, Profile, Settings
+from rookery.models.providers import key_variable, needs_key
+
+if TYPE_CHECKING:
+    from rookery.models.probe import Answer
+
+
+class Outcome(NamedTuple):
+    ok: bool
+    words: str
+    """What is to be told."""
+    field: str = ""
+    """The one that it is about, where one is wrong."""
+
+
+class NoAnswer(Exception):
+    """The model could not be asked; the sentence says why."""
+
+
+def outcome(work: Callable[[], str]) -> Outcome:
+    """How something ended that says what it did, for a face that shows either in one place."""
+    try:
+        return Outcome(True, work())
+    except BadDraft as error:
+        return Outcome(False, f"{error}.", error.field)
+    except (SettingsError, FromAgent, NoAnswer) as error:
+        return Outcome(False, str(error))
+    except OSError as error:
+        return Outcome(False, f"{profiles.FILE} could not be written: {error.strerror}.")
+
+
+# ---------------------------------------------------------------- one model
+
+
+def attempt(
+    home: str, draft: Draft, *, default: bool = False, test: bool = True, keep: bool = True
+) -> Outcome:
+    """Set one up without a question: tested unless that is not wanted, then saved."""
+
+    def done() -> str:
+        profile = profile_of(draft, profiles.load(home).profiles.get(draft.name))
+        if lacks_key(profile):
+            raise BadDraft("key", f"{profile.model} needs a key")
+        if test:
+            answer = probed(profile)
+            if not answer.ok:
+                raise NoAnswer(answer.words)
+            if not keep:
+                return answer.words
+        return saved(home, profile, default=default)
+
+    return outcome(done)
+
+
+def lacks_key(profile: Profile) -> bool:
+    """Whether it could not be used for want of a key: neither saved nor where the provider's own
+    usually is."""
+    if profile.key or not needs_key(profile.model, profile.base_url):
+        return False
+    variable = key_variable(profile.model)
+    return not (variable and os.environ.get(variable, "").strip())
+
+
+def probed(profile: Profile, before: Callable[[Model], object] = lambda _: None) -> "Answer":
+    """Ask the model for a word; `before` is told who is asked."""
+    from rookery.models.probe import Answer, probe
+
+    alone = Settings({profile.name: profile}, profile.name)
+    model = profiles.effective(alone, os.environ, override=False)
+    if isinstance(model, profiles.Missing):
+        return Answer("auth", model.sentence)
+    before(model)
+    return probe(model)
+
+
+def saved(home: str, profile: Profile, *, default: bool) -> str:
+    profiles.change(home, lambda now: now.with_profile(profile, default=default))
+    return f"Saved {profile.name} ({profile.model})."
+
+
+def use(home: str, name: str) -> str:
+    """New sessions use it."""
+    found = profiles.change(home, lambda now: now._replace(default=_known(now, name).name))
+    return f"New sessions use {name} ({found.profiles[name].model})."
+
+
+def forget(home: str, name: str) -> str:
+    profiles.change(home, lambda now: now.without(_known(now, name, "remove").name))
+    return f"Forgot {name}."
+
+
+def _known(settings: Settings, name: str, field: str = "name") -> Profile:
+    if name not in settings.profiles:
+        known = ", ".join(settings.profiles) or "there are none"
+        raise BadDraft(field, f"there is no saved model {name!r}; saved: {known}")
+    return settings.profiles[name]
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def condense(home: str, wanted: Mapping[str, Any]) -> str:
+    """Change what is given of the condenser; as it then stands. Raises BadDraft, SettingsError."""
+
+    def changed(now: Settings) -> Settings:
+        if wanted.get("profile"):
+            _known(now, wanted["profile"], "profile")
+        made = now.condenser._replace(**wanted)  # checked as if it stood in the file
+        return now._replace(condenser=profiles.condenser_of(made.to_json(), profiles.FILE))
+
+    settings = profiles.change(home, changed) if wanted else profiles.load(home)
+    return _condensing(settings.condenser)
+
+
+def _condensing(condenser: Condenser) -> str:
+    if not condenser.enabled:
+        return "Long conversations are never shortened."
+    by = f", by {condenser.profile}" if condenser.profile else ""
+    return (
+        f"Over {condenser.max_size} events, all but the first {condenser.keep_first} and the "
+        f"latest are summed up{by}."
+    )
+
+
+def judge(home: str, wanted: Mapping[str, Any]) -> str:
+    """Change what is given of our own agent's critic; as it then stands. Raises BadDraft,
+    SettingsError."""
+
+    def changed(now: Settings) -> Settings:
+        if wanted.get("judge"):
+            _known(now, wanted["judge"], "judge")
+        return now._replace(critic=now.critic._replace(**wanted))
+
+    settings = profiles.change(home, changed) if wanted else profiles.load(home)
+    return _judging(settings.critic, settings)
+
+
+def _judging(critic: Critic, settings: Settings) -> str:
+    if not critic.enabled:
+        return "Rookery's own agent has no critic of its own."
+    if critic.judge and critic.judge not in settings.profiles:
+        return (
+            f"Turns are judged by nobody: the model {critic.judge} is gone. --judge names another."
+        )
+    if critic.judge:
+        return f"Turns are judged by the model {critic.judge}."
+    return "Turns are judged by OpenHands' critic where the model comes from its proxy, else not."

@@ -1,0 +1,60 @@
+"""A command on its way to a session: its files, this terminal's environment, what came of it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rookery.core.events import Json
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+    from rookery.client.session import SessionClient
+
+STARTS = ("restart", "switch")
+"""They start the agent anew."""
+
+
+async def delivered(
+    client: "SessionClient", command: Json, files: "Sequence[Attachment]"
+) -> tuple[str, Json]:
+    """Why a command was not taken, empty when it was; and what came of it."""
+    from rookery.client.session import Refused, Rejected, Trouble
+    from rookery.client.start import StartError
+
+    try:
+        if hand_over(client, command):
+            await client.send({"do": "restart"})
+        event = await client.send(with_files(client, command, files))
+    except Rejected as error:
+        return error.message, {}
+    except (Refused, StartError, Trouble) as error:
+        return str(error), {}
+    return "", event.update
+
+
+def with_files(client: "SessionClient", command: Json, files: "Sequence[Attachment]") -> Json:
+    """The bytes are laid beside the log, the command names them."""
+    if not files:
+        return command
+    from rookery.client.attach import stage
+
+    return {**command, "prompt": [*command["prompt"], *stage(client.directory, files)]}
+
+
+def hand_over(client: "SessionClient", command: Json) -> bool:
+    """Let an agent that is started anew have the environment of this terminal, as the commands
+    `restart`, `switch-agent` and `prompt` do; the session says which variables differ.
+
+    Whether it must be restarted for a prompt: it wanted a log-in, and still runs.
+    """
+    if command["do"] not in (*STARTS, "prompt"):
+        return False
+    from rookery.client.fleet import head_of_session
+    from rookery.client.surroundings import renew
+    from rookery.core.remedies import wants_login
+
+    header = client.log.header_before(client.log.turns() + 1)
+    if command["do"] == "prompt" and not wants_login(header):
+        return False
+    if renew(client.home, header) is None or command["do"] in STARTS:
+        return False
+    return bool((head_of_session(client.home, client.session) or {}).get("awake"))

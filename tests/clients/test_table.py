@@ -1,0 +1,33 @@
+"""The table of clients: every cell is a test, or says why the client itself cannot."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.acp import packages
+from tests.clients import test_acpx, test_openhands
+from tests.clients.behaviours import BEHAVIOURS, CANNOT, NAMES, SEEN, cells, table
+
+DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
+
+
+def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
+    assert table() in DOCS.read_text()
+    assert CANNOT.keys() == NAMES.keys()
+    for package in (packages.SDK, packages.ACPX, packages.PYTHON_SDK):
+        version = package.rpartition("@")[2].rpartition("=")[2]
+        assert any(name.endswith(f" {version}") for name in NAMES.values()), package
+
+
+@pytest.mark.parametrize(
+    ("client", "tests"),
+    [
+        ("python_sdk", SEEN),
+        ("typescript_sdk", SEEN),
+        ("acpx", test_acpx.CELLS),
+        ("openhands", test_openhands.SEEN),
+    ],
+)
+def test_I11_clients_each_cell_is_a_test_or_a_reason(client: str, tests: dict[str, object]) -> None:
+    assert sorted(tests) == sorted(cells(client))
+    assert CANNOT[client].keys() <= BEHAVIOURS.keys()

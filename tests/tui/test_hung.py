@@ -1,0 +1,21 @@
+"""Issue 10, line 6, in the terminal interface: a worker that hangs is said to, and what to do."""
+
+from pathlib import Path
+
+from tests.cli.driving import ROOKERY
+from tests.cli.test_hung import awake, stopped
+from tests.tui.tmux import Tmux
+
+
+def test_I10_6_the_screen_says_that_a_worker_hangs_and_that_it_does_no_more(home: Path) -> None:
+    """In the status line and in the transcript, at 80×24; without a command having been sent."""
+    session = awake()
+    with Tmux(home, *ROOKERY, "--resume", session, size=(80, 24)) as screen:
+        screen.wait_for("Good morning.", "ready")
+        with stopped(session, home):
+            screen.wait_for("✗ does not answer", "▲ The session's worker does not answer")
+            shown = " ".join(screen.screen().split())
+            assert f"!rookery kill {session}" in shown
+            screen.say("hello")  # and what is sent then is kept
+        screen.wait_for("▎ hello", "ready")
+        screen.wait_without("does not answer")
