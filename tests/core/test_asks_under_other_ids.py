@@ -27,7 +27,11 @@ def announced(given: Json, *told: Json) -> Json:
     [
         ({"toolCallId": "confirm", "title": "Confirm Agent Actions"}, RUN),  # OpenHands
         ({"toolCallId": "perm-check-1", "title": "rm: make", **RUN}, RUN),  # hermes
-        ({"toolCallId": "7f", "title": "Edit `/w/a`", "rawInput": EDIT["rawInput"]}, EDIT),
+        ({"toolCallId": "perm-check-2", **RUN}, {"kind": "execute", "title": "terminal: make"}),
+        (  # deepagents
+            {"toolCallId": "7f", "title": "Edit `/w/a`", "rawInput": EDIT["rawInput"]},
+            {**EDIT, "locations": [{"path": "/w/a"}]},
+        ),
     ],
 )
 def test_I11_4_an_ask_under_an_id_of_its_own_names_the_call_that_was_announced(
@@ -40,6 +44,13 @@ def test_I11_4_an_ask_under_an_id_of_its_own_names_the_call_that_was_announced(
 def test_I11_4_one_ask_for_several_names_them_all() -> None:
     two = [call("c", **RUN), call("d", **EDIT)]
     assert announced({"toolCallId": "confirm"}, *two) == {"announced": ["c", "d"]}
+
+
+def test_I11_4_an_edit_is_not_taken_for_the_read_before_it() -> None:
+    """hermes never says that its read is over."""
+    read = call("r", kind="read", locations=[{"path": "/w/a"}])
+    given = {"toolCallId": "approval-1", **EDIT}
+    assert announced(given, read, call("e", **EDIT)) == {"announced": ["e"]}
 
 
 @pytest.mark.parametrize(

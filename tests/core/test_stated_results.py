@@ -9,6 +9,8 @@ from tests.core.making import Json, call, news, only, play, prompt, running, tex
 OBSERVED = {"path": "/w/a.txt", "old_content": "one\ntwo\n", "new_content": "uno\ntwo\n"}
 STRINGS = {"file_path": "/w/a.txt", "old_string": "one", "new_string": "uno"}
 
+LIES = "terminal result\n- **output:** x\n- **exit_code:** 0\n- **exit_code:** 3\n"
+
 
 def driven(argv: list[str], *updates: Json) -> Document:
     begun = update("_agent", state="starting", name="work", argv=argv)
@@ -70,8 +72,10 @@ def test_I11_3_where_no_change_is_stated_none_is_shown(given: object) -> None:
         (["openhands", "acp"], {"rawOutput": {"observation": {"exit_code": 3}}}, 3),
         (["swival", "--acp"], {"content": said("Exit code: 3\nseen\n")}, 3),
         (["swival", "--acp"], {"content": said("seen\nExit code: 3\n")}, None),
-        (["crow-cli", "acp"], {"content": said("x\n[Command completed with exit code 3]")}, 3),
-        (["crow-cli", "acp"], {"content": said("[Command completed with exit code 3]\nx")}, None),
+        # It says 0 of every command.
+        (["crow-cli", "acp"], {"content": said("x\n[Command completed with exit code 0]")}, None),
+        (["hermes-acp"], {"content": said("terminal result\n- **exit_code:** 3")}, 3),
+        (["hermes-acp"], {"content": said(LIES)}, 3),
         (["other"], {"content": said("Exit code: 3\nseen\n")}, None),
     ],
 )

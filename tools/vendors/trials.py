@@ -113,7 +113,7 @@ async def options(perch: Perch) -> str:
     told = []
     for option in perch.bird.header()["options"]:
         others = [each["value"] for each in option["choices"] if each["value"] != option["value"]]
-        if not others:
+        if not others or option["id"] in perch.vendor.untouched:
             continue
         await _set(perch, option["id"], others[-1])
         # The first model may be of its settings alone: once it is left, the list has it no more.

@@ -52,6 +52,8 @@ class Vendor(NamedTuple):
     """It asks its model for whole answers: nothing streams."""
     forgets: bool = False
     """It can open no session again: a new process begins anew, and the person is told."""
+    untouched: tuple[str, ...] = ()
+    """Options that the trial leaves alone: a value that cannot be used would spoil the rest."""
     faults: Mapping[str, str] = {}  # never changed
     """Its own, by the trial that cannot go well because of it, in the words of docs/vendors.md. The
     trial is made all the same: a fault that is gone is said to be."""

@@ -143,7 +143,6 @@ _TABLE = {
     "crow": Profile(
         never_asks=True,
         clear=("clear",),
-        exit_words=r"\[Command completed with exit code (\d{1,3})\]\s*\Z",
         own_servers=(("crow-mcp", "crow-cli", "mcp"),),
     ),
     "swival": Profile(
@@ -153,7 +152,15 @@ _TABLE = {
         takes_servers=False,  # given any, it makes no session
     ),
     "pi": Profile(never_asks=True),
-    "hermes": Profile(clear=("reset",), confirms=(("every", "default"), ("risky", "accept_edits"))),
+    "hermes": Profile(
+        clear=("reset",),
+        mcp=("mcp__",),
+        confirms=(("every", "default"), ("risky", "accept_edits")),
+        exit_words=(
+            r"(?s)\Aterminal result\n(?:.*\n)?- \*\*exit_code:\*\* (\d{1,3})"
+            r"(?=\n- \*\*approval|\s*\Z)"
+        ),
+    ),
     "deepagents": Profile(never_asks=True),
     "dcode": Profile(),  # of deepagents' makers; it asks
 }

@@ -147,16 +147,19 @@ class TurnCalls:
             return []
         found = [key_of(call) for call in calls if key_of(call) in self._told]
         if not found and len(calls) == 1:
-            same = [key for key in self._told if key in self._open and self._is_same(key, calls[0])]
-            found = same[:1]
+            found = [key for key in self._told if self._is_same(key, calls[0])][-1:]
         return found[:MOST_ANNOUNCED]
 
     def _is_same(self, key: str, asked: Json) -> bool:
-        told = self._open[key]
+        told = self._open.get(key, {})
+        kinds = {loose.text(each, "kind") for each in (told, asked)} - {""}
+        if not told or len(kinds) > 1:
+            return False
         if lines := call_input.lines(asked):
-            return call_input.lines(told) == lines
-        paths = danger.paths_of(asked, (), "")
-        return bool(paths) and danger.paths_of(told, (), "") == paths
+            title = loose.text(told, "title")  # hermes has the line nowhere else: `terminal: make`
+            return call_input.lines(told) == lines or title.endswith(f": {lines[-1]}")
+        paths = {*danger.paths_of(asked, (), "")}
+        return bool(paths) and {*danger.paths_of(told, (), "")} == paths
 
     def answered(self, ask: str, result: Any) -> None:
         """What was not allowed is as if it had not been asked."""

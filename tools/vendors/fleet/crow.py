@@ -34,5 +34,9 @@ VENDOR = Vendor(
     pypi=("crow-cli==0.1.48",),
     python="3.13",
     programs=("crow-cli",),
-    faults={"approve": NEVER_ASKS, "reject": NEVER_ASKS},
+    faults={
+        "approve": NEVER_ASKS,
+        "reject": NEVER_ASKS,
+        "command": "it says that every command ended with exit code 0",
+    },
 )

@@ -21,4 +21,6 @@ VENDOR = Vendor(
     python="3.13",
     programs=("dcode",),
     command=("dcode", "--acp", "--model", "openai:scripted"),
+    untouched=("model",),  # it lists models of all providers, and keeps one that it refused
+    faults={"mcp": "it takes MCP servers from its own settings alone"},
 )

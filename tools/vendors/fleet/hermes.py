@@ -34,4 +34,6 @@ VENDOR = Vendor(
     pypi=("hermes-agent[acp,mcp]==0.19.0",),
     python="3.13",
     programs=("hermes-acp",),
+    limited="end_turn",
+    faults={"refuse": "it tells of a refused key in its answer and ends the turn as usual"},
 )
