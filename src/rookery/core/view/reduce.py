@@ -13,7 +13,6 @@ from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.blocks import (
-    agent_terminals,
     ask_actions,
     asks,
     endings,
@@ -40,6 +39,7 @@ from rookery.core.turn import retries as turn_retries
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors import exits
 from rookery.core.vendors.profiles import profile_for
+from rookery.core.view import agent_terminals
 
 LONGEST_TITLE = 500
 

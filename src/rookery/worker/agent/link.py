@@ -16,9 +16,9 @@ from rookery.home import paths
 from rookery.processes import strays, tree
 from rookery.processes.lineage import MARK
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
-from rookery.worker.agent import left_running
 from rookery.worker.agent.environment import Surroundings
 from rookery.worker.agent.process import AgentProcess, Command
+from rookery.worker.process import left_running
 
 MOST_NOISE = 20
 """Lines of an agent's stdout that are no protocol: so many are kept, the rest is passed over

@@ -22,10 +22,10 @@ from rookery.processes.child import Child
 from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
-from rookery.worker.agent import left_running
 from rookery.worker.agent.background_calls import BackgroundCalls
 from rookery.worker.agent.environment import Surroundings
 from rookery.worker.agent.files import Files, Refused
+from rookery.worker.process import left_running
 
 NOT_FOUND = -32002
 MOST = 100
