@@ -26,7 +26,7 @@ def asking(*steps: dict[str, Any], title: str = "House") -> Iterator[Running]:
     with Running("run", "--approve", "ask", "--title", title, play(*steps)) as running:
         assert running.process.stderr is not None
         for line in running.process.stderr:
-            if b"Waiting for an answer" in line:
+            if b"Waiting for your answer" in line:
                 break
         yield running
 

@@ -39,7 +39,7 @@ class Asking:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             self.told.append(line)
-            if b"Waiting for an answer" in line:
+            if b"Waiting for your answer" in line:
                 return
         raise AssertionError("it ended")
 

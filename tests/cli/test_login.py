@@ -88,8 +88,8 @@ def test_I11_7_an_agent_has_variables_and_mcp_servers_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("env = 1", "agents.a.env must be a table of texts"),
-        ("env = { A = 1 }", "agents.a.env must be a table of texts"),
+        ("env = 1", "agents.a.env must be a table of strings"),
+        ("env = { A = 1 }", "agents.a.env must be a table of strings"),
         ("mcp = 'x'", "agents.a.mcp must be true, false, or a list"),
     ],
 )

@@ -30,7 +30,7 @@ def listening(kind: str, *more: str) -> Iterator[str]:
 def added(name: str, *arguments: str) -> None:
     done = rookery("mcp", "add", name, *arguments)
     assert done.code == 0, done.err
-    assert f"rookery mcp test {name}" in done.err
+    assert f"rookery mcp test {name}" in " ".join(done.err.split())
 
 
 @pytest.mark.long

@@ -130,7 +130,7 @@ def test_a_prompt_that_waits_its_turn_streams_only_its_own(home: Path) -> None:
     with Running("run", "--approve", "ask", "--title", "Queue", steps) as first:
         first.read_err_until("  1  ")
         with Running("prompt", "Queue", "--wait", "hello") as second:
-            _wait_for(second, "waits")
+            _wait_for(second, "queued")
             rookery("answer", "Queue", "1")
             done = second.end()
     assert done.code == 0

@@ -111,7 +111,7 @@ async def test_what_an_agent_does_not_take(
     if kind:
         assert seen_by(aviary)[-1]["type"] == kind
     else:
-        assert "takes no image" in end.update["error"]["message"]
+        assert "does not accept images" in end.update["error"]["message"]
 
 
 @pytest.mark.parametrize(

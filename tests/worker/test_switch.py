@@ -89,7 +89,7 @@ async def test_S1_there_and_back_mid_rate_limit_too(aviary: Aviary) -> None:
     assert bird.header()["reason"] == ""
     words = told(bird)
     assert "the owl is grey" in words
-    assert "- Look (failed)" in words
+    assert "- Used the tool Look (failed)" in words
     assert words.endswith("limit: count the owls"), "the prompt that was not processed"
     turn = await bird.turn(words)
     assert text_of(turn).startswith("jay heard: Recap of the conversation so far")

@@ -25,7 +25,8 @@ def _block(block: Json, takes: Json, load: Load) -> Json:
     match block.get("type"):
         case "image" | "audio" as kind:
             if takes.get(kind) is not True:
-                raise Untaken(f"This agent does not accept {kind}; send the prompt without it.")
+                words = "images" if kind == "image" else kind
+                raise Untaken(f"This agent does not accept {words}; send the prompt without.")
             return _filled(block, load)
         case "resource":
             resource = lenient.mapping(block, "resource")
