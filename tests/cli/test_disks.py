@@ -79,8 +79,8 @@ def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
     assert _read_whole(str(home), [old, young], None) == {old, young}
     [told] = _sessions(str(home), size)
     assert told.verdict == "ok"
-    assert told.words.startswith("2 logs, no fault found; only the ends of 1 were read")
-    assert "2 logs, all sound" in rookery("doctor", "--all-logs").out
+    assert told.words.startswith("2 logs, no damage found; of 1 only the end was read")
+    assert "2 logs, none damaged" in rookery("doctor", "--all-logs").out
 
 
 # --- full ---------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> 
         assert "the last word" in rookery("show", session).out
         with Running("tail", session) as tail:
             tail.read_until("the last word")
-        assert "sound" in rookery("doctor").out
+        assert "none damaged" in rookery("doctor").out
         refused = rookery("prompt", session, "hello")
         assert refused.code == 1
         assert "Read-only file system" in refused.err
