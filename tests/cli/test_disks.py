@@ -80,7 +80,7 @@ def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
     [told] = _sessions(str(home), size)
     assert told.verdict == "ok"
     assert told.words.startswith("2 logs, no damage found; of 1 only the end was read")
-    assert "2 logs, all sound" in rookery("doctor", "--all-logs").out
+    assert "2 logs, none damaged" in rookery("doctor", "--all-logs").out
 
 
 # --- full ---------------------------------------------------------------------------------------
