@@ -121,9 +121,7 @@ async def test_I9_5_nothing_in_the_window_answers() -> None:
 async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
     async with showing(command(LONG), (80, 24)) as (app, pilot):
         await pilot.press("f2")
-        row = next(
-            y for y, line in enumerate(lines(app).split("\n")) if "shows all of it" in line
-        )
+        row = next(y for y, line in enumerate(lines(app).split("\n")) if "shows all of it" in line)
         await pilot.click("#transcript", offset=(14, row))
         assert isinstance(app.screen, AskScreen)
 

@@ -1,7 +1,7 @@
 """How a tool call looks: what it states itself, and what its agent's profile knows of its tools
 (row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
 
-from rookery.core import call_output, loose, parts, stated_change
+from rookery.core import call_output, changes, loose, parts
 from rookery.core.events import Json
 from rookery.core.profiles import Profile
 from rookery.core.tool_names import MCP, is_bare, is_codex_mcp, name_of, readable
@@ -31,7 +31,7 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         found["parts"] = parts.from_tool_content(call["content"])
     if (code := _exit_code(call, profile)) is not None:
         found["exit"] = code
-    if change := stated_change.of(call):
+    if change := changes.stated(call):
         found["proposed"] = change
     if isinstance(call.get("locations"), list):
         paths = [loose.text(place, "path") for place in loose.mappings(call, "locations")]
