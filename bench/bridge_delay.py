@@ -19,7 +19,7 @@ from bench.bytecode import HERE
 from bench.figures import Aim, Benchmark, run_alone
 from bench.flood import Received
 from bench.roost import PLAYER, play, roost
-from rookery.core.policy import Policy
+from rookery.core.limits import Policy
 
 CHUNKS = 250
 EVERY = Policy().chunk_window * 1.3

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bench.bytecode import HERE
 from bench.roost import Roost, play, take_turn
 from rookery.client.session import SessionClient
-from rookery.core.events import Json, kind_of
+from rookery.core.json.events import Json, kind_of
 
 LINE = 256 * 1024 * 1024
 """Bytes that a follower's report may have."""

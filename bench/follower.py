@@ -15,7 +15,7 @@ import sys
 from time import monotonic_ns
 
 from rookery.client.session import SessionClient
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 
 
 async def follow(home: str, session: str) -> list[tuple[int, str]]:

@@ -18,7 +18,7 @@ from bench.roost import Roost, play, private_mb, roost, take_turn
 from bench.warmth import warm
 from rookery.client import fleet
 from rookery.client.create import create_session
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 from rookery.processes import tree
 
 SESSIONS = 5

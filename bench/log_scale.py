@@ -15,8 +15,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from bench.figures import Aim, Benchmark, progress, run_alone
-from rookery.core.events import Draft, Json
-from rookery.core.reduce import fold
+from rookery.core.json.events import Draft, Json
+from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 

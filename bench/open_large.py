@@ -20,9 +20,9 @@ from bench.bytecode import HERE
 from bench.figures import Aim, Benchmark, progress, run_alone
 from bench.roost import Roost, roost
 from bench.screen import Screen
-from rookery import paths
 from rookery.client.create import create_session
-from rookery.core.events import Draft, Json
+from rookery.core.json.events import Draft, Json
+from rookery.home import paths
 from rookery.log.store import Writer
 
 LARGE, SMALL = 30_000_000, 30_000

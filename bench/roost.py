@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from rookery import paths
 from rookery.client import fleet
 from rookery.client.create import create_session
 from rookery.client.session import SessionClient
-from rookery.core.events import Event, Json, kind_of
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.home import paths
 
 PLAYER = (sys.executable, "-P", "-m", "rookery", "play", "demo")
 

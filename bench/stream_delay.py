@@ -19,7 +19,7 @@ from statistics import median
 from bench.figures import Aim, Benchmark, run_alone
 from bench.flood import Received, Seen, flood, wake
 from bench.roost import roost
-from rookery.core.policy import Policy
+from rookery.core.limits import Policy
 
 CHUNKS = 1000
 EVERY = 1 / 200

@@ -13,8 +13,8 @@ from time import perf_counter
 from bench import log_scale
 from bench.figures import Aim, Benchmark, progress, run_alone
 from bench.roost import Roost, private_mb, roost
-from rookery import paths
 from rookery.client.create import create_session
+from rookery.home import paths
 from rookery.log.store import Writer
 from rookery.tui.app import Rookery
 from rookery.tui.shell import Start

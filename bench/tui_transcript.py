@@ -12,7 +12,7 @@ from time import perf_counter
 from textual.app import App, ComposeResult
 
 from bench.figures import Aim, Benchmark, progress, run_alone, spread
-from rookery.core.document import make_block
+from rookery.core.blocks.document import make_block
 from rookery.tui.transcript.scroll import Scroll
 from rookery.tui.transcript.window import Page, Window
 

@@ -4,20 +4,21 @@ Nothing of the product can be set so."""
 from collections.abc import Sequence
 from typing import Any
 
-from rookery.agent import sdk, serving
-from rookery.core.judgement import Judgement
+from rookery.agent import serving
+from rookery.agent.process import sdk_import
+from rookery.core.policy.auto_answer import Judgement
 
 ALLOWED = Judgement("allow")
 
 
 def main() -> None:
-    sdk.load()
-    from rookery.agent import judgement
+    sdk_import.load()
+    from rookery.agent.conversation import auto_answer
 
     async def judge_all(_session: Any, actions: Sequence[Any], _child: str = "") -> list[Judgement]:
         return [ALLOWED] * len(actions)
 
-    judgement.judge_all = judge_all  # type: ignore[assignment]
+    auto_answer.judge_all = judge_all  # type: ignore[assignment]
     serving.main([])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from bench.agents import Stage
-from rookery.client import warmth
+from rookery.client import warm_agent
 
 PATIENCE = 120.0
 
@@ -18,10 +18,10 @@ def warm(made: Stage) -> Iterator[int]:
     """Its pid. Started as a door would, in the environment of the doors to come."""
     environment = made.environment()
     code = (
-        "from rookery import paths; from rookery.client import warmth;"
+        "from rookery.home import paths; from rookery.client import warm_agent as warmth;"
         "warmth.start(paths.home(), 0); print(warmth.socket_path(paths.home()))"
     )
-    argv = (warmth.argv()[0], "-P", "-c", code)
+    argv = (warm_agent.argv()[0], "-P", "-c", code)
     ran = subprocess.run(argv, env=environment, check=True, capture_output=True, text=True)
     path = ran.stdout.strip()
     deadline = time.monotonic() + PATIENCE

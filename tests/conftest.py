@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from rookery import paths
-from rookery.client import fleet, warmth
+from rookery.client import fleet, warm_agent
+from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.processes import tree
 from tests import sharing
@@ -70,7 +70,7 @@ def end_all(home: Path) -> None:
     except FileNotFoundError:
         sessions = []
     kill_workers(Path(paths.session_dir(str(home), session)) for session in sessions)
-    warmth.end(str(home))
+    warm_agent.end(str(home))
     left = tree.wait_gone(belonging_to(home), SOON)
     if left:
         for session in sessions:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rookery import paths
+from rookery.home import paths
 from tests.acp.driving import Agent
 
 type Json = dict[str, Any]

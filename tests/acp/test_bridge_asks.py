@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rookery.acp.bridge.ask_content import told
-from rookery.core import ask_details
+from rookery.core.blocks import ask_details
 from rookery.core.header import EMPTY
 from tests.acp.bridging import asked, update
 from tests.acp.doors import BRIDGE, Door

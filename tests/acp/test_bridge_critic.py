@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
 from rookery.client.session import SessionClient
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import PATIENCE, Agent, Json, texts

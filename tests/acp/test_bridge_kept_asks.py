@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client import fleet
+from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.acp.bridging import ALLOW, asked

@@ -8,13 +8,22 @@ from typing import Any
 import pytest
 
 from rookery.acp.bridge.offered import Offered
-from rookery.acp.bridge.sharing import Sharing
+from rookery.acp.bridge.updates.events import Sharing
 from tests.acp.bridging import ALLOW, SCREENS, asked
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Json
 from tests.acp.whole_session import HERE
 from tests.core import making, recordings
-from tests.core.test_call_output import CODEX, DIALECTS, DIFF, MCP, WROTE, command, left, piece
+from tests.core.tools.test_call_output import (
+    CODEX,
+    DIALECTS,
+    DIFF,
+    MCP,
+    WROTE,
+    command,
+    left,
+    piece,
+)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.create import create_session
-from rookery.config import load
+from rookery.home.config import load
 from rookery.processes import tree
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Agent, Json, texts

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rookery.acp.bridge.offered import Offered
-from rookery.acp.bridge.sharing import Sharing
-from rookery.core.events import Event
+from rookery.acp.bridge.updates.events import Sharing
+from rookery.core.json.events import Event
 from tests.acp.bridging import ALLOW, FILES, NOTICES, SCREENS, asked, is_call, update
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Agent, Json, kinds, statuses, texts

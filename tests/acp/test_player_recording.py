@@ -9,7 +9,7 @@ import pytest
 
 from rookery.acp.player.entry import main, script_at
 from rookery.acp.player.script import ScriptError
-from rookery.core.events import Draft
+from rookery.core.json.events import Draft
 from rookery.log.store import Writer
 from tests.acp.conftest import Start
 from tests.acp.driving import Json, texts

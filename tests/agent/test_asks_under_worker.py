@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import run
 from tests.worker.aviary import Aviary, Bird, is_ask, is_idle, text_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.client import fleet, warmth
+from rookery.client import fleet, warm_agent
 from rookery.client.create import create_session
 from rookery.client.start import connectable
 from rookery.processes import tree
@@ -146,7 +146,7 @@ async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> N
     before = warm.pid
     await kill_warm(warm)
     assert warm.socket.exists()
-    warmth.ahead(str(warm.home), connectable)
+    warm_agent.ahead(str(warm.home), connectable)
     until(lambda: warm.pid != before, "no other warm process was started")
 
 

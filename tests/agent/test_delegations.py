@@ -9,8 +9,8 @@ import pytest
 from openhands.sdk.event import Event, MessageEvent
 from openhands.sdk.llm import Message, TextContent
 
-from rookery.agent import delegations
-from rookery.agent.delegations import FILE, Delegation, Told
+from rookery.agent.storage import delegations
+from rookery.agent.storage.delegations import FILE, Delegation, Told
 from tests.agent.test_translate_events import action, done
 
 LEFT = "subagents/" + "a" * 32

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from rookery import paths
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.create import create_session
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
+from rookery.home import paths
 from tests.agent.conftest import ARGV, surroundings, write_settings
 from tests.agent.driving import edit, run
 from tests.conftest import end_all
@@ -278,8 +278,8 @@ def view(path: Path) -> Json:
 async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nest) -> None:
     """A rule that is made while the session works holds for the next action; `policy test` counts
     what a rule judged among what was asked."""
-    from rookery.cli.rehearsal import rehearse
-    from rookery.config import load
+    from rookery.cli.commands.setup.policy_replay import rehearse
+    from rookery.home.config import load
 
     await nest.mode("all")
     assert (await nest.told(run("touch before"))).statuses == ["completed"]

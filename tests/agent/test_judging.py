@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.choices import Wanted
-from rookery.agent.judging import critic_url, has_api_critic, issues_of, verdict_of
-from rookery.agent.making import llm_of
+from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.choices import Wanted
+from rookery.agent.conversation.critic import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.models.profiles import Model
 from rookery.models.secrets import Secret

@@ -10,7 +10,7 @@ from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.event import Event, PauseEvent
 from openhands.sdk.io import LocalFileStore
 
-from rookery.agent import kept
+from rookery.agent.storage import sdk_files
 
 PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=40)
 
@@ -19,8 +19,8 @@ PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=40)
 def test_every_branch_is_walked_right(parents: list[int], leaves: list[int]) -> None:
     """Of any tree, in any order, also while it grows and where a walk is longer than a step."""
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "STEP", 3)
-        ours = kept.Branches(LocalFileStore(place))
+        patch.setattr(sdk_files, "STEP", 3)
+        ours = sdk_files.Branches(LocalFileStore(place))
         events: list[Event] = []
         for number, parent in enumerate(parents):
             above = events[parent % number].id if number else None
@@ -35,7 +35,7 @@ def test_every_branch_is_walked_right(parents: list[int], leaves: list[int]) -> 
 
 
 def test_what_came_since_is_walked_alone(tmp_path: Path) -> None:
-    ours = kept.Branches(LocalFileStore(str(tmp_path)))
+    ours = sdk_files.Branches(LocalFileStore(str(tmp_path)))
     events: list[Event] = []
     for _ in range(300):
         events.append(PauseEvent(parent_id=events[-1].id if events else None))
@@ -44,7 +44,7 @@ def test_what_came_since_is_walked_alone(tmp_path: Path) -> None:
     read: list[int] = []
     whole = ours.__class__.__getitem__
 
-    class Watched(kept.Branches):
+    class Watched(sdk_files.Branches):
         def __getitem__(self, place: int) -> Event:  # type: ignore[override]
             read.append(place)
             return whole(self, place)

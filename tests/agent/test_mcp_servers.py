@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rookery import mcp
 from rookery.agent.mcp.names import LONGEST, Names
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.home import mcp
 from tests.acp.driving import PATIENCE, Agent
 from tests.agent.driving import allow_all, calls, connected, shown, stop_reason, words
 from tests.agent.test_judgement import ruled

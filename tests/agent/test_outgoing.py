@@ -11,8 +11,9 @@ from openai.types.chat import ChatCompletionMessage
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openhands.sdk import LLM, Message, TextContent
 
-from rookery.agent import outgoing, sdk
+from rookery.agent.process import sdk_import
 from rookery.agent.scripted.server import serving
+from rookery.agent.sdk_patches import outgoing
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -53,8 +54,8 @@ def test_what_is_not_plain_is_written_out() -> None:
 @pytest.mark.filterwarnings("ignore")  # of the libraries below, on their own types
 def test_the_agents_requests_go_this_way() -> None:
     """The client that the SDK really uses: its walk sees no messages."""
-    sdk.load_rest()
-    sdk.load_rest()
+    sdk_import.load_rest()
+    sdk_import.load_rest()
     completions = __import__(outgoing.PLACE[0], fromlist=["x"])
     installed = getattr(completions, outgoing.PLACE[1])
     seen: list[Any] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from openhands.sdk import Message, TextContent
 
-from rookery.agent.hiding import without_secrets
+from rookery.agent.conversation.redact import without_secrets
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.models.secrets import KNOWN
 from tests.acp.driving import Agent, Json

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from rookery import confirmed
-from rookery.agent.settings import hooks
-from rookery.config import Config
+from rookery.agent.session import hooks
+from rookery.home import confirmed
+from rookery.home.config import Config
 from rookery.models.documents import SettingsError
 
 

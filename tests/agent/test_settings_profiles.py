@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.core import handwritten
-from rookery.core.environment import LACKING
+from rookery.core.json import files
+from rookery.core.vendors.environment import LACKING
 from rookery.models import profiles
 from rookery.models.documents import SettingsError
 from rookery.models.profiles import Condenser, Missing, Model, Profile, Settings
@@ -308,7 +308,7 @@ def test_the_first_profile_is_the_default_until_another_is_named() -> None:
 def test_the_settings_are_quick_to_load() -> None:
     """The command line reads them at each run: no SDK, no pydantic."""
     code = (
-        "import sys, rookery.models.profiles, rookery.agent.settings.hooks\n"
+        "import sys, rookery.models.profiles, rookery.agent.session.hooks\n"
         "print([m for m in ('openhands', 'pydantic', 'litellm', 'asyncio', 'click')"
         " if m in sys.modules])"
     )
@@ -442,4 +442,4 @@ def test_another_profile_by_its_name() -> None:
 
 
 def test_a_document_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
-    assert handwritten.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}
+    assert files.parse(b'\xef\xbb\xbf{"a": 1}', "x") == {"a": 1}

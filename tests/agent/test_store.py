@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rookery.agent.store import RECORD, Record, Store, new_id
+from rookery.agent.storage.store import RECORD, Record, Store, new_id
 
 
 def test_I10_who_holds_a_conversation_takes_away_writes_that_were_cut_off(tmp_path: Path) -> None:

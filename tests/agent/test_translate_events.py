@@ -33,7 +33,7 @@ from rookery.agent.translate import Translator
 from rookery.agent.translate.arguments import Arguments
 from rookery.agent.translate.calls import Call
 from rookery.agent.translate.ids import Ids
-from rookery.core import rules
+from rookery.core.policy import rules
 from tests.acp.schema import check
 
 type Json = dict[str, Any]

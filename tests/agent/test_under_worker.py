@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.config import load
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home.config import load
 from rookery.log.reader import Reader
 from tests.agent.conftest import surroundings, write_settings
 from tests.agent.driving import edit, run

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.client import warmth
+from rookery.client import warm_agent
 from rookery.processes import tree
 from tests.acp.driving import Agent, alive
 from tests.agent.conftest import ARGV, surroundings, write_settings
@@ -44,7 +44,7 @@ class Warm:
     def socket(self) -> Path:
         """Of the one that fits the usual surroundings."""
         code = (
-            "from rookery import paths; from rookery.client import warmth; "
+            "from rookery.home import paths; from rookery.client import warm_agent as warmth; "
             "print(warmth.socket_path(paths.home()))"
         )
         argv = [sys.executable, "-P", "-c", code]
@@ -246,7 +246,7 @@ async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> N
         until(lambda: warm.pid != before, "no other warm process was started")
         assert await agent.close() == 0
     later = warm.pid
-    warmth.end(str(warm.home))  # as `rookery uninstall` does
+    warm_agent.end(str(warm.home))  # as `rookery uninstall` does
     until(lambda: not alive(later), "it lives on")
 
 

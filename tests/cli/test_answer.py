@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from rookery.cli.look.answer import Answer
-from rookery.cli.look.screen import Screen
-from rookery.core.document import Document
-from rookery.core.events import Event
-from rookery.core.reduce import reduce
+from rookery.cli.output.answer import Answer
+from rookery.cli.output.screen import Screen
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event
+from rookery.core.view.reduce import reduce
 from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
 
 BUSY: list[dict[str, Any]] = [

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.config import Config, ConfigError, load
-from rookery.core.policy import CriticPolicy, Policy
-from rookery.core.rules import Call, Verdict, call_of, decide
-from rookery.settings import LIMITS
+from rookery.core.limits import CriticPolicy, Policy
+from rookery.core.policy.rules import Call, Verdict, call_of, decide
+from rookery.home.config import Config, ConfigError, load
+from rookery.home.settings import LIMITS
 
 
 def load_text(directory: Path, text: str) -> Config:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery import settings, settings_sample
-from rookery.config import load
-from rookery.core.policy import Policy
+from rookery.core.limits import Policy
+from rookery.home import settings, settings_sample
+from rookery.home.config import load
 from tests.cli.driving import Terminal, made, rookery
 
 ROOT = Path(__file__).resolve().parents[2]

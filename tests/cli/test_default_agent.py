@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rookery import registry
+from rookery.agents import registry
+from rookery.agents.registry import Agent, NotInstalled
 from rookery.client.fleet import heads
-from rookery.core.environment import OVERRIDE
+from rookery.core.vendors.environment import OVERRIDE
 from rookery.models import profiles
 from rookery.models.choice import default_agent, has_model
 from rookery.models.profiles import Profile, Settings
-from rookery.registry import Agent, NotInstalled
 from tests.cli.driving import ROOKERY, play, rookery
 
 

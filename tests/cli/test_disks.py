@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.cli.checkup.home import _read_whole, _sessions
 from rookery.client import fleet
 from rookery.client.session import Trouble
+from rookery.home import paths
 from rookery.processes import tree
 from tests.cli.driving import ROOKERY, Running, made, play, rookery
 

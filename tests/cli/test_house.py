@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rookery import mcp, paths
-from rookery.client.turnover import LOG_BYTES
+from rookery.home import mcp, paths
+from rookery.home.log_rotation import LOG_BYTES
 from tests.cli.driving import Running, Terminal, made, play, rookery
 
 HELLO = {"text": "hello"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
+from rookery.home import paths
 from rookery.log.lock import is_held
 from rookery.processes import tree
 from tests.cli.driving import Running, play, rookery

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
+from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.cli.driving import ROOKERY, SECONDS, Running, made, play, rookery
 from tests.tui.tmux import Tmux

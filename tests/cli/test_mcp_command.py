@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery import mcp
+from rookery.home import mcp
 from tests.cli.driving import rookery
 
 SERVER = str(Path(__file__).parents[2] / "fixtures" / "mcp_server.py")

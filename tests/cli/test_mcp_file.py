@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rookery import mcp
+from rookery.home import mcp
 
 FILES = {"command": "sh", "args": ["-c", "x"], "env": {"KEY": "secret"}}
 WEB = {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer t"}}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import registry
-from rookery.registry import Agent, NotInstalled, UnknownAgent
+from rookery.agents import registry
+from rookery.agents.registry import Agent, NotInstalled, UnknownAgent
 
 
 def test_the_demo_runs_on_the_interpreter_that_runs_now() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from tests.cli.driving import Running, Terminal, made, play, rookery
 
 ASK = {"ask": "Delete the build", "kind": "delete"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.cli.look import safe
+from rookery.cli.output import safe
 
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs", "Cc"]))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery import config
-from rookery.cli.screening import taste_of
-from rookery.core.policy import Interface
+from rookery.cli.tui_launch import taste_of
+from rookery.core.limits import Interface
+from rookery.home import config
 
 PLAIN = """
 default_agent = "claude"   # theme = "light"
@@ -78,10 +78,22 @@ def test_U12_it_is_what_the_whole_file_says(
 
 def test_U12_the_first_picture_waits_for_no_parser_and_no_rules(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(PLAIN)
-    heavy = ("click", "tomllib", "rookery.config", "rookery.core.rules", "openhands", "pydantic")
-    heavy += ("markdown_it", "pygments.lexers", "rookery.tui.forms", "rookery.tui.modals")
+    heavy = (
+        "click",
+        "tomllib",
+        "rookery.home.config",
+        "rookery.core.policy.rules",
+        "openhands",
+        "pydantic",
+    )
+    heavy += (
+        "markdown_it",
+        "pygments.lexers",
+        "rookery.tui.windows",
+        "rookery.tui.windows.parts.modals",
+    )
     code = (
-        "import sys\nfrom rookery.cli import screening\nimport rookery.tui.entry\n"
+        "import sys\nfrom rookery.cli import tui_launch as screening\nimport rookery.tui.entry\n"
         "from rookery.tui.app import Rookery\nfrom rookery.tui.shell import Start\n"
         f"Rookery(Start({str(tmp_path)!r}, taste=screening.taste_of({str(tmp_path)!r})))\n"
         f"print([name for name in {heavy} if name in sys.modules])"

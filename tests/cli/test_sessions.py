@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rookery as package
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
 from tests.conftest import belonging_to
 

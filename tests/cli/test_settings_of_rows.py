@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import settings
-from rookery.config import load
+from rookery.home import settings
+from rookery.home.config import load
 from tests.cli.driving import rookery
 
 HOUR = 3600.0

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rookery import config, mcp
-from rookery.agent.settings import hooks
+from rookery.agent.session import hooks
+from rookery.home import config, mcp
 from rookery.models import profiles
 from tests.cli.driving import Result, rookery
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.cli.look.safe import columns
-from rookery.cli.look.table import GAP, Column, fitted
-from rookery.cli.look.wrap import wrapped
+from rookery.cli.output.safe import columns
+from rookery.cli.output.table import GAP, Column, fitted
+from rookery.cli.output.wrap import wrapped
 from tests.cli.driving import made, play, rookery
 
 SHAPE = (Column("A"), Column("B", least=5), Column("C", least=4, rank=2), Column("D", rank=1))

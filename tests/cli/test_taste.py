@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.cli.look.card import headline
-from rookery.cli.look.paint import Paint
-from rookery.cli.taste import shows_durations
-from rookery.core.document import make_block
+from rookery.cli.output.card import headline
+from rookery.cli.output.paint import Paint
+from rookery.cli.view_settings import shows_durations
+from rookery.core.blocks.document import make_block
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from rookery.cli.look.screen import Screen
-from rookery.cli.look.transcript import Transcript
-from rookery.core.document import Document
-from rookery.core.events import Event
-from rookery.core.reduce import fold, reduce
+from rookery.cli.output.screen import Screen
+from rookery.cli.output.transcript import Transcript
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event
+from rookery.core.view.reduce import fold, reduce
 
 type Json = dict[str, Any]
 

@@ -5,10 +5,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from rookery.agent.settings import documents
 
-from rookery import config, paths
-from rookery.agent.settings import documents, hooks
-from rookery.client import in_force
+from rookery.agent.session import hooks
+from rookery.client.config import in_force
+from rookery.home import config, paths
 from tests.cli.driving import rookery
 
 STRANGER = 4242

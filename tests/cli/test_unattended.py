@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rookery.client.fleet import heads
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from tests.cli.driving import Running, Terminal, play, rookery
 from tests.worker.aviary import Bird, is_idle
 

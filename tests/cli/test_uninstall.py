@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.cli.uninstalling import OURS, READ
-from rookery.client import choices
+from rookery.cli.commands.other.uninstall import OURS, READ
+from rookery.home import last_choices
 from tests.cli.driving import made, play, rookery
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -59,7 +59,7 @@ def test_H6_it_knows_all_that_use_leaves_behind(
     assert rookery("mcp", "add", "a", "--", "x").code == 0
     assert rookery("set", session, "confirm", "risky").code == 0
     assert rookery("prompt", "--wait", session, play({"text": "more"})).code == 0
-    (home / choices.FILE).write_text("{}")  # an earlier build's
+    (home / last_choices.FILE).write_text("{}")  # an earlier build's
     (home / "config.toml.123.0a1b2c3d.tmp").write_text("cut off")
     (home / "crash.log").write_text("x")
     here = {file.name for file in home.iterdir()}

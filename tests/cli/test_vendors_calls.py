@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.cli.driving import rookery
 from tests.cli.test_asks_whole import asking, said_by
-from tests.core.test_call_output import CODEX, MCP
-from tests.core.test_form_words import COLOURS
+from tests.core.asks.test_form_words import COLOURS
+from tests.core.tools.test_call_output import CODEX, MCP
 
 FOUND = {"result": {"content": [{"type": "text", "text": "2 found"}]}, "error": None}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.cli.look.safe import columns
-from rookery.cli.look.wrap import Wrap
+from rookery.cli.output.safe import columns
+from rookery.cli.output.wrap import Wrap
 
 PROSE = "Rookery kept all of it, and a turn goes on when you close this window."
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery import config, settings
-from rookery.client.config_text import change, changed
-from rookery.client.rulebook import NotEdited
+from rookery.client.config.edit import change, changed
+from rookery.client.config.rules import NotEdited
+from rookery.home import config, settings
 
 FILE = """\
 # mine

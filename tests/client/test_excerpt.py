@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rookery.client.excerpt import Excerpt, beginning, excerpt
-from rookery.core.document import Document, join
-from rookery.core.events import Draft
-from rookery.core.reduce import fold, reduce
+from rookery.client.reading.excerpt import Excerpt, beginning, excerpt
+from rookery.core.blocks.document import Document, join
+from rookery.core.json.events import Draft
+from rookery.core.view.reduce import fold, reduce
 from rookery.log import marks
 from rookery.log.reader import Reader
 from rookery.log.store import Writer

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.create import create_session
 from rookery.client.fleet import heads
-from rookery.core import unattended
-from rookery.core.events import Draft
-from rookery.core.fleet import is_sound
+from rookery.core.json.events import Draft
+from rookery.core.policy import unattended
+from rookery.core.view.fleet import is_sound
+from rookery.home import paths
 from rookery.log.store import Writer
-from rookery.worker.records import Records
+from rookery.worker.process.records import Records
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from rookery import paths
+from rookery.home import paths
 
 SHORT = f"/tmp/rookery-{os.geteuid()}"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rookery import places
-from rookery.core import rules
+from rookery.core.policy import rules
+from rookery.home import call_paths
 
 type Json = dict[str, Any]
 
@@ -24,9 +24,9 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(person: Path, kind: str, path: Path, **environment: str) -> rules.Call:
-    lay = places.lay(str(person / ".rookery"), environment)
+    lay = call_paths.lay(str(person / ".rookery"), environment)
     about: Json = {"kind": kind, "locations": [{"path": str(path)}]}
-    return places.look_at("x", about, [str(person / "work")], lay)
+    return call_paths.look_at("x", about, [str(person / "work")], lay)
 
 
 def test_a_link_to_the_keys(person: Path) -> None:

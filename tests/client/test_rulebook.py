@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.client import choices, config_text, rulebook
-from rookery.config import ConfigError, load, parse
-from rookery.core.rules import Rule
+from rookery.client.config import edit, rules
+from rookery.core.policy.rules import Rule
+from rookery.home import last_choices
+from rookery.home.config import ConfigError, load, parse
 
 MINE = """\
 # my settings, by hand
@@ -44,14 +45,14 @@ def write(home: Path, text: str) -> Path:
 
 def test_P5_a_rule_is_added_behind_the_others_and_nothing_else_changes(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
-    assert rulebook.add(str(tmp_path), lambda known: LS) == LS
+    assert rules.add(str(tmp_path), lambda known: LS) == LS
     assert file.read_text().startswith(MINE)
     assert [rule.name for rule in load(str(tmp_path)).rules] == ["status", "ls"]
 
 
 def test_P5_or_before_them(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
-    rulebook.add(str(tmp_path), lambda known: RM, first=True)
+    rules.add(str(tmp_path), lambda known: RM, first=True)
     assert load(str(tmp_path)).rules[0] == RM
     text = file.read_text()
     assert text.index("no-rm") < text.index("# why I trust it") < text.index('"status"')
@@ -59,16 +60,16 @@ def test_P5_or_before_them(tmp_path: Path) -> None:
 
 def test_P5_what_was_added_is_removed_without_a_trace(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
-    rulebook.add(str(tmp_path), lambda known: LS)
-    rulebook.add(str(tmp_path), lambda known: RM)
-    assert rulebook.remove(str(tmp_path), "ls") == LS
-    assert rulebook.remove(str(tmp_path), "2") == RM
+    rules.add(str(tmp_path), lambda known: LS)
+    rules.add(str(tmp_path), lambda known: RM)
+    assert rules.remove(str(tmp_path), "ls") == LS
+    assert rules.remove(str(tmp_path), "2") == RM
     assert file.read_text() == MINE
 
 
 def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
-    rulebook.remove(str(tmp_path), "status")
+    rules.remove(str(tmp_path), "status")
     text = file.read_text()
     assert tomllib.loads(text) == {k: v for k, v in tomllib.loads(MINE).items() if k != "policy"}
     for comment in ("# my settings, by hand", "# the best one", "# agents of mine"):
@@ -77,7 +78,7 @@ def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> No
 
 def test_P5_an_empty_home_gets_a_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    rulebook.add(str(home), lambda known: LS)
+    rules.add(str(home), lambda known: LS)
     assert load(str(home)).rules == (LS,)
     assert (home / "config.toml").stat().st_mode & 0o777 == 0o600
 
@@ -87,7 +88,7 @@ def test_P5_a_link_to_a_persons_own_file_stays_one(tmp_path: Path) -> None:
     home.mkdir()
     dotfiles.write_text("")
     (home / "config.toml").symlink_to(dotfiles)
-    rulebook.add(str(home), lambda known: LS)
+    rules.add(str(home), lambda known: LS)
     assert (home / "config.toml").is_symlink()
     assert "ls*" in dotfiles.read_text()
 
@@ -95,28 +96,28 @@ def test_P5_a_link_to_a_persons_own_file_stays_one(tmp_path: Path) -> None:
 def test_P5_what_is_written_otherwise_is_left_to_a_hand(tmp_path: Path) -> None:
     inline = 'policy = { rules = [{ do = "allow", command = "x" }] }\n'
     file = write(tmp_path, inline)
-    with pytest.raises(rulebook.NotEdited):
-        rulebook.add(str(tmp_path), lambda known: LS)
-    with pytest.raises(rulebook.NotEdited):
-        rulebook.remove(str(tmp_path), "1")
+    with pytest.raises(rules.NotEdited):
+        rules.add(str(tmp_path), lambda known: LS)
+    with pytest.raises(rules.NotEdited):
+        rules.remove(str(tmp_path), "1")
     assert file.read_text() == inline
     tricky = '[[policy.rules]]\ndo = "allow"\nexact = """\n[x]\ndo = 1"""\n'
     file = write(tmp_path, tricky)
-    with pytest.raises(rulebook.NotEdited):
-        rulebook.remove(str(tmp_path), "1")
+    with pytest.raises(rules.NotEdited):
+        rules.remove(str(tmp_path), "1")
     assert file.read_text() == tricky
 
 
 def test_P5_a_broken_file_is_not_touched(tmp_path: Path) -> None:
     file = write(tmp_path, "[worker\n")
     with pytest.raises(ConfigError):
-        rulebook.add(str(tmp_path), lambda known: LS)
+        rules.add(str(tmp_path), lambda known: LS)
     assert file.read_text() == "[worker\n"
 
 
 def test_P5_who_is_not_there_cannot_be_removed(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        rulebook.remove(str(tmp_path), "ghost")
+        rules.remove(str(tmp_path), "ghost")
 
 
 TEXTS = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
@@ -127,7 +128,7 @@ TEXTS = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
 def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None:
     clean = tuple(text.encode("utf-8", "replace").decode() for text in texts)
     rule = Rule("x", "deny", exact=clean, reason=clean[0])
-    lines = rulebook.written(rule)
+    lines = rules.written(rule)
     assert parse(("\n".join(lines) + "\n").encode(), "f").rules == (rule,)
 
 
@@ -161,8 +162,8 @@ def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) ->
 
 def test_I9_7_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> None:
     """P6"""
-    home, file = str(tmp_path), tmp_path / choices.FILE
-    assert choices.drop(home) == ""
+    home, file = str(tmp_path), tmp_path / last_choices.FILE
+    assert last_choices.drop(home) == ""
     for text, held in (
         ('{"confirm": "risky"}', "risky"),
         ('{"confirm": "all"}', "all"),
@@ -173,7 +174,7 @@ def test_I9_7_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> Non
         ("{", ""),
     ):
         file.write_text(text)
-        assert choices.drop(home) == held
+        assert last_choices.drop(home) == held
         assert not file.exists()
 
 
@@ -198,7 +199,7 @@ def test_I9_7_the_newer_spelling_takes_the_older_one_out(tmp_path: Path) -> None
     file = tmp_path / "config.toml"
     for value in ("risky", None):
         file.write_text("# mine\n[session]\napprove_all = true\n")
-        config_text.change(str(tmp_path), {"session.confirm": value})
+        edit.change(str(tmp_path), {"session.confirm": value})
         assert load(str(tmp_path)).confirm == (value or "every")
         assert "approve_all" not in file.read_text()
         assert "# mine" in file.read_text()

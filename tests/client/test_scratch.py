@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rookery.client import scratch
+from rookery.home import scratch
 
 MAKES = """
 import sys
-from rookery.client import scratch
+from rookery.home import scratch
 print(scratch.folder(sys.argv[1], "shell-"), flush=True)
 sys.stdin.read()
 """

@@ -4,8 +4,8 @@ import os
 import stat
 from pathlib import Path
 
-from rookery import paths
-from rookery.client.seen import mark, seen
+from rookery.home import paths
+from rookery.home.seen import mark, seen
 
 
 def test_H4_a_mark_only_grows(tmp_path: Path) -> None:

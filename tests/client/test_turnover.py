@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rookery.client.turnover import LOG_BYTES, turn_over
+from rookery.home.log_rotation import LOG_BYTES, turn_over
 
 
 def test_H1_nothing_at_the_size_and_all_at_one_byte_more(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.client import warmth
+from rookery.client import warm_agent
 
 
 @pytest.fixture
@@ -25,31 +25,31 @@ def test_I11_18_another_version_has_another_warm_process(
     installed: Path, tmp_path: Path, name: str
 ) -> None:
     home = str(tmp_path / "home")
-    before = warmth.socket_path(home)
-    assert warmth.socket_path(home) == before
+    before = warm_agent.socket_path(home)
+    assert warm_agent.socket_path(home) == before
     (installed / "another-1.0.0.dist-info").rename(installed / "another-2.0.0.dist-info")
-    assert warmth.socket_path(home) == before
+    assert warm_agent.socket_path(home) == before
     (installed / f"{name}-1.0.0.dist-info").rename(installed / f"{name}-1.0.1.dist-info")
-    assert warmth.socket_path(home) != before
+    assert warm_agent.socket_path(home) != before
 
 
 def test_I11_18_the_same_version_installed_anew_counts_as_another(
     installed: Path, tmp_path: Path
 ) -> None:
     home = str(tmp_path / "home")
-    before = warmth.socket_path(home)
+    before = warm_agent.socket_path(home)
     os.utime(installed / "litellm-1.0.0.dist-info", ns=(1, 1))
-    assert warmth.socket_path(home) != before
+    assert warm_agent.socket_path(home) != before
 
 
 def test_I11_18_a_warm_process_is_of_what_it_found(
     installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is installed later is not what it has loaded: who has that is not let in."""
-    monkeypatch.setattr(warmth, "_loaded", None)
-    key = warmth.items()
-    warmth.keep_libraries()
-    assert not warmth.are_replaced()
+    monkeypatch.setattr(warm_agent, "_loaded", None)
+    key = warm_agent.items()
+    warm_agent.keep_libraries()
+    assert not warm_agent.are_replaced()
     (installed / "litellm-1.0.0.dist-info").rename(installed / "litellm-1.0.1.dist-info")
-    assert warmth.items() == key
-    assert warmth.are_replaced()
+    assert warm_agent.items() == key
+    assert warm_agent.are_replaced()

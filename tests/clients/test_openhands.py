@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
+from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.clients.programs import FIXTURES, Perch, cells_of
 

@@ -4,9 +4,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.document import OP_BYTES, Document, Op, size_of
-from rookery.core.events import Event, dumps, kind_of, loads
-from rookery.core.reduce import fold, reduce
+from rookery.core.blocks.document import OP_BYTES, Document, Op, size_of
+from rookery.core.json.events import Event, dumps, kind_of, loads
+from rookery.core.view.reduce import fold, reduce
 
 type Json = dict[str, Any]
 

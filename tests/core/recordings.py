@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rookery.core import asks, ingest
-from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, kind_of
-from rookery.core.repeats import PastTurn, Repeats
-from rookery.core.turn_calls import TurnCalls
+from rookery.core.agent import ingest
+from rookery.core.agent.chunks import Chunks
+from rookery.core.agent.repeats import PastTurn, Repeats
+from rookery.core.asks import asks
+from rookery.core.json.events import Draft, Event, kind_of
+from rookery.core.turn.calls import TurnCalls
 
 type Json = dict[str, Any]
 
@@ -110,7 +111,7 @@ class _Player:
         self.prompts.clear()
 
     def is_repeat(self, update: Json) -> bool:
-        """As worker/replays.py has it."""
+        """As worker/agent/replays.py has it."""
         if self.restoring is not None and ingest.is_replay(update):
             return True
         return self.repeats.is_repeat(update)

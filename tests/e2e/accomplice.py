@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import suppress
 
-from rookery import paths
+from rookery.home import paths
 from rookery.log.rows import INSERT
 from rookery.processes import tree
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from rookery import paths
+from rookery.home import paths
 from rookery.log.reader import Reader
 
 OUT, HOME, OWN, OTHER, ASLEEP = sys.argv[1:6]

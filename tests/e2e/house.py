@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
 from rookery.processes import landlock
 from tests.worker.aviary import PATIENCE, Aviary, Bird, Steps
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from rookery.core.document import Document, join
-from rookery.core.events import Event, kind_of
-from rookery.core.kept_asks import ORIGIN
-from rookery.core.reduce import fold
+from rookery.core.asks.kept_asks import ORIGIN
+from rookery.core.blocks.document import Document, join
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_idle
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from rookery.processes import tree
 from tests.e2e import log_checks
 from tests.e2e.fate import TARGETS, Fate

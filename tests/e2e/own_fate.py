@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from rookery.agent.scripted.server import serving
-from rookery.client import warmth
+from rookery.client import warm_agent
 from rookery.log.lock import is_held
 from rookery.processes import tree
 from tests.agent.conftest import SCRIPT, surroundings, write_settings
@@ -58,7 +58,7 @@ class Warmth:
         self._coming = asyncio.Lock()
 
     def process(self, *, listens: bool = True) -> tree.Process | None:
-        path = warmth.socket_path(self.home)
+        path = warm_agent.socket_path(self.home)
         with suppress(OSError, ValueError):
             if is_held(f"{path}.lock") and (os.path.exists(path) or not listens):
                 return tree.process(int(Path(f"{path}.lock").read_text()))
@@ -75,8 +75,8 @@ class Warmth:
     async def _start(self) -> None:
         if self.process() is None:
             with suppress(FileNotFoundError):  # of one that was killed
-                os.unlink(warmth.socket_path(self.home))
-            await asyncio.to_thread(warmth.start, self.home, 0)
+                os.unlink(warm_agent.socket_path(self.home))
+            await asyncio.to_thread(warm_agent.start, self.home, 0)
 
     async def die(self, random: Random) -> str:
         """Killed as it listens, or as it loads; which of them."""
@@ -164,7 +164,7 @@ def own_aviary() -> Iterator[Aviary]:
             aviary.configure(stop_grace=0.5)
             yield aviary
         finally:
-            warmth.end(aviary.home)
+            warm_agent.end(aviary.home)
             try:
                 aviary.end()
             finally:

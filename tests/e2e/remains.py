@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from rookery import paths
-from rookery.client import scratch
+from rookery.home import paths, scratch
 from rookery.log.lock import is_held
 from rookery.processes import cgroups, roots, tree
 from rookery.processes.lineage import MARK, home_tag

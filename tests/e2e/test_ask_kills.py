@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
 from rookery.client import fleet
 from rookery.client.session import Rejected
-from rookery.core import kept_asks
-from rookery.core.events import Event, kind_of
+from rookery.core.asks import kept_asks
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
 from rookery.processes import tree
 from tests.e2e.log_checks import check_document, check_order
 from tests.worker.aviary import PATIENCE, Aviary, Bird, Steps, blocks, is_ask, is_idle

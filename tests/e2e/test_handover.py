@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from rookery.core.events import Event, event_from_json
+from rookery.core.json.events import Event, event_from_json
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, Steps, is_idle, is_text, text_of
 

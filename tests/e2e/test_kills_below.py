@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.profiles import profile_of
+from rookery.core.vendors.profiles import profile_of
 from tests.e2e.ordeal import SEED, SLEEP, undergo
 from tests.worker.aviary import Aviary, Steps
 

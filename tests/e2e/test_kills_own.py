@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from rookery.client import warmth
+from rookery.client import warm_agent
 from tests.e2e.ordeal import SEED, endure
 from tests.e2e.own_fate import OwnFate, WarmFate, Warmth, hatch, own_aviary
 
@@ -29,7 +29,7 @@ async def undergo(kills: int, seed: int) -> None:
             )
             for number in range(SESSIONS)
         ]
-        await endure(aviary, fates, kills, seed, end=lambda: warmth.end(aviary.home))
+        await endure(aviary, fates, kills, seed, end=lambda: warm_agent.end(aviary.home))
 
 
 @pytest.mark.parametrize("slice_", range(4))

@@ -11,10 +11,10 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.session import Rejected
-from rookery.core.document import Document, join
-from rookery.core.events import kind_of
+from rookery.core.blocks.document import Document, join
 from rookery.core.header import VERSION
-from rookery.core.reduce import fold
+from rookery.core.json.events import kind_of
+from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.core.making import blocks

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel, serving
-from rookery.client import warmth
-from rookery.core.events import kind_of
+from rookery.client import warm_agent
+from rookery.core.json.events import kind_of
 from rookery.processes import cgroups, roots, tree
 from tests.acp.driving import Agent
 from tests.agent.conftest import ARGV, SCRIPT, surroundings, write_settings
@@ -118,8 +118,8 @@ async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
 
 
 def warm_up(home: str) -> None:
-    warmth.start(home, 0.0)
-    path = warmth.socket_path(home)
+    warm_agent.start(home, 0.0)
+    path = warm_agent.socket_path(home)
     until(lambda: os.path.exists(path), "no warm process came up")
 
 

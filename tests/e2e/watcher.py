@@ -16,7 +16,7 @@ from typing import Any
 
 from rookery.client.session import Rejected, SessionClient
 from rookery.client.start import StartError
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 
 TRIES = 20
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rookery.core.events import Event, event_from_json
+from rookery.core.json.events import Event, event_from_json
 from tests.worker.aviary import PATIENCE, Bird
 
 WATCHER = Path(__file__).with_name("watcher.py")

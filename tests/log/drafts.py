@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.events import Draft, Event
 from rookery.core.header import EMPTY, advance
+from rookery.core.json.events import Draft, Event
 
 
 def prompt(turn: int, cause: str | None = None) -> Draft:

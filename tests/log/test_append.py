@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.events import Draft, kind_of
 from rookery.core.header import EMPTY
+from rookery.core.json.events import Draft, kind_of
 from rookery.log.reader import Reader
 from rookery.log.store import Repeated, StoreError, Writer
 from tests.log.drafts import chunk, folded, foreign, idle, prompt, renamed, running, tool, usage

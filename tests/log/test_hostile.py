@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.events import Draft, dumps, loads
+from rookery.core.json.events import Draft, dumps, loads
 from rookery.log.reader import Reader
 from rookery.log.rows import text_from_store, text_to_store
 from rookery.log.store import Repeated, Writer

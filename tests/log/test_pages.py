@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rookery.core.events import Draft
+from rookery.core.json.events import Draft
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from tests.log.drafts import chunk, commands, folded, idle, prompt, renamed, running, tool, usage

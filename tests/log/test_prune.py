@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from rookery.log import headers
 from rookery.log.reader import Reader
 from rookery.log.store import BULK, Writer

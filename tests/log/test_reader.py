@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from tests.log.drafts import chunk, folded, foreign, idle, prompt, usage

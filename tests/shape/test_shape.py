@@ -6,6 +6,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 TOOLS = sorted((ROOT / "tools").rglob("*.py"))
 
 FILE_LINES = 400
+FOLDER_FILES = 16
 MEDIAN_LINES = 160
 FUNCTION_LINES = 60
 WORKER_DATACLASSES = 80
@@ -36,7 +38,7 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
     "src/rookery/agent/translate/translator.py": (1, "an event that cannot be told is shown raw"),
     "src/rookery/agent/server.py": (1, "a foreign library's bug ends one request, not the agent"),
     "src/rookery/agent/mcp/connections.py": (1, "a foreign MCP server can fail in any way"),
-    "src/rookery/agent/turn.py": (1, "a critic that cannot be had is none"),
+    "src/rookery/agent/session/turn.py": (1, "a critic that cannot be had is none"),
     "src/rookery/agent/warm/child.py": (
         1,
         "the end of a forked process: it is said, nothing else is left",
@@ -271,6 +273,24 @@ def no_test_mocks(module: Module) -> str:
 @pytest.mark.parametrize("name", [checks.__name__ for checks, _ in RULES])
 def test_every_module_keeps_the_rule(name: str) -> None:
     assert not complaints()[name], "\n".join(complaints()[name])
+
+
+# The map
+
+
+def test_no_folder_is_crowded() -> None:
+    """A room has so few files that a newcomer reads all of their names."""
+    folders = Counter(path.parent for path in SOURCES)
+    crowded = [f"{name_of(each)}: {many}" for each, many in folders.items() if many > FOLDER_FILES]
+    assert not crowded, f"at most {FOLDER_FILES} files: {crowded}"
+
+
+def test_the_map_names_every_folder() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    root = ROOT / "src" / "rookery"
+    folders = {path.parent.relative_to(root).as_posix() for path in SOURCES} - {"."}
+    listed = set(re.findall(r"^\| `([a-z_/]+)/` \|", page, re.MULTILINE))
+    assert listed == folders - {"acp"}  # which has nothing of its own
 
 
 # Start-up

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from rookery.core.document import Document
-from rookery.core.events import Event, Json
-from rookery.core.reduce import fold
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, Json
+from rookery.core.view.reduce import fold
 from rookery.tui.messages import Opened
-from rookery.tui.pages import dated, told
+from rookery.tui.transcript.pages import dated, told
 from rookery.tui.transcript.window import Page
 
 NOW = 1_800_000_100_000

@@ -1,7 +1,7 @@
 """More looks for the pictures: each kind of call, each end of a turn, each kind of part, at length
 and in trouble."""
 
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 from tests.tui.gallery import (
     ASKS,
     CHOICES,

@@ -7,14 +7,14 @@ from typing import Any
 from textual.widgets import Input
 
 from rookery.client.attach import Attachment
-from rookery.core.document import Block
-from rookery.core.events import Json
-from rookery.core.fleet import fleet_block, head_of, in_order
+from rookery.core.blocks.document import Block
 from rookery.core.header import EMPTY
-from rookery.core.policy import Interface
+from rookery.core.json.events import Json
+from rookery.core.limits import Interface
+from rookery.core.view.fleet import fleet_block, head_of, in_order
 from rookery.tui.app import Rookery
 from rookery.tui.messages import FleetChanged, Opened, SetUpFound
-from rookery.tui.room import Room
+from rookery.tui.reader import Room
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from tests.tui.gallery import NOW

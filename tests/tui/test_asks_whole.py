@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from rookery.core.events import Json
-from rookery.tui.ask_window import AskScreen, Whole
+from rookery.core.json.events import Json
+from rookery.tui.windows.ask import AskScreen, Whole
 from tests.cli.driving import ROOKERY, play
 from tests.spoofs import EVIL, HIDING, SPOOFS, Spoof
 from tests.tui import gallery

@@ -1,13 +1,13 @@
 """Issue 11, lines 3 and 4, in the terminal interface: what other vendors' calls bring, and the
 choices of a question."""
 
-from rookery.core.document import Document
+from rookery.core.blocks.document import Document
 from rookery.tui.look import block as looks
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.view import View
+from tests.core.asks.test_form_words import COLOURS
 from tests.core.making import Json, asked, idle, news, only, play, prompt, running, update
-from tests.core.test_call_output import CODEX, DIFF, WROTE
-from tests.core.test_form_words import COLOURS
+from tests.core.tools.test_call_output import CODEX, DIFF, WROTE
 
 LOOK = look_of("rookery-dark")
 

@@ -8,10 +8,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from rookery.tui.look import ansi
-from rookery.tui.look.legible import contrast, legible, triplet
 from rookery.tui.look.palette import DARK, PALETTES, Look, Palette
-from rookery.tui.themes import Colourless
+from rookery.tui.look.text import ansi
+from rookery.tui.look.text.legible import contrast, legible, triplet
+from rookery.tui.look.themes import Colourless
 
 TEXT, FAINT = 4.5, 3.0
 STATES = ("accent", "needs", "failed", "done")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import config
 from rookery.client.fleet import heads
+from rookery.home import config
 from tests.cli.driving import ROOKERY, play
 from tests.tui.tmux import Tmux
 

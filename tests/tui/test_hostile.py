@@ -8,11 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rookery.core.document import make_block
-from rookery.tui.look import ansi, markdown
+from rookery.core.blocks.document import make_block
 from rookery.tui.look import block as looks
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import fold, strip_of, wrap
+from rookery.tui.look.text import ansi, markdown
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import painted

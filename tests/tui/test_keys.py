@@ -8,13 +8,13 @@ import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
-from rookery.client.seen import seen
-from rookery.core.document import make_block
-from rookery.paths import session_dir
+from rookery.core.blocks.document import make_block
+from rookery.home.paths import session_dir
+from rookery.home.seen import seen
 from rookery.tui.messages import FleetChanged, News, Older, Sent
-from rookery.tui.queue_strip import Queue
-from rookery.tui.status import Status
 from rookery.tui.transcript.window import Page
+from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.status import Status
 from tests.tui import gallery
 from tests.tui.still import Still, fleet
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from rookery import paths
 from rookery.client.create import create_session
-from rookery.core.events import Draft, Json
-from rookery.core.reduce import fold
+from rookery.core.json.events import Draft, Json
+from rookery.core.view.reduce import fold
+from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from rookery.tui.app import Rookery

@@ -11,13 +11,13 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 import rookery.tui
-from rookery.core.key_ids import DEFAULTS, KEY_IDS, PLACES
-from rookery.tui import bindings
-from rookery.tui.keynames import shown
-from rookery.tui.keys import Key, KeysScreen, all_keys
+from rookery.core.settings.keys import DEFAULTS, KEY_IDS, PLACES
+from rookery.tui.keys import bindings
+from rookery.tui.look.key_names import shown
 from rookery.tui.messages import SetUpFound
 from rookery.tui.splash import SetUp
-from rookery.tui.status import Keys
+from rookery.tui.widgets.status import Keys
+from rookery.tui.windows.key_help import Key, KeysScreen, all_keys
 from tests.tui import gallery
 from tests.tui.still import Still
 from tests.tui.test_keys import PERMIT, answer, lines, showing

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
-from rookery.core.policy import Interface
+from rookery.core.limits import Interface
 from rookery.tui.messages import FleetChanged
 from rookery.tui.splash import SetUp
 from tests.tui import gallery, scenes

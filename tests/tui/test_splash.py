@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.document import Block
-from rookery.core.key_ids import DEFAULTS
+from rookery.core.blocks.document import Block
+from rookery.core.settings.keys import DEFAULTS
 from rookery.models import profiles
-from rookery.tui.keynames import shown
+from rookery.tui.look.key_names import shown
 from rookery.tui.splash import SetUp, look_around, window_of
 from tests.tui.homes import furnish
 

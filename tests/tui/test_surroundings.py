@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.session import SessionClient
+from rookery.home import paths
 from rookery.tui.delivery import hand_over
 from tests.cli.driving import ROOKERY, rookery
 from tests.cli.test_login import KEY, command, config, made

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.fleet import heads
+from rookery.home import paths
 from tests.cli.driving import ROOKERY, made, play, rookery
 from tests.tui.tmux import Tmux
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.document import Op, make_block
+from rookery.core.blocks.document import Op, make_block
 from rookery.tui.transcript.window import Page, Window
 from tests.tui import gallery
 

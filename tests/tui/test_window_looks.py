@@ -74,7 +74,7 @@ async def test_U6_a_takeover(snapshot: SnapshotAssertion, tmp_path: Path) -> Non
     app = Still(gallery.opened(gallery.CHOICES))
 
     async def ask(pilot: Pilot[str]) -> None:
-        from rookery.tui.forms.agent import takeover
+        from rookery.tui.windows.agent import takeover
 
         await app.push_screen(takeover(app.window.header, "codex"))
         await pilot.pause()

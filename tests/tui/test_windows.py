@@ -10,20 +10,20 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Checkbox, Input, Label, OptionList, Select, Static
 
-from rookery import config, mcp
-from rookery.client import config_text
-from rookery.core.unattended import Order
+from rookery.client.config import edit
+from rookery.core.policy.unattended import Order
+from rookery.home import config, mcp
 from rookery.models import setup
 from rookery.models.draft import Draft
 from rookery.models.secrets import Secret
 from rookery.processes.lineage import MARK, home_tag
-from rookery.tui.forms.fields import Ticks
-from rookery.tui.forms.form import FormScreen
-from rookery.tui.forms.model import ModelForm
-from rookery.tui.forms.rows import RowsScreen
-from rookery.tui.forms.server import HIDDEN
 from rookery.tui.messages import Made, SetUpFound
-from rookery.tui.status import Status
+from rookery.tui.widgets.status import Status
+from rookery.tui.windows.model import ModelForm
+from rookery.tui.windows.parts.fields import Ticks
+from rookery.tui.windows.parts.form import FormScreen
+from rookery.tui.windows.parts.rows import RowsScreen
+from rookery.tui.windows.server import HIDDEN
 from tests.tui import gallery
 from tests.tui.homes import furnish
 from tests.tui.still import Still
@@ -470,7 +470,7 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
 async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) -> None:
     """P6: in a session and before the first; the choice itself changes no default."""
     for updates in (None, gallery.CHOICES):
-        config_text.change(home, {"session.confirm": None})
+        edit.change(home, {"session.confirm": None})
         async with showing(home, updates) as (app, pilot):
             await pilot.press("f9", "end", "enter")
             await pilot.pause()
@@ -605,7 +605,7 @@ async def test_U3_what_is_kept_is_written(home: str, monkeypatch: pytest.MonkeyP
 
 
 async def test_U3_cards_and_plan_open_as_the_settings_say() -> None:
-    from rookery.core.policy import Interface
+    from rookery.core.limits import Interface
 
     async def height(taste: Interface) -> int:
         app = Still(gallery.opened(gallery.WORK[:5]), taste=taste)

@@ -8,14 +8,14 @@ import pytest
 from textual.events import Paste
 
 from rookery.client.attach import Attachment
-from rookery.tui.calling import Calling
-from rookery.tui.farewell import LeaveScreen
-from rookery.tui.feedback import Feedback, keep
+from rookery.tui.actions.leaving import LeaveScreen
 from rookery.tui.messages import News, Sent
-from rookery.tui.status import Status
+from rookery.tui.system.notifications import Calling
+from rookery.tui.widgets.chips import Chips
+from rookery.tui.widgets.feedback import Feedback, keep
+from rookery.tui.widgets.shell_panel import ShellPanel
+from rookery.tui.widgets.status import Status
 from rookery.tui.writing import news
-from rookery.tui.writing.chips import Chips
-from rookery.tui.writing.shell_panel import ShellPanel
 from tests.tui import gallery
 from tests.tui.still import fleet
 from tests.tui.test_keys import PERMIT, showing

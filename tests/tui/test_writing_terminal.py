@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.fleet import heads
+from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.cli.driving import ROOKERY, made, play
 from tests.tui.test_clipboard import tool

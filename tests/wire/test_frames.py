@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.events import Event, loads
+from rookery.core.json.events import Event, loads
 from rookery.wire import frames
 
 JUNK = st.recursive(

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rookery import config, confirmed, paths
 from rookery.client import fleet
 from rookery.client.create import create_session
 from rookery.client.session import SessionClient
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import config, confirmed, paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.processes import tree

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.start import Started, start_worker
+from rookery.home import paths
 from rookery.processes import tree as processes
 from rookery.processes.tree import Process
 

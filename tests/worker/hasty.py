@@ -6,9 +6,9 @@ python hasty.py '{"silent_after": 0.5}' --home … --session … --ready-fd …
 import json
 import sys
 
-from rookery.core.policy import Policy
+from rookery.core.limits import Policy
 from rookery.worker import session as sessions
-from rookery.worker import warden
+from rookery.worker.process import warden
 
 
 def host(home: str, session: str, ready: int) -> int:

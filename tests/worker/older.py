@@ -7,7 +7,7 @@ import sys
 
 from rookery import build
 from rookery.worker import session as sessions
-from rookery.worker import warden
+from rookery.worker.process import warden
 
 build._known = "0.0.1+older"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from rookery import paths
+from rookery.home import paths
 from rookery.processes import lineage
-from rookery.worker import warden
+from rookery.worker.process import warden
 
 MODE, *ARGV = sys.argv[1:]
 

@@ -1,6 +1,6 @@
 """An ask that nobody answers in time, in a real worker (row P3)."""
 
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from tests.worker.aviary import Aviary, text_of
 from tests.worker.test_watchdogs import hatch
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.config import load
-from rookery.core.reduce import fold
+from rookery.core.view.reduce import fold
+from rookery.home.config import load
 from tests.worker.aviary import Aviary, Bird, text_of
 from tests.worker.test_policy import closings, write_rules
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
 from rookery.client.attach import LARGEST, MOST, Attachment, Unattachable, load, mime_of, stage
 from rookery.client.session import Rejected
-from rookery.core.reduce import fold
+from rookery.core.view.reduce import fold
+from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, blocks, is_idle

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from rookery import paths
-from rookery.core import limits
-from rookery.core.events import Draft
+from rookery.core.json.events import Draft
+from rookery.core.turn import rate_limit
+from rookery.home import paths
 from rookery.log.store import Writer
 from tests.cli.driving import rookery
 from tests.worker.aviary import Aviary, Bird, blocks, is_idle, text_of
@@ -23,8 +23,8 @@ async def test_the_park_outlives_a_worker_and_the_prompt_is_sent_once_more_t11(
     await bird.send("start")
     end = await bird.until(lambda event: is_idle(event, 2))
     events = bird.events(0, end.seq)
-    [again] = [event for event in events if event.update.get("origin") == limits.ORIGIN]
-    assert (again.by, again.update["prompt"]) == (limits.BY, blocks("hello"))
+    [again] = [event for event in events if event.update.get("origin") == rate_limit.ORIGIN]
+    assert (again.by, again.update["prompt"]) == (rate_limit.BY, blocks("hello"))
     assert end.update["reason"] == "end_turn"
     assert text_of(events)
 
@@ -32,7 +32,7 @@ async def test_the_park_outlives_a_worker_and_the_prompt_is_sent_once_more_t11(
 async def resumed(bird: Bird) -> None:
     """It came awake by itself, and its prompt was sent once more."""
     end = await bird.until(lambda event: is_idle(event, 2))
-    [again] = [each for each in bird.events() if each.update.get("origin") == limits.ORIGIN]
+    [again] = [each for each in bird.events() if each.update.get("origin") == rate_limit.ORIGIN]
     assert again.update["prompt"] == blocks("hello")
     assert end.update["reason"] == "end_turn"
 
@@ -59,7 +59,7 @@ async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_li
     done = await asyncio.to_thread(rookery, "stop", bird.id, ROOKERY_HOME=aviary.home)
     assert "prompt will be sent again" in done.err
     await bird.gone(worker)
-    again = await bird.until(lambda event: event.update.get("origin") == limits.ORIGIN)
+    again = await bird.until(lambda event: event.update.get("origin") == rate_limit.ORIGIN)
     assert again.update["turn"] == 2
     # It meets the limit again, and is archived: nothing wakes it any more.
     await bird.until(lambda event: is_idle(event, 2))

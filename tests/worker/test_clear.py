@@ -3,7 +3,7 @@
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from tests.worker.aviary import Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of
 from tests.worker.companions import introduce, remembered
 

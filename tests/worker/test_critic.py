@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.core.events import Event, Json, kind_of
+from rookery.core.json.events import Event, Json, kind_of
 from rookery.processes import tree
 from tests.cli.driving import rookery
 from tests.worker.aviary import Aviary, Bird, is_idle

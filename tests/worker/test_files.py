@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.worker.files import FAILED, INVALID, NOT_FOUND, Files, Refused
+from rookery.worker.agent.files import FAILED, INVALID, NOT_FOUND, Files, Refused
 from tests.worker.aviary import Aviary, text_of
 
 ROUNDS = 2_000

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from rookery import config
 from rookery.client import guard
 from rookery.client.session import Refused
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import config
 from rookery.processes import ancestry, landlock, roots, tree
 from tests.worker.aviary import Aviary, Bird, Steps, is_idle
 

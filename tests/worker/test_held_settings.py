@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from rookery.client import fleet, in_force
+from rookery.client import fleet
+from rookery.client.config import in_force
 from rookery.client.session import Rejected
-from rookery.core.document import Block
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.blocks.document import Block
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from tests.cli.driving import Result, rookery
 from tests.worker.aviary import Aviary, Bird, Steps, text_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
-from rookery.core.environment import LACKING, OVERRIDE
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.core.vendors.environment import LACKING, OVERRIDE
+from rookery.home import paths
 from rookery.processes import tree
 from rookery.processes.lineage import MARK
 from tests.worker.aviary import (

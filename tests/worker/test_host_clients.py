@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from rookery.processes import tree
 from rookery.wire import frames
 from tests.worker.aviary import Aviary, Bird, Steps, blocks, is_ask, is_idle

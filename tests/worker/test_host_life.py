@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.build import build
 from rookery.client import fleet
 from rookery.client.start import connectable
+from rookery.home import paths
 from rookery.log.lock import is_held
 from rookery.processes import tree
 from rookery.processes.tree import Process

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.session import Rejected
 from rookery.client.start import reach_worker
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.worker.aviary import (

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rookery import paths
 from rookery.client.start import start_worker
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, is_agent, is_idle, kinds, text_of
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from tests.worker.aviary import Aviary, Bird, is_ask, text_of
 from tests.worker.test_policy import NO_PUSH, STATUS, write_rules
 

@@ -8,8 +8,8 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.session import Rejected
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, Steps, is_agent, is_ask, is_idle, text_of
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.document import Block
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
-from rookery.worker.agent_process import StderrLog
+from rookery.core.blocks.document import Block
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
+from rookery.worker.agent.process import StderrLog
 from tests.worker.aviary import Aviary, Bird, is_agent, is_idle, is_text, text_of
 from tests.worker.companions import introduce
 

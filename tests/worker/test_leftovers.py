@@ -11,7 +11,7 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.leftovers import end_leftovers
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from rookery.processes import cgroups, strays, tree
 from rookery.processes.lineage import home_tag
 from rookery.processes.tree import Process

@@ -11,11 +11,11 @@ import pytest
 
 from rookery.client import fleet
 from rookery.client.attach import Attachment, stage
-from rookery.client.bell import LOCK
 from rookery.client.session import Rejected
-from rookery.core.events import Event, kind_of
-from rookery.core.fleet import state_of
-from rookery.core.policy import Policy
+from rookery.client.waking.bell import LOCK
+from rookery.core.json.events import Event, kind_of
+from rookery.core.limits import Policy
+from rookery.core.view.fleet import state_of
 from rookery.log.lock import is_held
 from rookery.processes import tree
 from tests.worker.aviary import PATIENCE, Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of

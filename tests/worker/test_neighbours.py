@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.events import Event, kind_of
-from rookery.worker.neighbours import PLACES
+from rookery.core.json.events import Event, kind_of
+from rookery.worker.process.neighbours import PLACES
 from tests.worker.aviary import Aviary, Bird
 
 

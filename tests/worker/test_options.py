@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
 from tests.worker.aviary import Aviary, Bird, is_agent, text_of
 
 type Json = dict[str, Any]

@@ -1,6 +1,6 @@
 """An agent that does not stay up, under a real worker (row A6)."""
 
-from rookery.core.events import Event
+from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, is_agent
 
 DIES = ["/bin/sh", "-c", "echo 'please log in first' >&2; exit 3"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.config import load
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
+from rookery.home.config import load
 from tests.worker.aviary import Aviary, Bird, Steps, is_agent, text_of
 
 type Json = dict[str, Any]

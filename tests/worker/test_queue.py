@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, Steps, blocks, is_idle, is_text, text_of
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rookery.core.document import Block
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.blocks.document import Block
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, blocks, is_agent, kinds, text_of
 from tests.worker.companions import introduce

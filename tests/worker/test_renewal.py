@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from rookery.build import build
-from rookery.cli.fleet import is_stale
+from rookery.cli.commands.look.ps import is_stale
 from rookery.client import fleet
-from rookery.client.answering import hung
+from rookery.client.liveness import hung
 from rookery.client.start import start_worker
-from rookery.core.events import Event
+from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, Bird, is_agent, is_text
 
 OLDER = str(Path(__file__).parent / "older.py")

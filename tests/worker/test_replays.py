@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.reduce import fold
+from rookery.core.view.reduce import fold
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, is_agent
 

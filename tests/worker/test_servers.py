@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rookery import mcp
-from rookery.core.events import kind_of
+from rookery.core.json.events import kind_of
+from rookery.home import mcp
 from tests.worker.aviary import Aviary, Bird, Json, text_of
 
 SECRET = "hush-4711"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rookery import confirmed
-from rookery.client import in_force, rulebook
-from rookery.client.in_force import InForce
-from rookery.config import Config, load
-from rookery.core.events import Event, kind_of
-from rookery.core.policy import Policy
-from rookery.core.rules import Rule
-from rookery.worker.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
+from rookery.client.config import in_force, rules
+from rookery.client.config.in_force import InForce
+from rookery.core.json.events import Event, kind_of
+from rookery.core.limits import Policy
+from rookery.core.policy.rules import Rule
+from rookery.home import confirmed
+from rookery.home.config import Config, load
+from rookery.worker.policy.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
 from tests.worker.aviary import Aviary, is_idle
 
 
@@ -164,11 +164,11 @@ def test_I9_1_an_agent_does_not_free_itself(told: Told) -> None:
 
 def test_I9_1_what_a_person_writes_by_rookery_holds_at_once(told: Told) -> None:
     told.watch.look(0.0)
-    rulebook.add(told.home, lambda _known: rulebook_rule())
+    rules.add(told.home, lambda _known: rulebook_rule())
     assert told.watch.look(1.0)
     assert told.held == ()
     assert [rule.name for rule in told.configs[-1].rules] == ["mine"]
-    rulebook.remove(told.home, "mine")
+    rules.remove(told.home, "mine")
     assert told.watch.look(2.0)
     assert told.configs[-1].rules == ()
     told.write('[[policy.rules]]\nname = "mine"\ndo = "allow"\ncommand = "ls*"\n')
@@ -180,13 +180,13 @@ def test_I9_1_a_persons_own_rule_does_not_confirm_anothers(told: Told) -> None:
     told.watch.look(0.0)
     told.write(ALLOW)
     told.watch.look(1.0)
-    with pytest.raises(rulebook.NotEdited, match="rookery config confirm"):
-        rulebook.add(told.home, lambda _known: rulebook_rule())
-    rulebook.add(told.home, lambda _known: rulebook_rule()._replace(name="no", do="deny"))
+    with pytest.raises(rules.NotEdited, match="rookery config confirm"):
+        rules.add(told.home, lambda _known: rulebook_rule())
+    rules.add(told.home, lambda _known: rulebook_rule()._replace(name="no", do="deny"))
     told.watch.look(2.0)
     assert [rule.name for rule in told.configs[-1].rules] == ["no"], "a denial holds at once"
     assert told.held
-    rulebook.remove(told.home, "1")
+    rules.remove(told.home, "1")
     told.watch.look(3.0)
     assert told.held == (), "taken back, by Rookery's own command"
     assert [rule.name for rule in told.configs[-1].rules] == ["no"]

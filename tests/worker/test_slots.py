@@ -4,10 +4,9 @@ import os
 
 import pytest
 
-from rookery import paths
-from rookery.client import slots
 from rookery.client.start import StartError, start_worker
-from rookery.core.policy import Policy
+from rookery.core.limits import Policy
+from rookery.home import paths, slots
 from rookery.log.lock import Lock
 from rookery.processes import tree
 from tests.worker.aviary import Aviary

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rookery import paths
 from rookery.client.start import (
     Busy,
     Started,
@@ -20,7 +19,8 @@ from rookery.client.start import (
     start_worker,
 )
 from rookery.client.start import worker_argv as real_argv
-from rookery.client.turnover import LOG_BYTES
+from rookery.home import paths
+from rookery.home.log_rotation import LOG_BYTES
 from rookery.processes import tree as processes
 from tests.worker.conftest import Roost
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from rookery.client.recap import recap
+from rookery.client.reading.recap import recap
 from rookery.client.session import Rejected
-from rookery.core.events import Event
+from rookery.core.json.events import Event
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.worker.aviary import Aviary, Bird, blocks, is_agent, is_idle, is_text, text_of

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rookery.core.document import Document
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 from rookery.processes import tree
 from rookery.processes.tree import Process
 from tests.worker.aviary import Aviary, Bird, Steps, is_agent, is_idle, is_text, text_of

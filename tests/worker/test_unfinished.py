@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rookery import paths
+from rookery.home import paths
 from rookery.processes import cgroups, roots, tree
 from rookery.processes.lineage import home_tag
 from tests.worker.aviary import Aviary

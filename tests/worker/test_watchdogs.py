@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client.start import start_worker
-from rookery.core.events import Event, Json, kind_of
+from rookery.core.json.events import Event, Json, kind_of
 from tests.worker.aviary import Aviary, Bird, is_idle, is_text
 
 LAUNCHED = "Async agent launched successfully"

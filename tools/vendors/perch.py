@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from rookery.core.ask_look import block_of
-from rookery.core.events import Event
+from rookery.core.blocks.asks import block_of
+from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, Bird, is_agent, is_ask, is_idle, is_text
 from tools.vendors.install import install
 from tools.vendors.marks import Llm, conversation_of

@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rookery.core import captions
-from rookery.core.content import words_of
-from rookery.core.document import Document
-from rookery.core.events import Event, kind_of
-from rookery.core.reduce import fold
+from rookery.core.agent.prompt import words_of
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, kind_of
+from rookery.core.view.reduce import fold
 
 type Json = dict[str, Any]
 

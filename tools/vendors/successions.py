@@ -4,9 +4,9 @@ forgets (S3): under a real worker, against a scripted model."""
 import asyncio
 
 from rookery.client import fleet
-from rookery.client.farewell import can_delete
-from rookery.client.recap import recap
-from rookery.core.events import Event
+from rookery.client.deletion.agent_side import can_delete
+from rookery.client.reading.recap import recap
+from rookery.core.json.events import Event
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_agent, text_of
 from tools.vendors.marks import heard

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 
-from rookery.core.events import Event, kind_of
+from rookery.core.json.events import Event, kind_of
 from rookery.processes import tree
 from rookery.processes.tree import Process
 from tests.worker.aviary import is_agent, is_idle, is_text, text_of

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rookery import registry
 from rookery.agent.scripted.script import Call
+from rookery.agents import registry
 
 type Environment = dict[str, str]
 type Surroundings = Callable[[Path, str], Environment]

@@ -15,9 +15,9 @@ import signal
 import socket
 import sys
 
-from rookery import paths
-from rookery.agent.arguments import Arguments, parse
-from rookery.client import warmth
+from rookery.agent.process.arguments import Arguments, parse
+from rookery.client import warm_agent
+from rookery.home import paths
 from rookery.processes.lineage import LINUX, MARK, die_with_parent
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -29,15 +29,15 @@ def main(arguments: list[str]) -> int:
     """The exit status; as the agent itself it ends the process."""
     home = paths.home()
     # Who is used wrongly is told so, and starts nothing.
-    if isinstance(parse(arguments), Arguments) and warmth.is_wanted(home):
+    if isinstance(parse(arguments), Arguments) and warm_agent.is_wanted(home):
         try:
-            stand_in = _offer(warmth.socket_path(home), arguments)
+            stand_in = _offer(warm_agent.socket_path(home), arguments)
         except (OSError, paths.PathError):
             stand_in = None
         if stand_in is not None:
             return _stand_in(stand_in)
         if MARK not in os.environ:  # a worker ends all that it started: a warm one would go with it
-            warmth.start(home)
+            warm_agent.start(home)
     if MARK not in os.environ:  # an editor started us
         status = _alone(home)
         if status is not None:
@@ -50,8 +50,8 @@ def main(arguments: list[str]) -> int:
 def _alone(home: str) -> int | None:
     """What a worker is to its agent, and does around it; the status in the agent's keeper, when the
     agent has ended."""
-    from rookery.agent import keeper
-    from rookery.client import confinement
+    from rookery.agent.process import keeper
+    from rookery.client.config import confinement
 
     if LINUX:
         status = keeper.fork(home)
@@ -69,12 +69,12 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
     """The connection to the warm process that took the descriptors; None where none did."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(warmth.PATIENCE)
+        connection.settimeout(warm_agent.PATIENCE)
         connection.connect(path)
         umask = os.umask(0o077)
         os.umask(umask)
         wish = {
-            "key": warmth.items(),
+            "key": warm_agent.items(),
             "arguments": arguments,
             "directory": os.getcwd(),
             "environment": dict(os.environb),
@@ -83,7 +83,7 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
         message = marshal.dumps(wish)
         socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2])
         connection.sendall(message)
-        taken = connection.recv(1) == warmth.TAKEN
+        taken = connection.recv(1) == warm_agent.TAKEN
     except OSError:
         taken = False
     if not taken:
@@ -100,7 +100,9 @@ def _stand_in(connection: socket.socket) -> int:
         # its stdin, but the warm process misses us.
         die_with_parent(os.getppid())
     for number in PASSED_ON:
-        signal.signal(number, lambda number, _: connection.send(warmth.SIGNAL + bytes([number])))
+        signal.signal(
+            number, lambda number, _: connection.send(warm_agent.SIGNAL + bytes([number]))
+        )
     # Its own copies of the pipes would keep them open after the agent closed its ends.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from rookery.agent import sdk
+from rookery.agent.process import sdk_import
 from rookery.models.probe import Answer, of_network, of_status, shortened
 
 MISSING = "This provider is reached by a part that is not installed: pip install 'rookery[agent]'"
@@ -18,7 +18,7 @@ def main() -> int:
     asked = json.load(sys.stdin)
     out = os.dup(1)
     os.dup2(2, 1)  # the library prints
-    with sdk.surroundings():
+    with sdk_import.surroundings():
         answer = call(asked)
     os.write(out, json.dumps({"kind": answer.kind, "words": answer.words}).encode() + b"\n")
     return 0

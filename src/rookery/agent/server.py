@@ -6,8 +6,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rookery.agent.arguments import SETUP, Arguments
-from rookery.agent.sdk import Sdk
+from rookery.agent.process.arguments import SETUP, Arguments
+from rookery.agent.process.sdk_import import Sdk
 from rookery.models.secrets import KNOWN
 from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
@@ -15,7 +15,7 @@ from rookery.wire.params import Json, offers
 from rookery.wire.reception import WIND_DOWN, Reception
 
 if TYPE_CHECKING:
-    from rookery.agent.sessions import Sessions
+    from rookery.agent.session.sessions import Sessions
 
 TERMINAL_SETUP = "rookery-setup-terminal"
 
@@ -74,7 +74,7 @@ class Server(Reception):
     def _known_sessions(self) -> "Sessions":
         """Loaded with the first request about one."""
         if self._sessions is None:
-            from rookery.agent.sessions import Sessions
+            from rookery.agent.session.sessions import Sessions
 
             self._sessions = Sessions(self.peer, self.client or {}, self.sdk, self._arguments)
         return self._sessions

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from rookery.agent import inherited
-from rookery.agent.arguments import Arguments, parse
+from rookery.agent.process import environment
+from rookery.agent.process.arguments import Arguments, parse
 from rookery.agent.server import Server
 from rookery.wire import reception
 
@@ -23,7 +23,7 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
     if isinstance(arguments, str):
         print(f"rookery agent: {arguments}", file=sys.stderr, flush=True)
         end(2)
-    inherited.keep(override=arguments.override)
+    environment.keep(override=arguments.override)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
         _end_descendants()
@@ -44,7 +44,7 @@ async def serve(arguments: Arguments) -> None:
 def _opened(arguments: Arguments, group: asyncio.TaskGroup) -> Server:
     from concurrent.futures import ThreadPoolExecutor
 
-    from rookery.agent import stderr
+    from rookery.agent.process import stderr
 
     server = Server(arguments, group)
     stderr.shield()

@@ -42,7 +42,7 @@ def _carry_out(arguments: list[str]) -> int:
         return model(arguments[1:])
     if not arguments:
         # The first picture is waited for: it needs no library for the command line.
-        from rookery.cli.screening import can_open, open_screen
+        from rookery.cli.tui_launch import can_open, open_screen
 
         if can_open():
             return open_screen()

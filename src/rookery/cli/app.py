@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, override
 
 import click
 
-from rookery import paths
-from rookery.cli import alone, exits, faults
-from rookery.cli.look.screen import PipeClosed
-from rookery.core.environment import OVERRIDE
+from rookery.cli import errors, exits
+from rookery.cli.commands.start import alone
+from rookery.cli.output.screen import PipeClosed
+from rookery.core.vendors.environment import OVERRIDE
+from rookery.home import paths
 
 UNTRUSTING = ("doctor", "uninstall")
 """Commands that help where other users may write to the home; the others refuse."""
@@ -27,52 +28,62 @@ class Entry(NamedTuple):
 
 GROUPS: dict[str, dict[str, Entry]] = {
     "Start and talk": {
-        "run": Entry("running", "Give an agent a task and stream its answer."),
-        "new": Entry("running", "Create a session without a prompt and print its id."),
-        "prompt": Entry("talking", "Send a prompt to a session."),
-        "answer": Entry("asking", "Answer an agent's question."),
-        "queue": Entry("queueing", "List, change or send queued prompts."),
-        "set": Entry("setting", "Set mode, model, effort and other options.", "set_"),
-        "resume": Entry("talking", "Retry a prompt that hit a rate limit."),
-        "switch-agent": Entry("switching", "Switch a session to another agent.", "switch_agent"),
-        "clear": Entry("switching", "Start the conversation over; earlier turns are folded."),
-        "cancel": Entry("talking", "Cancel the running turn."),
-        "force-end": Entry("talking", "End a turn that hangs.", "force_end"),
+        "run": Entry("commands.start.run", "Give an agent a task and stream its answer."),
+        "new": Entry("commands.start.run", "Create a session without a prompt and print its id."),
+        "prompt": Entry("commands.start.prompt", "Send a prompt to a session."),
+        "answer": Entry("commands.start.answer", "Answer an agent's question."),
+        "queue": Entry("commands.start.queue", "List, change or send queued prompts."),
+        "set": Entry("commands.start.set", "Set mode, model, effort and other options.", "set_"),
+        "resume": Entry("commands.start.prompt", "Retry a prompt that hit a rate limit."),
+        "switch-agent": Entry(
+            "commands.start.switch_agent", "Switch a session to another agent.", "switch_agent"
+        ),
+        "clear": Entry(
+            "commands.start.switch_agent", "Start the conversation over; earlier turns are folded."
+        ),
+        "cancel": Entry("commands.start.prompt", "Cancel the running turn."),
+        "force-end": Entry("commands.start.prompt", "End a turn that hangs.", "force_end"),
     },
     "Look": {
-        "ps": Entry("fleet", "List sessions."),
-        "asks": Entry("asking", "List open questions from all agents."),
-        "tail": Entry("tailing", "Follow a session live."),
-        "show": Entry("showing", "Print a session."),
-        "recap": Entry("switching", "Print a recap of a session for another agent."),
-        "logs": Entry("logs", "Print stderr of a session's agent and worker."),
+        "ps": Entry("commands.look.ps", "List sessions."),
+        "asks": Entry("commands.start.answer", "List open questions from all agents."),
+        "tail": Entry("commands.look.tail", "Follow a session live."),
+        "show": Entry("commands.look.show", "Print a session."),
+        "recap": Entry(
+            "commands.start.switch_agent", "Print a recap of a session for another agent."
+        ),
+        "logs": Entry("commands.look.logs", "Print stderr of a session's agent and worker."),
     },
     "Manage sessions": {
-        "rename": Entry("talking", "Rename a session."),
-        "stop": Entry("ending", "Put a session to sleep; the next prompt wakes it."),
-        "restart": Entry("ending", "Restart a session's agent."),
-        "kill": Entry("ending", "Kill a session's processes, even if they hang."),
-        "archive": Entry("archiving", "Hide sessions from lists; nothing is lost."),
-        "unarchive": Entry("archiving", "Bring archived sessions back into the lists."),
-        "snooze": Entry("archiving", "Hide sessions until a given time."),
-        "prune": Entry("pruning", "Find old or large sessions and delete them."),
-        "rm": Entry("ending", "Delete sessions and all their data."),
+        "rename": Entry("commands.start.prompt", "Rename a session."),
+        "stop": Entry("commands.house.stop", "Put a session to sleep; the next prompt wakes it."),
+        "restart": Entry("commands.house.stop", "Restart a session's agent."),
+        "kill": Entry("commands.house.stop", "Kill a session's processes, even if they hang."),
+        "archive": Entry("commands.house.archive", "Hide sessions from lists; nothing is lost."),
+        "unarchive": Entry(
+            "commands.house.archive", "Bring archived sessions back into the lists."
+        ),
+        "snooze": Entry("commands.house.archive", "Hide sessions until a given time."),
+        "prune": Entry("commands.house.prune", "Find old or large sessions and delete them."),
+        "rm": Entry("commands.house.stop", "Delete sessions and all their data."),
     },
     "Set up": {
         "setup": Entry("setup.command", "Choose the model for Rookery's own agent."),
-        "agents": Entry("agents", "List agents and how to install them."),
-        "doctor": Entry("doctoring", "Check the installation, or test an agent."),
-        "mcp": Entry("servers", "List, add and test MCP servers."),
-        "config": Entry("configuring", "Show, explain and edit the settings."),
-        "policy": Entry("policy", "List, add and test the rules that answer for you."),
+        "agents": Entry("commands.setup.agents", "List agents and how to install them."),
+        "doctor": Entry("commands.setup.doctor", "Check the installation, or test an agent."),
+        "mcp": Entry("commands.setup.mcp", "List, add and test MCP servers."),
+        "config": Entry("commands.setup.config", "Show, explain and edit the settings."),
+        "policy": Entry(
+            "commands.setup.policy", "List, add and test the rules that answer for you."
+        ),
     },
     "Other": {
-        "acp": Entry("bridging", "Run as an ACP agent on stdio, for editors."),
+        "acp": Entry("commands.other.acp", "Run as an ACP agent on stdio, for editors."),
         "agent": Entry("own_agent", "Run Rookery's own agent on stdio."),
-        "play": Entry("playing", "Run a scripted agent on stdio."),
-        "model": Entry("modelling", "Run a scripted model on localhost."),
-        "uninstall": Entry("uninstalling", "Show what Rookery stores, and remove it."),
-        "completions": Entry("completing", "Print a shell completion script."),
+        "play": Entry("commands.other.play", "Run a scripted agent on stdio."),
+        "model": Entry("commands.other.model", "Run a scripted model on localhost."),
+        "uninstall": Entry("commands.other.uninstall", "Show what Rookery stores, and remove it."),
+        "completions": Entry("commands.other.completions", "Print a shell completion script."),
     },
 }
 
@@ -158,7 +169,7 @@ def run(arguments: Sequence[str]) -> int:
         code = rookery.main(list(arguments), prog_name="rookery", standalone_mode=False)
         sys.stdout.flush()
     except (PipeClosed, BrokenPipeError):
-        faults.give_up_stdout()
+        errors.give_up_stdout()
         return exits.PIPE_CLOSED
     except (KeyboardInterrupt, click.Abort):
         return exits.CANCELLED
@@ -166,5 +177,5 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, never a trace
-        return faults.report(error)
+        return errors.report(error)
     return code if isinstance(code, int) else exits.DONE

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import paths
-from rookery.core import loose
-from rookery.core.events import Json
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.home import paths
 from rookery.log.store import Writer
 
 MOST = 8
@@ -87,8 +87,8 @@ def taken_up(directory: str, writer: Writer, blocks: Sequence[Json]) -> list[Jso
 
 
 def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
-    resource = loose.mapping(block, "resource")
-    staged = loose.text(block, "staged") or loose.text(resource, "staged")
+    resource = lenient.mapping(block, "resource")
+    staged = lenient.text(block, "staged") or lenient.text(resource, "staged")
     if not staged:
         return block
     data = _found(directory, writer, staged)

@@ -13,12 +13,12 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import paths
-from rookery.client.bell import LOCK, PIPE, is_limited, resumption
-from rookery.client.eviction import make_room
 from rookery.client.fleet import heads
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.core.fleet import is_hidden
+from rookery.client.waking.bell import LOCK, PIPE, is_limited, resumption
+from rookery.client.waking.eviction import make_room
+from rookery.core.view.fleet import is_hidden
+from rookery.home import paths
 from rookery.log.errors import Busy
 from rookery.log.lock import Lock
 

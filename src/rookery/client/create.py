@@ -7,13 +7,16 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
-from rookery import config, paths, registry
-from rookery.client import choices, guard, in_force, surroundings
-from rookery.core.confirming import EVERY
-from rookery.core.events import Draft, Json, dumps
-from rookery.core.fleet import head_of
-from rookery.core.standing import CHOICES
-from rookery.core.unattended import Order
+from rookery.agents import registry
+from rookery.client import environment as client_environment
+from rookery.client import guard
+from rookery.client.config import in_force
+from rookery.core.critic.state import CHOICES
+from rookery.core.json.events import Draft, Json, dumps
+from rookery.core.policy.modes import EVERY
+from rookery.core.policy.unattended import Order
+from rookery.core.view.fleet import head_of
+from rookery.home import config, last_choices, paths
 from rookery.log.errors import LogError
 from rookery.log.lock import is_held
 from rookery.log.place import check_home
@@ -54,7 +57,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, directory, ignore_errors=True)
         own = agent == registry.OWN and (not argv or registry.is_own(argv))
-        surroundings.keep(directory, environment, own=own)
+        client_environment.keep(directory, environment, own=own)
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -91,8 +94,8 @@ def _first_events(home: str, update: Json, confirm: str, order: Order | None) ->
     if confirm:
         return [Draft(update | {"confirm": confirm})]
     update = update | default_confirm(home)
-    held = choices.drop(home)
-    told = [_notice(choices.dropped(held, update["confirm"]))] if held else []
+    held = last_choices.drop(home)
+    told = [_notice(last_choices.dropped(held, update["confirm"]))] if held else []
     return [Draft(update), *told]
 
 

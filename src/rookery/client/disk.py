@@ -2,9 +2,9 @@
 
 import os
 
-from rookery import paths
 from rookery.client.fleet import remove
-from rookery.core.events import Json
+from rookery.core.json.events import Json
+from rookery.home import paths
 from rookery.log.lock import is_held
 
 BLOCK = 512

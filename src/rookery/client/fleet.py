@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery import paths
-from rookery.client.asleep import bury, left_open, lock_path
 from rookery.client.create import write_head
-from rookery.client.seen import seen
+from rookery.client.offline import bury, left_open, lock_path
 from rookery.client.start import is_awake, listener
-from rookery.core import loose
-from rookery.core.events import Json
-from rookery.core.fleet import head_of, is_sound, is_unread
 from rookery.core.header import EMPTY
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.view.fleet import head_of, is_sound, is_unread
+from rookery.home import paths
+from rookery.home.seen import seen
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -165,7 +165,7 @@ def kill(home: str, session: str) -> list[str]:
 
 def _kill_worker(directory: str, worker: Json) -> int:
     """Its pid. worker.json may be of an earlier one, where the disk was full."""
-    found = tree.Process(loose.integer(worker, "pid") or 0, loose.text(worker, "start"))
+    found = tree.Process(lenient.integer(worker, "pid") or 0, lenient.text(worker, "start"))
     if not tree.alive(found.pid, found.start):
         pid = listener(paths.socket_path(directory))
         found = tree.Process(pid, tree.start_time(pid) or "")
@@ -191,7 +191,7 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 def _note_end(home: str, directory: str, worker: Json) -> None:
     """For one that cannot do it any more: that it ended, and what its agent wrote of the settings.
     What is written from now on is the user's."""
-    from rookery.client import in_force  # lists do without it
+    from rookery.client.config import in_force  # lists do without it
 
     in_force.note(home)
     if worker and not worker.get("ended"):
@@ -207,8 +207,8 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     Returns what came of telling the agent ("": there was nothing to tell)."""
     import shutil
 
-    from rookery.client.farewell import say_farewell, went_wrong
-    from rookery.client.forgetting import forget, kept_of, strike
+    from rookery.client.deletion.agent_side import say_farewell, went_wrong
+    from rookery.client.deletion.conversations import forget, kept_of, strike
 
     directory = paths.session_dir(home, session)
     kept = kept_of(directory)

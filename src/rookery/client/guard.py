@@ -15,8 +15,8 @@ import os
 import socket
 from collections.abc import Sequence
 
-from rookery import paths
-from rookery.core.confirming import EVERY
+from rookery.core.policy.modes import EVERY
+from rookery.home import paths
 from rookery.processes import ancestry, cgroups, roots
 from rookery.processes.lineage import MARK, home_tag
 from rookery.wire.credentials import Handle

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import paths
-from rookery.client.asleep import lock_path, note
-from rookery.core.events import Draft, Json
+from rookery.client.offline import lock_path, note
+from rookery.core.json.events import Draft, Json
+from rookery.home import paths
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import Lock, is_held
 from rookery.processes import roots, strays, tree

@@ -13,14 +13,16 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import suppress
 from itertools import chain
 
-from rookery import paths
 from rookery.build import build
-from rookery.client import bell, guard
-from rookery.client.asleep import bury, carry_out, left_open, lock_path
-from rookery.client.eviction import make_room
+from rookery.client import guard
+from rookery.client.offline import bury, carry_out, left_open, lock_path
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.core import commands, rest
-from rookery.core.events import Event, Json, event_from_json, kind_of, loads
+from rookery.client.waking import bell
+from rookery.client.waking.eviction import make_room
+from rookery.core import commands
+from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
+from rookery.core.turn import idle
+from rookery.home import paths
 from rookery.log.errors import Busy, Full, StoreError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
@@ -320,7 +322,7 @@ class SessionClient:
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
         if worker.get("ended") or worker.get("build", build()) == build():
             return
-        if not rest.is_idle(self._reader.header_before(self._reader.turns() + 1)):
+        if not idle.is_idle(self._reader.header_before(self._reader.turns() + 1)):
             return
         link = await Link.open(self._socket, self._name, self._reader.last_seq())
         if link is not None:

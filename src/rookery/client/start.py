@@ -19,9 +19,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
-from rookery import paths
-from rookery.client import slots
-from rookery.client.turnover import turn_over
+from rookery.home import paths, slots
+from rookery.home.log_rotation import turn_over
 from rookery.processes import roots
 from rookery.wire.credentials import peer_of
 
@@ -187,7 +186,7 @@ def _warm_ahead(home: str, directory: str) -> None:
     head = paths.read_json(os.path.join(directory, paths.HEAD))
     if head is None or head.get("agent") != OWN_AGENT:
         return
-    from rookery.client import warmth
+    from rookery.client import warm_agent
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
 
@@ -197,7 +196,7 @@ def _warm_ahead(home: str, directory: str) -> None:
     except LogError:
         return
     if not header["argv"]:  # else it is another program of that name
-        warmth.ahead(home, connectable)
+        warm_agent.ahead(home, connectable)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:

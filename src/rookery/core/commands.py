@@ -1,11 +1,14 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
 as its cause."""
 
-from rookery.core import clearing, confirming, loose, switching, unattended
-from rookery.core.asks import Refusal
-from rookery.core.events import Json, dumps
+from rookery.core.agent import switching
+from rookery.core.asks.asks import Refusal
+from rookery.core.critic.state import CHOICES
 from rookery.core.header import EMPTY
-from rookery.core.standing import CHOICES
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, dumps
+from rookery.core.policy import modes, unattended
+from rookery.core.turn import clearing
 
 NAMES = (
     "prompt",
@@ -45,10 +48,10 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
         case "prompt":
             return _check_prompt(command, prompt_bytes)
         case "rename":
-            if not loose.text(command, "title").strip():
+            if not lenient.text(command, "title").strip():
                 return Refusal("no_title", "A title needs at least one character.")
         case "answer":
-            if not loose.text(command, "ask"):
+            if not lenient.text(command, "ask"):
                 return Refusal("no_ask", "An answer must name its question.")
         case "set":
             return _check_set(command)
@@ -57,10 +60,10 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
         case "switch":
             return switching.check(command)
         case "settings":
-            if not loose.text(command, "take"):
+            if not lenient.text(command, "take"):
                 return Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
         case "snooze":
-            until = loose.integer(command, "until")
+            until = lenient.integer(command, "until")
             if until is None or until < 0:
                 return Refusal(
                     "no_time", "`until` is missing: a time in milliseconds since the epoch."
@@ -89,8 +92,8 @@ def is_guarded(command: Json) -> bool:
         case "set":
             return command.get("option") not in ("model", "effort")
         case "prompt" | "queue":
-            blocks = loose.mappings(command, "prompt")
-            return any(_is_slash(loose.text(block, "text")) for block in blocks)
+            blocks = lenient.mappings(command, "prompt")
+            return any(_is_slash(lenient.text(block, "text")) for block in blocks)
     return False
 
 
@@ -111,12 +114,12 @@ def wakes(command: Json) -> bool:
 
 
 def _check_set(command: Json) -> Refusal | None:
-    if not loose.text(command, "option"):
+    if not lenient.text(command, "option"):
         return Refusal("no_option", "Name an option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "The option needs a value.")
-    if command["option"] == confirming.OPTION and _confirm(command) is None:
-        return Refusal("unknown_value", f"confirm can be: {', '.join(confirming.VALUES)}.")
+    if command["option"] == modes.OPTION and _confirm(command) is None:
+        return Refusal("unknown_value", f"confirm can be: {', '.join(modes.VALUES)}.")
     if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
         return Refusal("unknown_value", f"unattended can be: {', '.join(unattended.CONFIRMS)}.")
     if command["option"] in CHOICES and command["value"] not in SWITCH:
@@ -125,7 +128,7 @@ def _check_set(command: Json) -> Refusal | None:
 
 
 def _confirm(command: Json) -> str | None:
-    return confirming.value_of(str(command["value"]))
+    return modes.value_of(str(command["value"]))
 
 
 def _check_queue(command: Json, most: int) -> Refusal | None:
@@ -181,7 +184,7 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
             return {"sessionUpdate": "_queue", **item, "placeless": True}
         case "queue" if command.get("op") in CHANGES:
             given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
-            return {"sessionUpdate": "_queue", **given, "id": loose.text(command, "item")}
+            return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
         case "rename":
             return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
         case "archive" | "unarchive" | "snooze":
@@ -191,7 +194,7 @@ def offline(command: Json, header: Json = EMPTY) -> Json | None:
         case "set" if command["option"] in ("mode", "model", "effort"):
             name, value = command["option"], command["value"]
             return {"sessionUpdate": "_session", name: pinned(name, value)}
-        case "set" if command["option"] == confirming.OPTION:
+        case "set" if command["option"] == modes.OPTION:
             # The mode follows from it, where the agent has one for it.
             chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
             return {"sessionUpdate": "_session", **chosen, unattended.OPTION: None}

@@ -10,26 +10,20 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from rookery.core import (
-    calls,
-    clearing,
-    confirming,
-    held_settings,
-    kept_asks,
-    loose,
-    retries,
-    spoken,
-    standing,
-    switching,
-    terminals,
-    unattended,
-    vendors,
-)
-from rookery.core.content import words_of
-from rookery.core.events import Event, Json, kind_of
-from rookery.core.ingest import is_aside
-from rookery.core.options import confirmed, offered, value_of
-from rookery.core.queue import listed
+from rookery.core.agent import message_blocks, switching
+from rookery.core.agent.ingest import is_aside
+from rookery.core.agent.prompt import words_of
+from rookery.core.asks import kept_asks
+from rookery.core.critic import state
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.policy import modes, unattended
+from rookery.core.settings import held
+from rookery.core.tools import calls, terminals
+from rookery.core.turn import clearing, retries
+from rookery.core.turn.queue import listed
+from rookery.core.vendors import detection
+from rookery.core.vendors.options import confirmed, offered, value_of
 
 VERSION = 8
 """Of the header's shape. A stored header of another version is ignored and folded anew."""
@@ -78,9 +72,9 @@ EMPTY: Json = {
     "queue": [],
     "rateLimit": None,
     "retrying": "",
-    "settings": held_settings.EMPTY,
+    "settings": held.EMPTY,
     "_confirm": ["", ""],
-    "critic": standing.EMPTY,
+    "critic": state.EMPTY,
     "fold": None,
     "recap": 0,
     "_offers": {},
@@ -98,10 +92,10 @@ EMPTY: Json = {
 def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
-    changes |= vendors.after(header, changes) | retries.after(header, event)
+    changes |= detection.after(header, changes) | retries.after(header, event)
     if not changes.keys().isdisjoint(("vendor", "options", "wanted", "_confirm")):
-        changes |= confirming.shown({**header, **changes})
-    critic = standing.after(header["critic"], event.update)
+        changes |= modes.shown({**header, **changes})
+    critic = state.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
 
 
@@ -115,25 +109,27 @@ def _session(header: Json, event: Event) -> Json:
             changes[field] = update[field]
     for field in ("roots", "argv"):
         if field in update:
-            changes[field] = loose.texts(update, field)
+            changes[field] = lenient.texts(update, field)
     if "mcpServers" in update:
-        changes["mcpServers"] = list(loose.mappings(update, "mcpServers"))
+        changes["mcpServers"] = list(lenient.mappings(update, "mcpServers"))
     for field in ("archived", "pinned"):
         if isinstance(update.get(field), bool):
             changes[field] = update[field]
     for field in ("created", "snoozed"):
-        if (number := loose.integer(update, field)) is not None:
+        if (number := lenient.integer(update, field)) is not None:
             changes[field] = number
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
-        changes["_confirm"] = [loose.text(update, "confirm"), loose.text(update, "confirmBy")]
+        changes["_confirm"] = [lenient.text(update, "confirm"), lenient.text(update, "confirmBy")]
         order = unattended.order_of(update.get(unattended.OPTION))  # a choice takes it back
         changes["unattended"] = order._asdict() if order else None
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
-        changes |= _offered(confirmed(header["_offers"], loose.mapping(update, "options") | wanted))
+        changes |= _offered(
+            confirmed(header["_offers"], lenient.mapping(update, "options") | wanted)
+        )
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     return changes
@@ -141,14 +137,14 @@ def _session(header: Json, event: Event) -> Json:
 
 def _titled(header: Json, source: str, title: str) -> Json:
     """A person's title, else the agent's, else the first line of the first prompt (row W10)."""
-    titles = {**header["titles"], source: loose.first_line(title, 200)}
+    titles = {**header["titles"], source: lenient.first_line(title, 200)}
     best = titles.get("person") or titles.get("agent") or titles.get("prompt") or ""
     return {"titles": titles, "title": best}
 
 
 def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
-    sent, steered = set(loose.texts(event.update, "queued")), event.update.get("steered") is True
+    sent, steered = set(lenient.texts(event.update, "queued")), event.update.get("steered") is True
     changes: Json = {"_open": None, "_ran": steered}
     changes |= {"archived": False} if header["archived"] else {}
     changes |= {"snoozed": 0} if header["snoozed"] else {}
@@ -160,7 +156,7 @@ def _prompt(header: Json, event: Event) -> Json:
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
     if "prompt" not in header["titles"]:
-        changes |= _titled(header, "prompt", words_of(loose.sequence(event.update, "prompt")))
+        changes |= _titled(header, "prompt", words_of(lenient.sequence(event.update, "prompt")))
     return changes
 
 
@@ -174,14 +170,14 @@ def _turn(header: Json, event: Event) -> Json:
         case "quiet":
             return {"state": "quiet"}
         case "idle":
-            error, reason = update.get("error"), loose.text(update, "reason")
+            error, reason = update.get("error"), lenient.text(update, "reason")
             return {
                 "state": "idle",
                 "since": event.at,
                 "news": event.seq,
                 "reason": reason,
                 "error": error if isinstance(error, dict) else None,
-                "last": loose.text(update, "last") or header["last"],
+                "last": lenient.text(update, "last") or header["last"],
                 "_open": None,
                 "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
             } | kept_asks.turn_over(header, update)
@@ -196,7 +192,7 @@ def _queue(header: Json, event: Event) -> Json:
         changes |= {"archived": False} if header["archived"] else {}
         changes |= {"snoozed": 0} if header["snoozed"] else {}
         if "prompt" not in header["titles"]:
-            changes |= _titled(header, "prompt", words_of(loose.sequence(update, "prompt")))
+            changes |= _titled(header, "prompt", words_of(lenient.sequence(update, "prompt")))
     return changes
 
 
@@ -205,10 +201,10 @@ def _queue(header: Json, event: Event) -> Json:
 
 def _agent(header: Json, event: Event) -> Json:
     update = event.update
-    state = loose.text(update, "state")
+    state = lenient.text(update, "state")
     if not state:
         return {}
-    process: Json = {"state": state, "name": loose.text(update, "name") or header["agent"]}
+    process: Json = {"state": state, "name": lenient.text(update, "name") or header["agent"]}
     for field in ("pid", "how", "guard", "reason", "status", "stderr", "remedy", "lived"):
         if field in update:
             process[field] = update[field]
@@ -218,7 +214,7 @@ def _agent(header: Json, event: Event) -> Json:
     if state == "stopped" and header["process"]["state"] == "parked":
         del changes["process"]  # the worker stopped; the agent stays parked (row A6)
     elif state == "starting":
-        changes["_started"] = loose.texts(update, "argv")
+        changes["_started"] = lenient.texts(update, "argv")
     elif state == "ready":
         changes |= _ready(update)
     elif state == "switched":
@@ -230,11 +226,11 @@ def _ready(update: Json) -> Json:
     offers: Json = {
         key: update[key] for key in ("configOptions", "modes", "models") if key in update
     }
-    name, session = loose.text(update, "name"), loose.text(update, "sessionId")
+    name, session = lenient.text(update, "name"), lenient.text(update, "sessionId")
     return {
         "agentSession": {"name": name, "id": session} if session else None,
-        "capabilities": loose.mapping(update, "capabilities"),
-        "info": loose.mapping(update, "info"),
+        "capabilities": lenient.mapping(update, "capabilities"),
+        "info": lenient.mapping(update, "info"),
         "continues": update.get("continues") is True,
     } | _offered(offers)
 
@@ -251,18 +247,18 @@ def _offered(offers: Json) -> Json:
 
 
 def _config_options(header: Json, event: Event) -> Json:
-    given = loose.sequence(event.update, "configOptions")
+    given = lenient.sequence(event.update, "configOptions")
     return _offered({**header["_offers"], "configOptions": given})
 
 
 def _current_mode(header: Json, event: Event) -> Json:
-    mode = loose.text(event.update, "currentModeId")
+    mode = lenient.text(event.update, "currentModeId")
     return _offered(confirmed(header["_offers"], {"mode": mode})) if mode else {}
 
 
 def _commands(_header: Json, event: Event) -> Json:
-    found = loose.mappings(event.update, "availableCommands")
-    return {"commands": [item for item in found if loose.text(item, "name")]}
+    found = lenient.mappings(event.update, "availableCommands")
+    return {"commands": [item for item in found if lenient.text(item, "name")]}
 
 
 def _session_info(header: Json, event: Event) -> Json:
@@ -274,11 +270,11 @@ def _session_info(header: Json, event: Event) -> Json:
 
 
 def _usage(header: Json, event: Event) -> Json:
-    given = {key: loose.number(event.update, key) for key in ("used", "size")}
+    given = {key: lenient.number(event.update, key) for key in ("used", "size")}
     usage = header["usage"] | {key: value for key, value in given.items() if value is not None}
-    cost = loose.mapping(event.update, "cost")
-    if (amount := loose.number(cost, "amount")) is not None:
-        usage["cost"] = {"amount": amount, "currency": loose.text(cost, "currency")}
+    cost = lenient.mapping(event.update, "cost")
+    if (amount := lenient.number(cost, "amount")) is not None:
+        usage["cost"] = {"amount": amount, "currency": lenient.text(cost, "currency")}
     return {"usage": usage} if usage != header["usage"] else {}
 
 
@@ -306,8 +302,8 @@ def _tool(header: Json, event: Event) -> Json:
 
 def _plan(header: Json, event: Event) -> Json:
     entries = [
-        {"text": loose.text(entry, "content"), "status": loose.text(entry, "status", "pending")}
-        for entry in islice(loose.mappings(event.update, "entries"), PLAN_KEPT)
+        {"text": lenient.text(entry, "content"), "status": lenient.text(entry, "status", "pending")}
+        for entry in islice(lenient.mappings(event.update, "entries"), PLAN_KEPT)
     ]
     changes: Json = {"plan": entries}
     if header["_plan"] is None:
@@ -317,7 +313,7 @@ def _plan(header: Json, event: Event) -> Json:
 
 def _ask(header: Json, event: Event) -> Json:
     update = event.update
-    name = loose.text(update, "id")
+    name = lenient.text(update, "id")
     block = calls.block_id(header, event) + "?"
     kept = kept_asks.after(header, event, block)
     if kept is not None:
@@ -334,13 +330,13 @@ def _ask(header: Json, event: Event) -> Json:
 
 
 def _terminal(header: Json, event: Event) -> Json:
-    name, known = loose.text(event.update, "id"), header["_terminals"]
+    name, known = lenient.text(event.update, "id"), header["_terminals"]
     match event.update.get("state"):
         case "ended":
             return {"_terminals": terminals.ended(known, name)}
         case "output" if terminals.block_of(known, name):
             return {}
-    call, *_ = header["_tools"].get(loose.text(event.update, "toolCallId"), [None])
+    call, *_ = header["_tools"].get(lenient.text(event.update, "toolCallId"), [None])
     begun = terminals.started(known, name, calls.block_id(header, event), call)
     return {"_terminals": begun, "_open": None, "_ran": True}
 
@@ -353,7 +349,7 @@ def _ends_message(header: Json, event: Event) -> Json:
 
 
 def _settings(header: Json, event: Event) -> Json:
-    return {"settings": held_settings.after(header, event), "_open": None}
+    return {"settings": held.after(header, event), "_open": None}
 
 
 def _nothing(_header: Json, _event: Event) -> Json:
@@ -372,10 +368,10 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_terminal": _terminal,
     "_settings": _settings,
     "_done": _nothing,
-    "user_message_chunk": spoken.after,
-    "agent_message_chunk": spoken.after,
-    "agent_thought_chunk": spoken.after,
-    "compaction_summary_chunk": spoken.after,
+    "user_message_chunk": message_blocks.after,
+    "agent_message_chunk": message_blocks.after,
+    "agent_thought_chunk": message_blocks.after,
+    "compaction_summary_chunk": message_blocks.after,
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,

@@ -1,107 +1,92 @@
-"""A provider's rate limit: how it is known, until when it holds, and when to try again by itself
-(row T11).
+"""Every number that a worker lives by, in one frozen value that is passed in.
 
-A reset time is the agent's own or unknown, never invented.
+The configuration file is clamped where it is read; nothing in `core` clamps, so that a test can use
+small numbers.
 """
 
-import re
-from typing import Any
-
-from rookery.core import loose
-from rookery.core.error_words import error_words
-from rookery.core.events import Json
-from rookery.core.policy import Policy
-
-ORIGIN = "auto_resume"
-BY = "rule:rate_limit_auto_resume"
-
-MILLISECONDS = 100_000_000_000
-"""A greater number of an agent's counts milliseconds (as seconds, it is of the year 5138)."""
-
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?([Zz]|[+-]\d\d:?\d\d)"
-)
-_STATUS = re.compile(
-    r"\b(?:error code|status(?: code)?|http(?:/[\d.]+)?)\W{0,3}429\b|\b429\W{1,3}too many requests"
-    r"|\bratelimiterror\b",
-    re.IGNORECASE,
-)
-"""A provider's own words, which many agents hand on in an error of any code."""
-_IN_WORDS = re.compile(r'"resetsAt"\s*:\s*(?:"([^"]{1,40})"|(\d{1,15}))')
+from typing import NamedTuple
 
 
-def is_limit(error: Json) -> bool:
-    kind = loose.text(loose.mapping(error, "data"), "errorKind")
-    words = loose.text(error, "message").replace(" ", "")
-    told = kind == "rate_limit" or '"errorKind":"rate_limit"' in words
-    return told or _STATUS.search(error_words(error)) is not None
+class Policy(NamedTuple):
+    """Seconds, unless the name says otherwise."""
+
+    chunk_window: float = 0.030
+    line_bytes: int = 64 * 1024 * 1024
+    """A longer line of an agent's is skipped without being kept."""
+    start_timeout: float = 30.0
+    cold_start_timeout: float = 120.0
+    """For commands that may have to install first (npx, uvx)."""
+    cancel_grace: float = 10.0
+    stop_grace: float = 2.0
+    crash_within: float = 10.0
+    """An agent that ends before counts as a start that failed."""
+    crash_most: int = 3
+    """Starts that may fail within the window; after one more the agent is parked."""
+    crash_window: float = 60.0
+    switch_grace: float = 5.0
+    """For an agent that another one takes over from."""
+    delete_grace: float = 2.0
+    """For an agent to forget a session that is deleted."""
+    force_end_after: float = 30.0
+    """Nothing streamed or in flight: so long until a turn may be ended by hand; 0: never."""
+    silent_after: float = 120.0
+    """The same, after which a turn that had moved is given up; 0: never."""
+    silent_after_cost: float = 20.0
+    """And once usage with cost has arrived, from an agent that sends it last."""
+    off_protocol_grace: float = 1800.0
+    """The least grace while work goes on off the protocol."""
+    idle_stop_secs: float = 1800.0
+    """With nothing to do for so long, the worker stops; 0: never."""
+    abandoned_after: float = 48 * 3600.0
+    """With nobody attached and no event for so long, it stops, also in mid-turn."""
+    queue_drain: str = "combined"
+    """`combined` joins queued prompts by blank lines; `serial` sends one at a time."""
+    queue_most: int = 100
+    queue_bytes: int = 256 * 1024
+    terminal_keep: int = 4 * 1024 * 1024
+    """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
+    confirm_destructive: bool = True
+    max_workers: int = 20
+    """Awake at once, in one home."""
+    max_cold_starts: int = 4
+    """Workers that start at once."""
+    rate_limit_auto_resume: bool = False
+    """The prompt that met a rate limit is sent once more when that is lifted."""
+    rate_limit_grace: float = 15.0
+    """So long after the reset time that the agent gave."""
+    rate_limit_least: float = 30.0
+    """And at least so long after the limit was met."""
+    rate_limit_most: int = 5
+    """Resumes in a row that met the limit again."""
+    ask_timeout: float = 0.0
+    """An ask is rejected after so long with somebody attached; 0: it waits."""
+    keep_events: int = 0
+    """Of older ones, what the agent said and did is dropped; 0: nothing is."""
 
 
-def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
-    """The `_rate_limit` of a prompt that met it; `resumed`: how often in a row it was sent again by
-    itself."""
-    data, message = loose.mapping(error, "data"), error_words(error)
-    given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
-    if not given and (found := _IN_WORDS.search(message)):
-        given["resetsAt"] = found[1] or int(found[2])
-    update: Json = {"sessionUpdate": "_rate_limit", "message": message, **given}
-    update |= {"prompt": list(prompt)} if prompt else {}
-    return update | ({"resumed": resumed} if resumed else {})
+class CriticPolicy(NamedTuple):
+    """When a critic judges a turn, and when its verdict is sent back to the agent."""
+
+    enabled: bool = True
+    command: str = ""
+    """A line for the shell, run in the session's directory after each turn; "": none."""
+    refine: bool = False
+    score_below: float = 0.6
+    """A lower score is sent back to the agent."""
+    issue_at: float = 0.75
+    """So is a behavioural issue that is at least so probable."""
+    iterations: int = 3
+    """Refinements at most, between two prompts of a person."""
+    timeout: float = 600.0
+    """Seconds for the command."""
 
 
-def resume_at(header: Json, policy: Policy) -> float | None:
-    """When the prompt that met the limit is sent once more, in milliseconds of the epoch."""
-    limit = header["rateLimit"]
-    if not policy.rate_limit_auto_resume or limit is None or header["state"] != "idle":
-        return None
-    if header["reason"] != "rate_limited" or not limit.get("prompt"):
-        return None
-    reset = reset_of(limit, header["since"])
-    if reset is None or (loose.integer(limit, "resumed") or 0) >= policy.rate_limit_most:
-        return None
-    soonest = float(header["since"]) + policy.rate_limit_least * 1000
-    return max(reset + policy.rate_limit_grace * 1000, soonest)
+class Interface(NamedTuple):
+    """How the terminal interface shows things."""
 
-
-def reset_of(limit: Json, since: int) -> float | None:
-    """When the limit is lifted, in milliseconds of the epoch; None where the agent did not say."""
-    given = epoch_of(limit.get("resetsAt"))
-    wait = loose.number(limit, "retryAfter")
-    if given is None and wait is not None and wait >= 0:
-        return since + wait * 1000
-    return given
-
-
-def epoch_of(value: Any) -> float | None:
-    """Milliseconds of the epoch: from seconds, milliseconds, or a time of ISO 8601 with a zone."""
-    if isinstance(value, str):
-        value = value.strip()[:40]
-        if value.isascii() and value.isdecimal():
-            value = int(value)
-        else:
-            found = _ISO.fullmatch(value)
-            return _from_parts(found) if found else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
-        return None
-    return float(value if value >= MILLISECONDS else value * 1000)
-
-
-def _from_parts(found: re.Match[str]) -> float | None:
-    year, month, day, hour, minute = (int(found[place]) for place in range(1, 6))
-    second, zone = int(found[6] or 0), found[8].replace(":", "")
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
-        return None
-    offset = 0
-    if zone not in "Zz":
-        offset = (int(zone[1:3]) * 60 + int(zone[3:5])) * (-1 if zone[0] == "-" else 1)
-    seconds = ((_days(year, month, day) * 24 + hour) * 60 + minute - offset) * 60 + second
-    return (seconds + float(found[7] or 0)) * 1000.0
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """Since 1970-01-01, with years that begin in March so that the leap day is a year's last."""
-    shifted = year - (month < 3)
-    era = shifted // 400
-    of_era = shifted - era * 400
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+    theme: str = "dark"
+    diff: str = "unified"
+    cards_expanded: bool = False
+    """Tool cards are open until a person folds them."""
+    plan_opens: bool = True
+    """A plan is shown whole; else as one line."""

@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rookery.core.events import Json
 from rookery.core.header import EMPTY, advance
+from rookery.core.json.events import Json
 from rookery.log import marks
 from rookery.log.packing import BEGINS, LARGE, blob, hash_of, header_of, pack, unpack
 from rookery.log.rows import BULK, COLUMNS, event_of

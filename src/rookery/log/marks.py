@@ -10,7 +10,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 
-from rookery.core.events import Json, dumps
+from rookery.core.json.events import Json, dumps
 from rookery.log import packing
 from rookery.log.rows import Row
 

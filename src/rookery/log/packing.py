@@ -2,8 +2,8 @@
 
 import sqlite3
 
-from rookery.core.events import Json, dumps, loads
 from rookery.core.header import EMPTY, VERSION
+from rookery.core.json.events import Json, dumps, loads
 
 LARGE = 1024
 """Characters: a field longer than this (commands, options: 20 to 60 KB that hardly change) is kept

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from rookery.core.events import Event, Json
+from rookery.core.json.events import Event, Json
 from rookery.log import ending, headers, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
 from rookery.log.lock import LOCK_FILE, is_held

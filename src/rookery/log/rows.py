@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.events import Event, Json, dumps, kind_of, loads
+from rookery.core.json.events import Event, Json, dumps, kind_of, loads
 
 type Row = tuple[Any, ...]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple, Self
 
-from rookery.core.events import Draft, Event, Json, dumps_short
 from rookery.core.header import advance
+from rookery.core.json.events import Draft, Event, Json, dumps_short
 from rookery.log import headers, marks, schema
 from rookery.log.errors import (
     Busy,

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from rookery import registry
-from rookery.core.environment import overriding
+from rookery.agents import registry
+from rookery.core.vendors.environment import overriding
 
 
 def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str:

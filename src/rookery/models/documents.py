@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from rookery import paths
-from rookery.core import handwritten
-from rookery.core.events import Json
-from rookery.ownership import others_word
+from rookery.core.json import files
+from rookery.core.json.events import Json
+from rookery.home import paths
+from rookery.home.ownership import others_word
 
 __all__ = ["Json", "SettingsError", "locked", "read", "refusal", "write"]
 
@@ -42,8 +42,8 @@ def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
     if foreign:
         raise SettingsError(foreign)
     try:
-        return handwritten.parse(data, path)
-    except handwritten.Illegible as error:
+        return files.parse(data, path)
+    except files.Illegible as error:
         raise SettingsError(str(error)) from None
 
 
@@ -54,7 +54,7 @@ def refusal(path: str, key: str, why: str) -> SettingsError:
             text = file.read()
     except OSError:
         text = ""
-    return SettingsError(handwritten.told(path, text, key, why))
+    return SettingsError(files.told(path, text, key, why))
 
 
 def write(path: str, value: Json, mode: int = PRIVATE) -> None:

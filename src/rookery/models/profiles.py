@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from rookery.client import guard
-from rookery.core.environment import LACKING
+from rookery.core.vendors.environment import LACKING
 from rookery.models import documents, migration, prices
 from rookery.models.critic import Critic, critic_of
 from rookery.models.documents import Json

@@ -13,30 +13,30 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Event, Key, Resize
 
 from rookery.tui import messages
-from rookery.tui.asking import Asking
-from rookery.tui.bindings import EVERYWHERE
-from rookery.tui.calling import Calling
-from rookery.tui.carrying import choice
-from rookery.tui.composer import Composer
+from rookery.tui.actions.answers import Asking
+from rookery.tui.actions.slash_commands import choice
+from rookery.tui.actions.windows import Windows
 from rookery.tui.desk import Desk
-from rookery.tui.feedback import Feedback
-from rookery.tui.fleet import Fleet
-from rookery.tui.keymap import label
-from rookery.tui.looking import Looking
-from rookery.tui.queue_strip import Queue
+from rookery.tui.keys.bindings import EVERYWHERE
+from rookery.tui.keys.map import label
+from rookery.tui.look.themes import Colourless, themes
+from rookery.tui.seen import Looking
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp, window_of
-from rookery.tui.status import Keys, Status
-from rookery.tui.sweeping import Sweeping
-from rookery.tui.themes import Colourless, themes
+from rookery.tui.system.garbage_collection import Sweeping
+from rookery.tui.system.notifications import Calling
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
-from rookery.tui.windows import Windows
+from rookery.tui.widgets.chips import Chips
+from rookery.tui.widgets.composer import Composer
+from rookery.tui.widgets.feedback import Feedback
+from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.session_list import Fleet
+from rookery.tui.widgets.shell_panel import ShellPanel
+from rookery.tui.widgets.status import Keys, Status
+from rookery.tui.widgets.suggestions import Suggestions
 from rookery.tui.writing import news as written
-from rookery.tui.writing.chips import Chips
-from rookery.tui.writing.shell_panel import ShellPanel
-from rookery.tui.writing.suggestions import Suggestions
 
 NARROW = 100
 """Columns under which the sessions fold away."""
@@ -302,13 +302,13 @@ class Rookery(Windows):
                 self.asking.want(what, message.block)
 
     def _open_in_editor(self, text: str) -> None:
-        from rookery.tui import outside
+        from rookery.tui.system import external_programs
 
-        if not outside.editor():
+        if not external_programs.editor():
             self.notify("There is no editor: set EDITOR.", severity="warning")
             return
         with self.suspend():
-            outside.edit(text)
+            external_programs.edit(text)
         self.refresh()
 
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
@@ -319,12 +319,12 @@ class Rookery(Windows):
         self.notify("There is no image here that is kept.", severity="warning")
 
     def on_blob_read(self, message: messages.BlobRead) -> None:
-        from rookery.tui import outside
+        from rookery.tui.system import external_programs
 
         if message.data is None:
             self.notify("The image is not in the log any more.", severity="warning")
         else:
-            self.notify(outside.show(message.data, message.mime), markup=False)
+            self.notify(external_programs.show(message.data, message.mime), markup=False)
 
     # --- keys ----------------------------------------------------------------------------------
 
@@ -380,7 +380,7 @@ class Rookery(Windows):
         self.notify(chosen, timeout=2)
 
     async def action_quit(self) -> None:
-        from rookery.tui.farewell import LeaveScreen, left_in
+        from rookery.tui.actions.leaving import LeaveScreen, left_in
 
         left = left_in(self)
         if not any(left) or self.start.leave_at_once:
@@ -390,7 +390,7 @@ class Rookery(Windows):
 
     def _leave(self, sure: bool | None) -> None:
         if sure:
-            from rookery.tui.farewell import farewell, left_in
+            from rookery.tui.actions.leaving import farewell, left_in
 
             self.room.stop()
             self.calling.end()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -48,9 +48,9 @@ def hand_over(client: "SessionClient", command: Json) -> bool:
     """
     if command["do"] not in (*STARTS, "prompt"):
         return False
+    from rookery.client.environment import renew
     from rookery.client.fleet import head_of_session
-    from rookery.client.surroundings import renew
-    from rookery.core.remedies import wants_login
+    from rookery.core.turn.remedies import wants_login
 
     header = client.log.header_before(client.log.turns() + 1)
     if command["do"] == "prompt" and not wants_login(header):

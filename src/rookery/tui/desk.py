@@ -3,16 +3,16 @@ the way there."""
 
 from typing import TYPE_CHECKING
 
-from rookery.core import loose
-from rookery.core.events import Json
-from rookery.tui.keymap import label
-from rookery.tui.queue_strip import Queue
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.tui.errands import Errands
+from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
+from rookery.tui.widgets.chips import Chips
+from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.shell_panel import ShellPanel
+from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.writing import commands, news
-from rookery.tui.writing.chips import Chips
-from rookery.tui.writing.errands import Errands
-from rookery.tui.writing.shell_panel import ShellPanel
-from rookery.tui.writing.suggestions import Suggestion
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -50,7 +50,7 @@ class Desk:
         if text.startswith("!") and text[1:].strip():
             self.run_line(text[1:].strip())
         elif (found := commands.parsed(text)) is not None:
-            from rookery.tui.carrying import carry_out
+            from rookery.tui.actions.slash_commands import carry_out
 
             carry_out(self._app, self, *found)
         else:
@@ -118,7 +118,7 @@ class Desk:
         self._app.composer.offer("@", message.query, offers)
 
     def _search(self) -> None:
-        from rookery.tui.writing.search import SearchScreen
+        from rookery.tui.windows.history_search import SearchScreen
 
         def take(text: str | None) -> None:
             if text is not None:
@@ -128,14 +128,14 @@ class Desk:
         self._app.push_screen(SearchScreen(composer.past.found, composer.text), take)
 
     def _edit(self) -> None:
-        from rookery.tui import outside
+        from rookery.tui.system import external_programs
 
         composer = self._app.composer
-        if not outside.editor():
+        if not external_programs.editor():
             self._app.notify("There is no editor: set EDITOR.", severity="warning")
             return
         with self._app.suspend():
-            text = outside.edit(composer.text)
+            text = external_programs.edit(composer.text)
         self._app.refresh()
         if text is not None:
             composer.put(text.rstrip("\n"))
@@ -146,7 +146,7 @@ class Desk:
     # --- attachments ---------------------------------------------------------------------------
 
     def ask_file(self) -> None:
-        from rookery.tui.modals import LineScreen
+        from rookery.tui.windows.parts.modals import LineScreen
 
         def take(path: str | None) -> None:
             if path and path.strip():
@@ -181,10 +181,10 @@ class Desk:
     def _untaken(self) -> str:
         """Why no image can go to the agent, as far as it is known."""
         header = self._app.window.header if self._app.session else None
-        takes = loose.mapping(header, "capabilities")
-        if not takes or loose.flag(loose.mapping(takes, "promptCapabilities"), "image"):
+        takes = lenient.mapping(header, "capabilities")
+        if not takes or lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image"):
             return ""
-        return f"{loose.text(header, 'agent') or 'This agent'} takes no images."
+        return f"{lenient.text(header, 'agent') or 'This agent'} takes no images."
 
     def attached(self, message: news.Attached) -> None:
         from rookery.client.attach import excess

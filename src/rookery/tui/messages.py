@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from rookery.core.document import Block, Op
-from rookery.core.events import Json
+from rookery.core.blocks.document import Block, Op
+from rookery.core.json.events import Json
 from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page
 

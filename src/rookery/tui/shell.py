@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.notifications import SeverityLevel
 
-from rookery.core.events import Json
-from rookery.core.policy import Interface
-from rookery.tui.clock import now
-from rookery.tui.composer import Composer
-from rookery.tui.fleet import Fleet
-from rookery.tui.room import Room
+from rookery.core.json.events import Json
+from rookery.core.limits import Interface
+from rookery.tui.reader import Room
+from rookery.tui.system.clock import now
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
+from rookery.tui.widgets.composer import Composer
+from rookery.tui.widgets.session_list import Fleet
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment

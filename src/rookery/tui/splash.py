@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from rookery import paths
-from rookery.core import confirming
-from rookery.core.document import Block, make_block
-from rookery.core.policy import Interface
+from rookery.core.blocks.document import Block, make_block
+from rookery.core.limits import Interface
+from rookery.core.policy import modes
+from rookery.home import paths
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
-    from rookery.config import Config
+    from rookery.home.config import Config
 
 
 class SetUp(NamedTuple):
@@ -25,7 +25,7 @@ class SetUp(NamedTuple):
     chosen: bool = False
     """Whether a person chose that agent."""
     installed: tuple[str, ...] = ()
-    confirm: str = confirming.EVERY
+    confirm: str = modes.EVERY
     """How much is asked in the session that is made here."""
     sessions: int = 0
     problem: str = ""
@@ -118,9 +118,9 @@ def _greeting(found: SetUp, send: str) -> str:
 def _asks(found: SetUp) -> str:
     """How much is asked in the session that is made here; where it is less than all, what that
     means."""
-    new = confirming.beginning(found.agent, found.confirm)
-    words = confirming.said(new)
-    return words if confirming.brief(new) else words.partition(":")[0].lower()
+    new = modes.beginning(found.agent, found.confirm)
+    words = modes.said(new)
+    return words if modes.brief(new) else words.partition(":")[0].lower()
 
 
 def _why(found: SetUp) -> str:
@@ -138,9 +138,9 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
     """What is set up here."""
-    from rookery import config
-    from rookery.client import in_force
-    from rookery.core.held_settings import WAITS
+    from rookery.client.config import in_force
+    from rookery.core.settings.held import WAITS
+    from rookery.home import config
     from rookery.models import profiles
     from rookery.models.choice import default_agent
 
@@ -172,7 +172,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 
 
 def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
-    from rookery import registry
+    from rookery.agents import registry
 
     found = []
     for other in registry.names(settings.agents):
@@ -189,7 +189,7 @@ def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
 
 def _servers(home: str) -> tuple[int, str, str]:
     """How many are on, what is wrong with the file, and with the first that is not sound."""
-    from rookery import mcp
+    from rookery.home import mcp
 
     try:
         listed = mcp.load(home)

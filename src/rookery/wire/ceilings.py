@@ -5,7 +5,7 @@ alone is read."""
 import re
 from typing import Any, NamedTuple
 
-from rookery.core.events import loads
+from rookery.core.json.events import loads
 
 END = 4096
 """Bytes at either end of a line in which its envelope is looked for."""

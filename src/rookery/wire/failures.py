@@ -8,7 +8,7 @@ TooLarge                a message was not sent, because of its size
 
 from typing import Any
 
-from rookery.core.events import dumps
+from rookery.core.json.events import dumps
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

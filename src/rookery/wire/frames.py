@@ -20,7 +20,7 @@ kept for anybody.
 from collections.abc import Sequence
 from typing import Any
 
-from rookery.core.events import Event, Json, dumps
+from rookery.core.json.events import Event, Json, dumps
 
 PROTOCOL = 1
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-from rookery.core.events import dumps, loads
+from rookery.core.json.events import dumps, loads
 from rookery.wire.ceilings import Ceilings, envelope, is_crowded, is_id
 from rookery.wire.failures import (
     INTERNAL_ERROR,

@@ -7,14 +7,14 @@ if not __package__:
     # Run by its path with -I and -S: nothing of the user's environment is on sys.path, nor are we.
     sys.path.insert(0, __file__.rsplit("/", 3)[0])
 
-from rookery.worker import warden
+from rookery.worker.process import warden
 
 
 def host(home: str, session: str, ready: int) -> int:
     gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
-    from rookery.worker import group  # in the worker alone: the warden stays small
+    from rookery.worker.process import cgroup  # in the worker alone: the warden stays small
 
-    group.begin(home)
+    cgroup.begin(home)
     from rookery.worker.session import main
 
     gc.enable()

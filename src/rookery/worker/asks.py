@@ -3,8 +3,8 @@
 import os
 from typing import NamedTuple
 
-from rookery.core import asks, kept_asks
-from rookery.core.events import Draft, Json
+from rookery.core.asks import asks, kept_asks
+from rookery.core.json.events import Draft, Json
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

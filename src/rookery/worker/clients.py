@@ -6,10 +6,10 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from rookery import paths
 from rookery.client import guard
-from rookery.core import loose
-from rookery.core.events import Event, Json, loads
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, loads
+from rookery.home import paths
 from rookery.processes import landlock
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
             return
         self.name = str(asked.get("client") or "client")[:100]
         # What an agent's process says that a file holds is not what an editor shows.
-        self.offers = frozenset() if self._agents else frozenset(loose.texts(asked, "offers"))
+        self.offers = frozenset() if self._agents else frozenset(lenient.texts(asked, "offers"))
         self.write(frames.encode("welcome", self._clients.welcome()))
         self._clients.add(self)
 
@@ -224,7 +224,7 @@ class Clients:
         return True
 
     def replied(self, client: Connection, body: object) -> None:
-        name = loose.text(body, "id")
+        name = lenient.text(body, "id")
         call = self._calls.get(name)
         if call is not None and call.client is client:
             result = body.get("result") if isinstance(body, dict) else None

@@ -3,10 +3,13 @@ Either holds in this session alone."""
 
 from collections.abc import Callable
 
-from rookery.core import commands, confirming, loose, options
-from rookery.core.asks import Refusal
-from rookery.core.events import Draft, Json
-from rookery.worker.agent_side import AgentSide
+from rookery.core import commands
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.policy import modes
+from rookery.core.vendors import options
+from rookery.worker.agent.side import AgentSide
 from rookery.worker.engine import Engine
 
 type Reject = Callable[[Json, Refusal, str], None]
@@ -31,15 +34,15 @@ class ConfirmOption:
         """False: its outcome waits for the agent's answer."""
         update = commands.offline(command)
         assert update is not None
-        wanted = confirming.for_agent(update["confirm"], update["unattended"])
+        wanted = modes.for_agent(update["confirm"], update["unattended"])
         agent, header, profile = self._engine.agent, self._engine.header, self._side.profile()
         mode = options.find(header["options"], "mode")
         if agent.phase == "ready":
-            lacking = confirming.unoffered(header["agent"], profile, mode, wanted)
+            lacking = modes.unoffered(header["agent"], profile, mode, wanted)
             if lacking:
                 self._reject(command, Refusal("refused_by_agent", lacking), by)
                 return True
-            value = confirming.mode_for(profile, mode, wanted)
+            value = modes.mode_for(profile, mode, wanted)
             if mode is not None and value is not None and value != mode["value"]:
                 chosen = Draft(update, command["id"], by)
                 self._set_mode(command, chosen, wanted, mode, value)
@@ -54,8 +57,8 @@ class ConfirmOption:
 
         def answered(result: object, error: Json | None) -> None:
             if error is not None:
-                said = loose.text(error, "message") or "no reason given"
-                hint = confirming.hint(profile, wanted)
+                said = lenient.text(error, "message") or "no reason given"
+                hint = modes.hint(profile, wanted)
                 words = f"{header['agent']} rejected the mode {value}: {said}.{hint}"
                 self._reject(command, Refusal("refused_by_agent", words), by)
             else:

@@ -5,13 +5,14 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from rookery.core import critic, standing, verdicts
-from rookery.core import turn as turns
-from rookery.core.events import Draft, Event, Json, kind_of
-from rookery.core.policy import CriticPolicy, Policy
+from rookery.core.critic import loop as critic_loop
+from rookery.core.critic import state, verdicts
+from rookery.core.json.events import Draft, Event, Json, kind_of
+from rookery.core.limits import CriticPolicy, Policy
+from rookery.core.turn import machine as turns
+from rookery.worker.agent.environment import Surroundings
+from rookery.worker.agent.terminals import Terminal, end_terminal
 from rookery.worker.engine import Effect, Engine, now
-from rookery.worker.surroundings import Surroundings
-from rookery.worker.terminals import Terminal, end_terminal
 
 SHELL = "/bin/sh"
 
@@ -29,7 +30,7 @@ class Critic:
         self._engine = engine
         self._surroundings = surroundings
         self._settle = settle
-        self._loop = critic.restored(engine.header)
+        self._loop = critic_loop.restored(engine.header)
         self._terminal: Terminal | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -38,7 +39,7 @@ class Critic:
     def overhear(self, given: turns.Input, effects: list[turns.Effect]) -> list[Effect]:
         """What the turn machine wants done, with what follows from it here."""
         cancelled = isinstance(given, turns.CancelWanted)
-        given_up = self._step(critic.CancelWanted()) if cancelled else []
+        given_up = self._step(critic_loop.CancelWanted()) if cancelled else []
         found: list[Effect] = []
         for place, effect in enumerate(effects):
             rest = effects[place + 1 :]
@@ -48,11 +49,11 @@ class Critic:
     def _overheard(self, effect: turns.Effect, *, followed: bool) -> list[Effect]:
         if not isinstance(effect, turns.Append):
             return [effect]
-        heard = critic.heard(effect.draft.update, followed=followed)
+        heard = critic_loop.heard(effect.draft.update, followed=followed)
         if heard is None:
             return [effect]
         more = self._step(heard)
-        if isinstance(heard, critic.Ended) and critic.follows(self._loop, more):
+        if isinstance(heard, critic_loop.Ended) and critic_loop.follows(self._loop, more):
             marked = {**effect.draft.update, "critic": True}
             effect = effect._replace(draft=effect.draft._replace(update=marked))
         return [effect, *more]
@@ -61,44 +62,46 @@ class Critic:
         """A clear and a switch are told by whoever does them, in the log."""
         for event in events:
             if kind_of(event.update) in ("_context", "_agent"):
-                heard = critic.heard(event.update)
+                heard = critic_loop.heard(event.update)
                 if heard is not None:
                     self.feed(heard)
 
     def acted(self) -> None:
-        self.feed(critic.Acted())
+        self.feed(critic_loop.Acted())
 
-    def feed(self, given: critic.Input) -> None:
+    def feed(self, given: critic_loop.Input) -> None:
         for effect in self._step(given):
             self._engine.do(effect)
 
-    def _step(self, given: critic.Input) -> list[critic.Effect]:
-        policy = critic.in_force(self.policy, self._engine.header["critic"])
-        self._loop, effects = critic.step(self._loop, given, now(), policy)
+    def _step(self, given: critic_loop.Input) -> list[critic_loop.Effect]:
+        policy = critic_loop.in_force(self.policy, self._engine.header["critic"])
+        self._loop, effects = critic_loop.step(self._loop, given, now(), policy)
         return effects
 
     # --- what it does ----------------------------------------------------------------------------
 
-    def perform(self, effect: critic.RunCommand | critic.EndCommand | critic.Refine) -> None:
+    def perform(
+        self, effect: critic_loop.RunCommand | critic_loop.EndCommand | critic_loop.Refine
+    ) -> None:
         match effect:
-            case critic.RunCommand(turn, command):
+            case critic_loop.RunCommand(turn, command):
                 self._run(turn, command)
-            case critic.EndCommand():
+            case critic_loop.EndCommand():
                 self._end()
-            case critic.Refine(text):
+            case critic_loop.Refine(text):
                 self._refine(text)
 
     def _refine(self, text: str) -> None:
         """A person's prompt may have come in the meantime: it goes first."""
         turn = self._engine.turn
         if turn.phase == "idle" and not turn.queue:
-            prompt = critic.prompt_of(text)
-            self._engine.feed_turn(turns.Prompted("", prompt, critic.BY, standing.ORIGIN))
+            prompt = critic_loop.prompt_of(text)
+            self._engine.feed_turn(turns.Prompted("", prompt, critic_loop.BY, state.ORIGIN))
         else:
-            self._engine.do(critic.given_up(self._loop, "a prompt came first", "interrupted"))
+            self._engine.do(critic_loop.given_up(self._loop, "a prompt came first", "interrupted"))
 
     def _run(self, turn: int, command: str) -> None:
-        if critic.deadline(self._loop) is None:  # given up before it began
+        if critic_loop.deadline(self._loop) is None:  # given up before it began
             return
         policy: Policy = self._engine.policy
         cwd = self._engine.header["cwd"]
@@ -114,28 +117,28 @@ class Critic:
             terminal.start([SHELL, "-c", command], cwd, self._surroundings)
         except (OSError, ValueError) as error:
             why = f"The command could not be started in {cwd}: {error}"
-            self.feed(critic.Judged(turn, verdicts.unheard(why)))
+            self.feed(critic_loop.Judged(turn, verdicts.unheard(why)))
             return
         self._terminal = terminal
-        self._engine.append(Draft(started | {"command": command, "cwd": cwd}, None, critic.BY))
-        due = critic.deadline(self._loop)
+        self._engine.append(Draft(started | {"command": command, "cwd": cwd}, None, critic_loop.BY))
+        due = critic_loop.deadline(self._loop)
         assert due is not None
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(max(0.0, due - now()), self._tick)
 
     def _tick(self) -> None:
-        self.feed(critic.Tick())
+        self.feed(critic_loop.Tick())
         self._settle()
 
     def _said(self, turn: int, terminal: Terminal, update: Json) -> None:
-        self._engine.append(Draft(update, None, critic.BY))
+        self._engine.append(Draft(update, None, critic_loop.BY))
         if update["state"] == "ended":
             status = terminal.exit_status()
             verdict = verdicts.of_exit(
                 status["exitCode"], status["signal"] or "", terminal.output()
             )
             self._end()  # also what it left in the background
-            self.feed(critic.Judged(turn, verdict))
+            self.feed(critic_loop.Judged(turn, verdict))
         self._settle()
 
     def _end(self) -> None:
@@ -150,5 +153,5 @@ class Critic:
 def _opens(effect: turns.Effect) -> bool:
     """A prompt that opens a turn."""
     return isinstance(effect, turns.Append) and isinstance(
-        critic.heard(effect.draft.update), critic.Began
+        critic_loop.heard(effect.draft.update), critic_loop.Began
     )

@@ -9,12 +9,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rookery.core import asks_clock, critic, kept_asks, limits, loose, supervision, watchdogs
-from rookery.core import turn as turns
-from rookery.core.events import Draft, Json
-from rookery.core.policy import Policy
-from rookery.core.profiles import Profile
-from rookery.core.queue import Queued
+from rookery.core import ask_timeout
+from rookery.core.agent import machine
+from rookery.core.asks import kept_asks
+from rookery.core.critic import loop
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.limits import Policy
+from rookery.core.turn import machine as turns
+from rookery.core.turn import rate_limit, watchdogs
+from rookery.core.turn.queue import Queued
+from rookery.core.vendors.profiles import Profile
 from rookery.worker.asks import Reply
 from rookery.worker.journal import Journal
 
@@ -26,7 +31,7 @@ LOOK = 60.0
 
 OPEN = ("pending", "in_progress")
 
-type Effect = turns.Effect | supervision.Effect | critic.Effect | Reply
+type Effect = turns.Effect | machine.Effect | loop.Effect | Reply
 type Overhear = Callable[[turns.Input, list[turns.Effect]], list[Effect]]
 
 
@@ -41,7 +46,7 @@ class Engine:
         self,
         journal: Journal,
         policy: Policy,
-        wish: Callable[[], supervision.Wish],
+        wish: Callable[[], machine.Wish],
         profile: Callable[[], Profile],
         calls: Callable[[], bool],
         attached: Callable[[], bool],
@@ -51,7 +56,7 @@ class Engine:
         self.journal = journal
         self.policy = policy
         self.turn = _turn_of(journal.header)
-        self.agent = supervision.Agent(past=_past_of(journal.header))
+        self.agent = machine.Agent(past=_past_of(journal.header))
         self.overhear: Overhear = lambda _given, effects: list(effects)
         """Who hears what the turn machine wants done, and adds to it: the critic."""
         self._wish = wish
@@ -59,7 +64,7 @@ class Engine:
         self._calls = calls
         self._attached = attached
         self._watch = watchdogs.Watch()
-        self._asks = asks_clock.Clock()
+        self._asks = ask_timeout.Clock()
         self._perform = perform
         self._on_tick = on_tick
         self._effects: deque[Effect] = deque()
@@ -83,8 +88,8 @@ class Engine:
         elif self.turn.phase != "running":
             self._watch = watchdogs.ended(self._watch)
 
-    def feed_agent(self, given: supervision.Input) -> None:
-        self.agent, effects = supervision.step(self.agent, given, now(), self._wish(), self.policy)
+    def feed_agent(self, given: machine.Input) -> None:
+        self.agent, effects = machine.step(self.agent, given, now(), self._wish(), self.policy)
         self._effects.extend(effects)
 
     def do(self, effect: Effect) -> None:
@@ -149,10 +154,10 @@ class Engine:
         self._watch = watchdogs.in_flight(self._watch, busy=self._in_flight(), now=now())
         self._sync_asks()
         times = [
-            None if self._effects else asks_clock.deadline(self._asks),
+            None if self._effects else ask_timeout.deadline(self._asks),
             self.journal.deadline(),
             turns.deadline(self.turn),
-            supervision.deadline(self.agent),
+            machine.deadline(self.agent),
             watchdogs.deadline(self._watch, self.policy, self._profile()),
             self._resume_due(),
             now() + RETRY if self.journal.trouble is not None else None,
@@ -164,13 +169,13 @@ class Engine:
 
     def _sync_asks(self) -> None:
         names, limit = kept_asks.live(self.header), self.policy.ask_timeout
-        self._asks = asks_clock.synced(self._asks, names, now(), limit, attached=self._attached())
+        self._asks = ask_timeout.synced(self._asks, names, now(), limit, attached=self._attached())
 
     def _close_late_asks(self) -> None:
         """Nobody answered in time: the agent is told so, and the log why."""
         self._sync_asks()
-        for name in asks_clock.expired(self._asks, now()):
-            answer, notice = asks_clock.timed_out(
+        for name in ask_timeout.expired(self._asks, now()):
+            answer, notice = ask_timeout.timed_out(
                 self.header["asks"][name], self.policy.ask_timeout
             )
             self.append(answer.draft, full=True)
@@ -181,7 +186,7 @@ class Engine:
         """When a prompt that met a rate limit is sent again; milliseconds of the epoch."""
         if self._effects or self.turn.phase != "idle" or kept_asks.away(self.header):
             return None
-        return limits.resume_at(self.header, self.policy)
+        return rate_limit.resume_at(self.header, self.policy)
 
     def _resume_due(self) -> float | None:
         """Looked at once in a while: a machine that sleeps stops this clock, not the world's."""
@@ -191,8 +196,8 @@ class Engine:
     def _resume(self) -> None:
         at = self.resumes_at()
         if at is not None and time.time() * 1000 >= at:
-            prompt = list(loose.mappings(self.header["rateLimit"], "prompt"))
-            self.feed_turn(turns.Prompted("", prompt, limits.BY, limits.ORIGIN))
+            prompt = list(lenient.mappings(self.header["rateLimit"], "prompt"))
+            self.feed_turn(turns.Prompted("", prompt, rate_limit.BY, rate_limit.ORIGIN))
 
     def stop_clock(self) -> None:
         if self._timer is not None:
@@ -210,7 +215,7 @@ class Engine:
             self._close_late_asks()
         self._resume()
         self.feed_turn(turns.Tick())
-        self.feed_agent(supervision.Tick())
+        self.feed_agent(machine.Tick())
         self._on_tick()
 
 
@@ -220,10 +225,10 @@ def _turn_of(header: Json) -> turns.Turn:
         for item in header["queue"]
     )
     held = bool(queue) and header["reason"] != "end_turn"
-    resumed = loose.integer(header["rateLimit"], "resumed") or 0
+    resumed = lenient.integer(header["rateLimit"], "resumed") or 0
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
-def _past_of(header: Json) -> supervision.Past:
+def _past_of(header: Json) -> machine.Past:
     """A park outlives its worker."""
-    return supervision.Past(parked=header["process"]["state"] == "parked")
+    return machine.Past(parked=header["process"]["state"] == "parked")

@@ -11,33 +11,35 @@ import sys
 from collections import deque
 from contextlib import suppress
 
-from rookery import paths
 from rookery.build import build
-from rookery.client import scratch
-from rookery.client.in_force import InForce
-from rookery.client.turnover import turn_over
-from rookery.core import critic, kept_asks, rest, supervision
-from rookery.core import turn as turns
-from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, Json, kind_of
-from rookery.core.profiles import Profile
+from rookery.client.config.in_force import InForce
+from rookery.core.agent import machine
+from rookery.core.agent.chunks import Chunks
+from rookery.core.asks import kept_asks
+from rookery.core.critic import loop
+from rookery.core.json.events import Draft, Event, Json, kind_of
+from rookery.core.turn import idle as turn_idle
+from rookery.core.turn import machine as turns
+from rookery.core.vendors.profiles import Profile
+from rookery.home import paths, scratch
+from rookery.home.log_rotation import turn_over
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.processes.fence import Fence
 from rookery.wire import frames
-from rookery.worker.agent_side import AgentSide
+from rookery.worker.agent.environment import Surroundings
+from rookery.worker.agent.side import AgentSide
 from rookery.worker.clients import Clients
+from rookery.worker.commands import Desk
 from rookery.worker.critic import Critic
-from rookery.worker.desk import Desk
 from rookery.worker.engine import Effect, Engine, now
 from rookery.worker.journal import Journal
-from rookery.worker.neighbours import Neighbours
-from rookery.worker.records import Records, about_worker, wall_clock
+from rookery.worker.policy.settings_watch import SettingsWatch, Source, news, notice
+from rookery.worker.process.neighbours import Neighbours
+from rookery.worker.process.records import Records, about_worker, wall_clock
+from rookery.worker.process.upkeep import OFTEN, Pace
 from rookery.worker.sender import Sender
-from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
-from rookery.worker.surroundings import Surroundings
-from rookery.worker.upkeep import OFTEN, Pace
 
 BREATH = 0.02
 """Seconds between two steps of what can wait."""
@@ -58,7 +60,7 @@ class Host:
         self._commands: deque[tuple[Json, Sender]] = deque()
         self._adopted = tree.Adopted()
         self._pace = Pace()
-        self._rest = rest.Rest(event_at=now(), left_at=now())
+        self._rest = turn_idle.Rest(event_at=now(), left_at=now())
         self._journal = Journal(writer, Chunks(config.policy.chunk_window), self._committed)
         home, socket = os.path.dirname(os.path.dirname(directory)), paths.socket_path(directory)
         self._home = home
@@ -85,7 +87,7 @@ class Host:
             self._settle,
         )
         self._log = os.path.join(directory, paths.WORKER_LOG)
-        self._was_away = rest.is_put_away(writer.header, wall_clock())
+        self._was_away = turn_idle.is_put_away(writer.header, wall_clock())
         self._neighbours = Neighbours(directory, writer.header)
         self._side = AgentSide(
             self._engine,
@@ -161,11 +163,11 @@ class Host:
     def _begin_stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
         end = kept_asks.stopped(self._journal.header)
         self._engine.feed_turn(turns.AgentLost(f"stopped ({reason})", reason=end))
-        self._critic.feed(critic.Stopped())
+        self._critic.feed(loop.Stopped())
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
         self._engine.append(Draft(update, cause, by), full=True)
-        self._engine.feed_agent(supervision.EndWanted())
+        self._engine.feed_agent(machine.EndWanted())
         self._stopped.set()
 
     async def _mark(self) -> None:
@@ -210,12 +212,12 @@ class Host:
 
     def _rest_due(self) -> tuple[float, str] | None:
         waits = self._engine.resumes_at() is not None
-        idle = rest.is_idle(self._journal.header) and not waits
-        return rest.deadline(self._rest, self._policy, idle=idle)
+        idle = turn_idle.is_idle(self._journal.header) and not waits
+        return turn_idle.deadline(self._rest, self._policy, idle=idle)
 
     def _put_away(self) -> bool:
         """While this worker lives: one that was woken for a session that was away stays."""
-        away = rest.is_put_away(self._journal.header, wall_clock())
+        away = turn_idle.is_put_away(self._journal.header, wall_clock())
         self._was_away = self._was_away and away
         return away and self._engine.turn.phase == "idle" and not self._was_away
 
@@ -248,7 +250,7 @@ class Host:
         else:
             self._engine.set_clock()
 
-    def _wish(self) -> supervision.Wish:
+    def _wish(self) -> machine.Wish:
         return self._side.wish()
 
     def _profile(self) -> Profile:
@@ -263,13 +265,13 @@ class Host:
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
-                self._engine.feed_agent(supervision.Wanted())
+                self._engine.feed_agent(machine.Wanted())
             case turns.EndAgent():
-                self._engine.feed_agent(supervision.EndWanted())
-            case supervision.Tell(given):
+                self._engine.feed_agent(machine.EndWanted())
+            case machine.Tell(given):
                 self._engine.feed_turn(given)
                 self._desk.agent_told(given)
-            case critic.RunCommand() | critic.EndCommand() | critic.Refine():
+            case loop.RunCommand() | loop.EndCommand() | loop.Refine():
                 self._critic.perform(effect)
             case _:
                 self._side.perform(effect)

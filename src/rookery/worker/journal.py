@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery.core.chunks import Chunks
-from rookery.core.events import Draft, Event, Json
+from rookery.core.agent.chunks import Chunks
+from rookery.core.json.events import Draft, Event, Json
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 

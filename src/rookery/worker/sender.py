@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from rookery.core import commands
-from rookery.core.asks import Refusal
-from rookery.core.events import Json
+from rookery.core.asks.asks import Refusal
+from rookery.core.json.events import Json
 
 FROM_THE_AGENT = "from_the_agent"
 WRONG_SOCKET = "wrong_socket"

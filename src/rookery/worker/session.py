@@ -8,22 +8,23 @@ import signal
 import sys
 from contextlib import suppress
 
-from rookery import config, paths
-from rookery.client import guard, leftovers, slots
-from rookery.client.damage import loss
-from rookery.client.in_force import InForce
+from rookery.client import guard, leftovers
+from rookery.client.config.in_force import InForce
+from rookery.client.damaged_logs import loss
 from rookery.client.start import connectable
-from rookery.core.events import Draft
-from rookery.core.policy import Policy
-from rookery.core.postmortem import post_mortem
+from rookery.core.json.events import Draft
+from rookery.core.limits import Policy
+from rookery.core.turn.postmortem import post_mortem
+from rookery.home import config, paths, slots
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
 from rookery.processes import strays
 from rookery.processes.lineage import MARK
-from rookery.worker import group, surroundings, warden
+from rookery.worker.agent import environment
 from rookery.worker.host import Host
-from rookery.worker.settings_watch import Source
+from rookery.worker.policy.settings_watch import Source
+from rookery.worker.process import cgroup, warden
 
 TRIES = 20
 """To take the lock, in one second."""
@@ -114,7 +115,7 @@ def _bury(directory: str, session: str, writer: Writer) -> None:
 async def _awake(
     directory: str, writer: Writer, source: Source, settings: InForce, ready: int
 ) -> None:
-    host = Host(directory, writer, source, settings, surroundings.of_session(directory))
+    host = Host(directory, writer, source, settings, environment.of_session(directory))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, host.stop, "signal")
@@ -127,7 +128,7 @@ async def _awake(
     except (OSError, paths.PathError) as error:
         _refuse(ready, type(error).__name__, f"The worker cannot listen: {error}")
         return
-    group.wait()
+    cgroup.wait()
     _say(ready, {"ready": path, "pid": os.getpid()})
     try:
         await host.run()

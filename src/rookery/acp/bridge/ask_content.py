@@ -7,30 +7,31 @@ ticks or fences.
 import os
 import re
 
-from rookery.core import ask_look, captions, loose
-from rookery.core.calls import key_of
-from rookery.core.changes import diffs
-from rookery.core.events import Json
-from rookery.core.plain import clean
+from rookery.core.blocks import asks, captions
+from rookery.core.blocks.changes import diffs
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import clean
+from rookery.core.tools.calls import key_of
 
 _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
 
 
 def told(call: Json, ask: Json, header: Json) -> Json:
     """The call of a permission request. Where its title says all of it, as the agent told it."""
-    block = ask_look.block_of(ask, header)
+    block = asks.block_of(ask, header)
     added = _added(block, ask, header)
     if added:
-        call = {**call, "content": [*added, *loose.sequence(call, "content")]}
-    title = ask_look.headline(block, _ticked, header["cwd"])
-    if title and (added or _MARKUP.search(loose.text(call, "title") or "*")):
+        call = {**call, "content": [*added, *lenient.sequence(call, "content")]}
+    title = asks.headline(block, _ticked, header["cwd"])
+    if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
     if ask.get("decide"):
-        said = loose.text(call, "title") or loose.text(ask, "message")
-        return {**call, "title": f"{said} — {loose.text(ask, 'why')}"}
-    danger = loose.text(ask, "danger")
+        said = lenient.text(call, "title") or lenient.text(ask, "message")
+        return {**call, "title": f"{said} — {lenient.text(ask, 'why')}"}
+    danger = lenient.text(ask, "danger")
     if danger:  # said here, so that the answer is the confirmation
-        call = {**call, "title": f"⚠ This {danger}: {loose.text(call, 'title')}"}
+        call = {**call, "title": f"⚠ This {danger}: {lenient.text(call, 'title')}"}
     return call
 
 
@@ -39,15 +40,15 @@ def small(call: Json, session: str) -> Json:
     text = {"type": "text", "text": f"Too large to show here: rookery answer {session}"}
     kept: Json = {key: value for key, value in call.items() if key in ("toolCallId", "kind")}
     listed = [{"type": "content", "content": text}]
-    return {**kept, "title": loose.text(call, "title")[:1000], "content": listed}
+    return {**kept, "title": lenient.text(call, "title")[:1000], "content": listed}
 
 
 def _added(block: Json, ask: Json, header: Json) -> list[Json]:
     """What goes before the agent's own content, where that does not say it."""
-    given = loose.mapping(ask, "toolCall")
+    given = lenient.mapping(ask, "toolCall")
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
-    pieces = ask_look.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
+    pieces = asks.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
     found: list[Json] = []
     words = [piece for piece in pieces if piece.look != "diff" and piece.text not in own]
     if words:
@@ -55,7 +56,7 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
         found.append({"type": "content", "content": text})
     for piece in pieces:
         if (part := piece.part) is not None and piece.call != mine:
-            path = os.path.join(header["cwd"], loose.text(part, "path"))
+            path = os.path.join(header["cwd"], lenient.text(part, "path"))
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
             found.append({"type": "diff", "path": path, **sides})
     return found
@@ -64,14 +65,14 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
 def _own_texts(given: Json) -> list[str]:
     """What the agent's content says itself between fences, such as the command."""
     found = []
-    for part in loose.mappings(given, "content"):
-        text = loose.text(loose.mapping(part, "content"), "text").strip()
+    for part in lenient.mappings(given, "content"):
+        text = lenient.text(lenient.mapping(part, "content"), "text").strip()
         if text.startswith("```") and text.count("```") == 2:
             found.append(captions.unfenced(text).strip("\n"))
     return found
 
 
-def _markdown(piece: ask_look.Piece) -> str:
+def _markdown(piece: asks.Piece) -> str:
     if piece.look in ("words", "note"):
         return piece.text
     fence = "```"

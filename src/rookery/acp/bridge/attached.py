@@ -11,18 +11,20 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rookery.acp.bridge import renewal, shapes
+from rookery.acp.bridge import renewal
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
 from rookery.acp.bridge.questions import Questions
-from rookery.acp.bridge.sharing import Sharing
 from rookery.acp.bridge.silence import Silence
-from rookery.client.seen import mark
+from rookery.acp.bridge.updates import shapes
+from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
-from rookery.core import form_words, kept_asks, loose
-from rookery.core.events import Event, Json, kind_of
+from rookery.core.asks import form_words, kept_asks
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.home.seen import mark
 from rookery.log.errors import LogError
 from rookery.wire.jsonrpc import (
     HIGH_WATER,
@@ -166,7 +168,7 @@ class Attached:
         if kind_of(update) == "_ask" and update.get("state") == "asked":
             self._asked(update)
         elif kind_of(update) == "_ask":
-            self.questions.closed(loose.text(update, "id"))
+            self.questions.closed(lenient.text(update, "id"))
         self._moved.set()
 
     def tell(self, update: Json) -> None:
@@ -324,14 +326,14 @@ class Attached:
             self.questions.ask(ask, call, self.header)
             return
         mine = self._prompts.running()
-        words = loose.text(ask, "message")
+        words = lenient.text(ask, "message")
         how = f"`rookery answer {self.session}` answers it"
         if mine:  # the person is here, and here it cannot be answered: they say it in words
             self._dispatch(
                 {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
             )
             how = "this editor has no forms: answer in your next prompt"
-        choices = form_words.listed(loose.mapping(ask, "schema"))
+        choices = form_words.listed(lenient.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
         text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
         content = {"type": "text", "text": text}

@@ -5,8 +5,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 
 from rookery.client.attach import lay
-from rookery.core import loose
-from rookery.core.events import Json, dumps
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, dumps
 from rookery.wire.params import invalid
 
 type Load = Callable[[str], bytes | None]
@@ -54,8 +54,12 @@ def _check(block: object) -> None:
 
 
 def _bulk(block: Json) -> str:
-    resource = loose.mapping(block, "resource")
-    return loose.text(block, "data") or loose.text(resource, "text") or loose.text(resource, "blob")
+    resource = lenient.mapping(block, "resource")
+    return (
+        lenient.text(block, "data")
+        or lenient.text(resource, "text")
+        or lenient.text(resource, "blob")
+    )
 
 
 def staged(prompt: list[Json], directory: str) -> list[Json]:
@@ -70,7 +74,7 @@ def staged(prompt: list[Json], directory: str) -> list[Json]:
 
 
 def _lay(block: Json, directory: str) -> Json:
-    resource = loose.mapping(block, "resource")
+    resource = lenient.mapping(block, "resource")
     if block["type"] not in ("image", "resource"):
         return block
     try:
@@ -87,14 +91,14 @@ def _lay(block: Json, directory: str) -> Json:
 
 def shown(block: Json, load: Load) -> Json:
     """A block of a logged prompt, as an editor can show it."""
-    resource = loose.mapping(block, "resource")
-    name = loose.text(block, "blob") or loose.text(resource, "kept")
+    resource = lenient.mapping(block, "resource")
+    name = lenient.text(block, "blob") or lenient.text(resource, "kept")
     if not name:
         return block
     data = load(name)
     if data is None or len(data) > MOST // 2:
-        size = loose.integer(block, "bytes") or loose.integer(resource, "bytes") or 0
-        what = loose.text(resource, "uri") or loose.text(block, "mimeType") or "attachment"
+        size = lenient.integer(block, "bytes") or lenient.integer(resource, "bytes") or 0
+        what = lenient.text(resource, "uri") or lenient.text(block, "mimeType") or "attachment"
         return {"type": "text", "text": f"[{what}, {size} bytes]"}
     if not resource:
         return {**block, "data": b64encode(data).decode("ascii")}

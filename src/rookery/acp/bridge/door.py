@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core import argv
-from rookery.core.environment import OVERRIDE
+from rookery.core.vendors.environment import OVERRIDE
 from rookery.wire.jsonrpc import Incoming
 from rookery.wire.params import Json
 from rookery.wire.reception import Reception, serve
@@ -59,9 +59,9 @@ class Bridge(Reception):
     def _known_sessions(self) -> "Sessions":
         """Loaded with the first request about one: SQLite and the rest are not needed before."""
         if self._sessions is None:
-            from rookery import paths
             from rookery.acp.bridge.attached import Editor
             from rookery.acp.bridge.sessions import Choice, Sessions
+            from rookery.home import paths
 
             place = (self.peer, self.client or {}, paths.home(), self.group)
             editor = Editor(*place, self.error_data)

@@ -3,10 +3,10 @@ person can act on (acp-P15)."""
 
 from collections.abc import Callable
 
-from rookery.core import loose
-from rookery.core.events import Json
-from rookery.core.remedies import remedy_for
-from rookery.core.turn import STOP_REASONS
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.turn.machine import STOP_REASONS
+from rookery.core.turn.remedies import remedy_for
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
 LEAST, GREATEST = -32700, -32001
@@ -30,7 +30,7 @@ def answer(
     request: Incoming, update: Json, agent: str, error_data: ErrorData, *, cancelled: bool
 ) -> None:
     """`update` is the turn's end; `cancelled`: this editor wanted it cancelled."""
-    reason = loose.text(update, "reason")
+    reason = lenient.text(update, "reason")
     if reason in STOP_REASONS:
         request.reply({"stopReason": reason})
     elif reason == "waiting" and not cancelled:  # its dialog stays open: the answer goes on with it
@@ -43,10 +43,10 @@ def answer(
 
 
 def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
-    error = loose.mapping(update, "error")
-    said = loose.text(error, "message") or WORDS.get(reason, "The turn failed")
-    detail = loose.text(update, "detail")
-    if detail and not loose.text(error, "message"):
+    error = lenient.mapping(update, "error")
+    said = lenient.text(error, "message") or WORDS.get(reason, "The turn failed")
+    detail = lenient.text(update, "detail")
+    if detail and not lenient.text(error, "message"):
         said = f"{said}: {detail}"
     data = error.get("data")
     told: Json = dict(data) if isinstance(data, dict) else {}
@@ -54,7 +54,7 @@ def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
         told["details"] = data
     if reason == "rate_limited":
         told["errorKind"] = "rate_limit"
-    code = loose.integer(error, "code") or INTERNAL_ERROR
+    code = lenient.integer(error, "code") or INTERNAL_ERROR
     if not LEAST <= code <= GREATEST:
         code = INTERNAL_ERROR
     remedy = remedy_for(reason, error, agent)

@@ -5,9 +5,9 @@ import re
 import time
 from datetime import UTC, datetime
 
-from rookery import paths
 from rookery.client import fleet
-from rookery.core.fleet import is_hidden
+from rookery.core.view.fleet import is_hidden
+from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.wire.params import Json, invalid

@@ -1,8 +1,9 @@
 """Modes and options of a session as an editor is offered them: the agent's own, which stay in step
 with each other (acp-S20 to S23), how much is asked, and the choice of the agent itself."""
 
-from rookery.core import confirming, loose, unattended
-from rookery.core.events import Json
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy import modes, unattended
 from rookery.wire.params import offers
 
 AGENT = "agent"
@@ -26,11 +27,11 @@ class Offered:
         return ({"modes": modes} if modes else {}) | ({"configOptions": options} if options else {})
 
     def modes(self, header: Json) -> Json | None:
-        given = loose.mapping(header["_offers"], "modes")
+        given = lenient.mapping(header["_offers"], "modes")
         listed = [
             _kept(mode, "id", "name", "description")
-            for mode in loose.mappings(given, "availableModes")
-            if loose.text(mode, "id")
+            for mode in lenient.mappings(given, "availableModes")
+            if lenient.text(mode, "id")
         ]
         known = [mode["id"] for mode in listed]
         current = header["mode"] if header["mode"] in known else given.get("currentModeId")
@@ -44,8 +45,8 @@ class Offered:
     def options(self, header: Json) -> list[Json]:
         """The complete list."""
         raw = {
-            loose.text(item, "id"): item
-            for item in loose.mappings(header["_offers"], "configOptions")
+            lenient.text(item, "id"): item
+            for item in lenient.mappings(header["_offers"], "configOptions")
         }
         found = []
         for option in header["options"]:
@@ -53,7 +54,7 @@ class Offered:
                 found += self._from_config(option, raw.get(option["id"], {}))
             elif option["choices"]:
                 found.append(_select(option, [_listed(each) for each in option["choices"]]))
-        if all(option["id"] != confirming.OPTION for option in found):
+        if all(option["id"] != modes.OPTION for option in found):
             found.append(_confirm(header))
         if self._agents and all(option["id"] != AGENT for option in found):
             found.append(self._agent(header))
@@ -88,20 +89,20 @@ class Offered:
             return []
         listed = [
             _group(entry) if "group" in entry else _listed(entry)
-            for entry in loose.mappings(raw, "options")
+            for entry in lenient.mappings(raw, "options")
         ]
         return [_select(option, listed) | _kept(raw, "description", "_meta")]
 
 
 def _confirm(header: Json) -> Json:
     """How much is asked: ours, whatever the agent offers."""
-    option = confirming.option_of(header) | {"category": CONFIRM_CATEGORY}
+    option = modes.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
     names = {unattended.OPTION: "You are not asked"}
-    names[confirming.OF_THE_AGENT] = f"In its mode {header['mode']}"
+    names[modes.OF_THE_AGENT] = f"In its mode {header['mode']}"
     if option["value"] in names:
         listed.append({"value": option["value"], "name": names[option["value"]]})
-    return _select(option, listed) | {"description": confirming.sentence(header)}
+    return _select(option, listed) | {"description": modes.sentence(header)}
 
 
 def _plain(option: Json) -> Json:
@@ -122,16 +123,16 @@ def _select(option: Json, listed: list[Json]) -> Json:
 
 
 def _listed(entry: Json) -> Json:
-    value = loose.text(entry, "value")
-    listed = {"value": value, "name": loose.text(entry, "name") or value}
-    more = loose.text(entry, "description")
+    value = lenient.text(entry, "value")
+    listed = {"value": value, "name": lenient.text(entry, "name") or value}
+    more = lenient.text(entry, "description")
     return listed | ({"description": more} if more else {})
 
 
 def _group(entry: Json) -> Json:
-    name = loose.text(entry, "group")
-    inner = [_listed(each) for each in loose.mappings(entry, "options")]
-    return {"group": name, "name": loose.text(entry, "name") or name, "options": inner}
+    name = lenient.text(entry, "group")
+    inner = [_listed(each) for each in lenient.mappings(entry, "options")]
+    return {"group": name, "name": lenient.text(entry, "name") or name, "options": inner}
 
 
 def _kept(given: Json, *keys: str) -> Json:

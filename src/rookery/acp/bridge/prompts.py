@@ -4,10 +4,10 @@ ended, also where it waited in the queue behind another client's."""
 from collections.abc import Iterator
 
 from rookery.acp.bridge import endings
-from rookery.core import loose
-from rookery.core.events import Event, Json, kind_of
-from rookery.core.kept_asks import ORIGIN as ASKED_AGAIN
-from rookery.core.standing import ORIGIN
+from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
+from rookery.core.critic.state import ORIGIN
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
 
@@ -81,22 +81,22 @@ class Prompts:
                 self._brought_back(update)
                 for name in _names(event):
                     if name in self._open:
-                        self._open[name].turn = loose.integer(update, "turn")
+                        self._open[name].turn = lenient.integer(update, "turn")
             case "_turn" if update.get("state") == "idle" and update.get("critic") is True:
-                for judged in self._of(loose.integer(update, "turn")):
+                for judged in self._of(lenient.integer(update, "turn")):
                     judged.end = update
             case "_critic" if not (update.get("more") is True or update.get("again") is True):
                 self._judged(update, agent)
             case "_queue" if update.get("op") == "remove":
-                prompt = self._open.get(loose.text(update, "id"))
+                prompt = self._open.get(lenient.text(update, "id"))
                 if prompt is not None:
                     prompt.removed = True
                     self._answer_removed()
             case "_turn" if update.get("state") == "idle" and kept and _goes_on(update):
-                for prompt in self._of(loose.integer(update, "turn")):
+                for prompt in self._of(lenient.integer(update, "turn")):
                     prompt.kept = update
             case "_turn" if update.get("state") == "idle":
-                for prompt in self._take(loose.integer(update, "turn")):
+                for prompt in self._take(lenient.integer(update, "turn")):
                     self._answer(prompt, update, agent)
                 self._answer_removed()
 
@@ -109,17 +109,17 @@ class Prompts:
 
     def _refined(self, update: Json) -> None:
         """The critic's own prompt goes on with what it judged."""
-        if loose.text(update, "origin") == ORIGIN:
+        if lenient.text(update, "origin") == ORIGIN:
             for prompt in self._open.values():
                 if prompt.end is not None:
-                    prompt.turn, prompt.end = loose.integer(update, "turn"), None
+                    prompt.turn, prompt.end = lenient.integer(update, "turn"), None
 
     def _brought_back(self, update: Json) -> None:
         """The turn that asks again is theirs whose turn had asked."""
-        if loose.text(update, "origin") == ASKED_AGAIN:
+        if lenient.text(update, "origin") == ASKED_AGAIN:
             for prompt in self._open.values():
                 if prompt.kept is not None:
-                    prompt.turn, prompt.kept = loose.integer(update, "turn"), None
+                    prompt.turn, prompt.kept = lenient.integer(update, "turn"), None
 
     def release(self, agent: str) -> None:
         """Nothing is kept any more: what waited for that is over as it ended."""
@@ -165,8 +165,8 @@ class Prompts:
 
 def _goes_on(update: Json) -> bool:
     """A turn that somebody stopped, or put off, is over for its editor."""
-    return loose.text(update, "reason") in ("agent_exited", "interrupted")
+    return lenient.text(update, "reason") in ("agent_exited", "interrupted")
 
 
 def _names(event: Event) -> list[str]:
-    return loose.texts(event.update, "queued") or [event.cause or ""]
+    return lenient.texts(event.update, "queued") or [event.cause or ""]

@@ -4,8 +4,8 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 from collections.abc import Callable
 
 from rookery.acp.bridge import ask_content
-from rookery.core import loose
-from rookery.core.events import Json
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
 from rookery.wire.params import offers
 
@@ -40,7 +40,7 @@ class Questions:
             except TooLarge:
                 self._permit(ask, ask_content.small(shown, self._session))
         else:
-            self._form(ask, loose.text(ask, "message"))
+            self._form(ask, lenient.text(ask, "message"))
 
     def _permit(self, ask: Json, call: Json) -> None:
         params = {"toolCall": call, "options": _options(ask)}
@@ -48,7 +48,7 @@ class Questions:
 
     def ask_again(self, ask: Json, problem: str) -> None:
         """A form that was filled in wrongly."""
-        self._form(ask, f"{problem}\n\n{loose.text(ask, 'message')}")
+        self._form(ask, f"{problem}\n\n{lenient.text(ask, 'message')}")
 
     def closed(self, ask: str) -> None:
         request = self._open.pop(ask, None)
@@ -83,13 +83,13 @@ class Questions:
 def _options(ask: Json) -> list[Json]:
     """The agent's own; of a dangerous call those that hold for good are left out (row P4)."""
     found = []
-    for option in loose.mappings(ask, "options"):
-        kind, name = loose.text(option, "kind"), loose.text(option, "optionId")
+    for option in lenient.mappings(ask, "options"):
+        kind, name = lenient.text(option, "kind"), lenient.text(option, "optionId")
         if not name or (ask.get("danger") and kind.endswith("_always")):
             continue
         if kind not in OPTION_KINDS:
             kind = "allow_once" if kind.startswith("allow") else "reject_once"
-        shown = {"optionId": name, "name": loose.text(option, "name") or name, "kind": kind}
+        shown = {"optionId": name, "name": lenient.text(option, "name") or name, "kind": kind}
         meta = option.get("_meta")
         found.append(shown | ({"_meta": meta} if isinstance(meta, dict) else {}))
     return found
@@ -97,21 +97,21 @@ def _options(ask: Json) -> list[Json]:
 
 def _permission(ask: Json, answer: Answer) -> Json:
     """What is no clear yes is a no (acp-P10)."""
-    outcome = loose.mapping(answer.result, "outcome")
+    outcome = lenient.mapping(answer.result, "outcome")
     offered = [option["optionId"] for option in _options(ask)]
     if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:
         return {"option": outcome["optionId"]} | ({"confirm": True} if ask.get("danger") else {})
     if outcome.get("outcome") == "cancelled":
         return {"cancel": True}
     for kind in ("reject_once", "reject_always"):
-        for option in loose.mappings(ask, "options"):
-            if option.get("kind") == kind and loose.text(option, "optionId"):
+        for option in lenient.mappings(ask, "options"):
+            if option.get("kind") == kind and lenient.text(option, "optionId"):
                 return {"option": option["optionId"]}
     return {"cancel": True}
 
 
 def _form_answer(_ask: Json, answer: Answer) -> Json:
-    action = loose.text(answer.result, "action")
+    action = lenient.text(answer.result, "action")
     if action == "accept":
-        return {"action": action, "content": loose.mapping(answer.result, "content")}
+        return {"action": action, "content": lenient.mapping(answer.result, "content")}
     return {"action": action if action in ("decline", "cancel") else "cancel"}

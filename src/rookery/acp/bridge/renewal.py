@@ -4,12 +4,12 @@ a key, did it there (row A1). As `rookery prompt` and `switch-agent` do with a t
 import asyncio
 from contextlib import suppress
 
-from rookery import paths
-from rookery.client import surroundings
+from rookery.client import environment
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError, connectable
-from rookery.core.events import Json
-from rookery.core.remedies import wants_login
+from rookery.core.json.events import Json
+from rookery.core.turn.remedies import wants_login
+from rookery.home import paths
 from rookery.log.errors import LogError
 
 
@@ -17,7 +17,7 @@ async def hand_over(client: SessionClient, header: Json) -> str:
     """From its next start on the session's agent has the environment of this process. Which
     variables differ, in words; "" where none does."""
     with suppress(OSError):
-        change = await asyncio.to_thread(surroundings.renew, client.home, header)
+        change = await asyncio.to_thread(environment.renew, client.home, header)
         if change is not None:
             return f"The agent gets the environment of this editor: {change.words()}"
     return ""

@@ -8,17 +8,19 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import config, paths, registry
 from rookery.acp.bridge import endings, listing, renewal
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
-from rookery.client import asleep, fleet, in_force
+from rookery.agents import registry
+from rookery.client import fleet, offline
+from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
-from rookery.core import loose
-from rookery.core.events import Draft
-from rookery.core.remedies import remedy_for
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft
+from rookery.core.turn.remedies import remedy_for
+from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import default_agent
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
@@ -149,7 +151,7 @@ class Sessions:
         if connectable(paths.socket_path(attached.client.directory)):
             await attached.command({"do": "stop"})
         draft = Draft(update, os.urandom(8).hex(), "acp")
-        await asyncio.to_thread(asleep.note, attached.client.directory, draft)
+        await asyncio.to_thread(offline.note, attached.client.directory, draft)
 
     # --- what they share -------------------------------------------------------------------------
 
@@ -217,7 +219,7 @@ class Sessions:
         try:
             await attached.client.send({"do": "start"})
         except Rejected as refusal:
-            error = loose.mapping(refusal.update, "error")
+            error = lenient.mapping(refusal.update, "error")
             words = refusal.message
             if error:
                 helps = remedy_for("failed", error, attached.logged()["agent"])

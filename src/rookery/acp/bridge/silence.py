@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from rookery.acp.bridge import shapes
-from rookery.client import answering
-from rookery.core.events import Json
+from rookery.acp.bridge.updates import shapes
+from rookery.client import liveness
+from rookery.core.json.events import Json
 
 QUIET = 10.0
 """Seconds without an event, while a prompt is open, after which a worker is asked whether it is
@@ -37,7 +37,7 @@ class Silence:
             return
         self._said = True
         self._times += 1
-        words = answering.silence(self._session)
+        words = liveness.silence(self._session)
         if self._notices:
             self._tell(shapes.notice({"severity": "warning", "title": words}))
             return
@@ -52,7 +52,7 @@ class Silence:
             await asyncio.sleep(max(0.0, self._heard_at + QUIET - loop.time()))
             if not waits() or loop.time() - self._heard_at < QUIET:
                 continue
-            look = asyncio.to_thread(answering.hung, self._home, [self._session], QUIET)
+            look = asyncio.to_thread(liveness.hung, self._home, [self._session], QUIET)
             asked_at = loop.time()
             if not await look:
                 self._heard_at = loop.time()

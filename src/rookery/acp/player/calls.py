@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from rookery.acp.player.performance import Performance, Verb
-from rookery.core.events import dumps
+from rookery.core.json.events import dumps
 from rookery.wire.jsonrpc import RpcError, RpcFailure
 
 type Json = dict[str, Any]

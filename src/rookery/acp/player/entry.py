@@ -6,11 +6,11 @@ import asyncio
 import os
 import sys
 
-from rookery import paths
 from rookery.acp.player.demo import DEMO
 from rookery.acp.player.memory import Memory
 from rookery.acp.player.script import Script, ScriptError, read_script, script_of
 from rookery.acp.player.scripted import VERBS, ScriptedAgent
+from rookery.home import paths
 
 
 def main(argv: list[str]) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from rookery.core.events import dumps, loads
+from rookery.core.json.events import dumps, loads
 
 type Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.acp.player.script import ScriptError
-from rookery.core.events import Event, event_from_json, kind_of, loads
+from rookery.core.json.events import Event, event_from_json, kind_of, loads
 
 type Json = dict[str, Any]
 

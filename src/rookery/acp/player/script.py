@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from rookery.core.events import loads
+from rookery.core.json.events import loads
 
 type Json = dict[str, Any]
 type Step = Json

@@ -12,7 +12,7 @@ import shutil
 import threading
 from collections.abc import Collection, Mapping
 
-from rookery import paths
+from rookery.home import paths
 
 FILE = "mcp_tools.json"
 LONGEST = 64

@@ -9,7 +9,7 @@ import os
 import shlex
 from pathlib import Path
 
-from rookery.core.environment import TERMINAL
+from rookery.core.vendors.environment import TERMINAL
 
 BEGIN, FIELD, END = "\x1e", "\x1f", "\x1d"
 

@@ -19,12 +19,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from rookery import paths
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
-from rookery.client import scratch
-from rookery.core.environment import TERMINAL
+from rookery.core.vendors.environment import TERMINAL
+from rookery.home import paths, scratch
 from rookery.processes import offspring, strays
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from rookery.agent.translate.calls import Call
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 ALIASES = {
     "bash": "terminal",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rookery.agent.translate import content
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 INTERNAL = {
     "SystemPromptEvent",

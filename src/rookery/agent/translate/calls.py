@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from rookery.agent.translate import content
-from rookery.core import danger
-from rookery.core.events import Json
+from rookery.core.json.events import Json
+from rookery.core.policy import danger
 
 LONGEST_TITLE = 200
 LONGEST_INPUT = 400_000

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 LONGEST_TEXT = 400_000
 LONGEST_IMAGE = 16_000_000

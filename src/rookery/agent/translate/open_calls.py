@@ -3,7 +3,7 @@
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import TERMINALS, Call
 from rookery.agent.translate.results import Result
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 LIVE_TAIL = 8_000
 """Characters of a running command's output that stand in for it where there is no terminal."""

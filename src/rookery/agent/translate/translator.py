@@ -15,8 +15,8 @@ from rookery.agent.translate.calls import Call
 from rookery.agent.translate.ids import Ids
 from rookery.agent.translate.open_calls import OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
-from rookery.core.events import Json
-from rookery.core.judgement import DENIED
+from rookery.core.json.events import Json
+from rookery.core.policy.auto_answer import DENIED
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 

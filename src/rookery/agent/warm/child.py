@@ -18,9 +18,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from rookery import paths
-from rookery.agent import keeper, leaving
-from rookery.client import confinement, warmth
+from rookery.agent.process import keeper, shutdown
+from rookery.client import warm_agent
+from rookery.client.config import confinement
+from rookery.home import paths
 from rookery.processes import tree
 from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.credentials import peer_of
@@ -46,14 +47,14 @@ def read_wish(connection: socket.socket) -> Wish | None:
     """What the door asks for; None where it is not ours to serve, with nothing left open."""
     descriptors: list[int] = []
     try:
-        connection.settimeout(warmth.PATIENCE)
+        connection.settimeout(warm_agent.PATIENCE)
         if peer_of(connection)[0] != os.geteuid():
             return None
         size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
         length = int.from_bytes(size)
         if len(size) == 4 and len(descriptors) == 3 and length <= MOST:
             said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - of this user
-            if said["key"] == warmth.items():
+            if said["key"] == warm_agent.items():
                 connection.settimeout(None)
                 del said["key"]
                 return Wish(**said, descriptors=descriptors)
@@ -78,7 +79,7 @@ def tell_status(connection: socket.socket, status: int) -> None:
     """An exit code; a signal's, as a shell would say it."""
     said = status if status >= 0 else 128 - status
     with suppress(OSError):
-        connection.send(warmth.STATUS + bytes([said & 0xFF]))
+        connection.send(warm_agent.STATUS + bytes([said & 0xFF]))
 
 
 def become(connection: socket.socket, wish: Wish) -> NoReturn:
@@ -95,7 +96,7 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         connection.set_inheritable(False)
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
         watch.start()
-        connection.send(warmth.TAKEN)
+        connection.send(warm_agent.TAKEN)
         from rookery.agent.serving import run
 
         run(wish.arguments, end)
@@ -129,7 +130,7 @@ def _settle(wish: Wish) -> None:
     home = paths.home()
     os.environ.setdefault(MARK, keeper.mark(home))
     # The whole process: no other thread has begun. As the file stood when the warm process came.
-    confinement.enter(off=warmth.is_unconfined())
+    confinement.enter(off=warm_agent.is_unconfined())
 
 
 def _retarget_logging() -> None:
@@ -148,6 +149,6 @@ def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
         said = connection.recv(2)
     except OSError:
         said = b""
-    leaving.begin()
+    shutdown.begin()
     tree.end_below(os.getpid())
     end(128 + said[1] if len(said) == 2 else FAILED)

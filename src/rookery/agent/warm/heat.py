@@ -21,10 +21,10 @@ STDIO = (0, 1, 2)
 
 def up(place: str) -> None:
     """`place`: a folder that it makes and removes; one that was killed may have left its own."""
-    from rookery.agent import sdk
+    from rookery.agent.process import sdk_import
 
     before = dict(os.environ)
-    sdk.load()
+    sdk_import.load()
     os.environ.clear()
     os.environ.update(before)
     shutil.rmtree(place, ignore_errors=True)
@@ -83,8 +83,8 @@ def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
-    from rookery.agent import leaving
-    from rookery.agent.arguments import Arguments
+    from rookery.agent.process import shutdown
+    from rookery.agent.process.arguments import Arguments
     from rookery.agent.serving import serve
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
@@ -94,7 +94,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
             runner.run(serve(Arguments(override=True)))
     finally:
         client.join()
-        leaving.stay()
+        shutdown.stay()
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
@@ -152,7 +152,7 @@ def _forget() -> None:
 
     import litellm
 
-    from rookery.client import scratch
+    from rookery.home import scratch
 
     scratch.leave()
 

@@ -22,9 +22,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery import paths
 from rookery.agent.warm import child
-from rookery.client import warmth
+from rookery.client import warm_agent
+from rookery.home import paths
 from rookery.processes import cgroups, landlock, roots, tree
 from rookery.processes.lineage import MARK, become_subreaper, home_tag
 
@@ -41,9 +41,9 @@ LOG_LIMIT = 1024 * 1024
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
     """Until it is idle for long. `pause`: before anything is loaded, with the lock taken."""
     home = paths.ensure_home(paths.home())
-    warmth.keep_confinement()
-    warmth.keep_libraries()
-    path = warmth.socket_path(home)
+    warm_agent.keep_confinement()
+    warm_agent.keep_libraries()
+    path = warm_agent.socket_path(home)
     paths.make_socket_dir(path)
     lock = _lock(path)
     if lock is None:
@@ -64,7 +64,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         # What is collected from here on would only unshare pages.
         gc.disable()
         try:
-            if warmth.are_replaced():  # what is loaded may be half of either
+            if warm_agent.are_replaced():  # what is loaded may be half of either
                 return 0
             if forks:
                 return Warm(listener, path, lock, home).serve()
@@ -280,8 +280,8 @@ def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
             connection.close()
             continue
         # The next one takes the lock and the name while this one is at work.
-        os.unlink(warmth.socket_path(home))
+        os.unlink(warm_agent.socket_path(home))
         listener.close()
         os.close(lock)
-        warmth.start(home)
+        warm_agent.start(home)
         child.become(connection, wish)

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from rookery.core.events import Json
+from rookery.core.json.events import Json
 
 type Verdict = Literal["ok", "not ok", "not told"]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rookery.cli.checkup import opening, turns
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject
-from rookery.core import loose
-from rookery.core.plain import count
+from rookery.core.json import lenient
+from rookery.core.json.safe_text import count
 from rookery.processes import tree
 
 PING = "_rookery/ping"
@@ -129,11 +129,11 @@ async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) ->
         card.say("acp-S2", NOT_TOLD, "a relative directory: needs a login first")
     else:
         card.judge("acp-S2", relative.code == -32602, words, f"a relative cwd: {_said(relative)}")
-    can = loose.mapping(card.facts, "capabilities")
-    if made := loose.text(relative.result, "sessionId"):
+    can = lenient.mapping(card.facts, "capabilities")
+    if made := lenient.text(relative.result, "sessionId"):
         await _forget(card, agent, made, limits)
     gone = {"sessionId": unlike(session), "cwd": "/", "mcpServers": []}
-    if loose.flag(can, "loadSession"):
+    if lenient.flag(can, "loadSession"):
         missing = await agent.ask("session/load", gone, limits.step)
     else:
         hello = [{"type": "text", "text": "hello"}]
@@ -145,13 +145,13 @@ async def _sessions(card: Card, agent: Subject, session: str, limits: Limits) ->
         return
     words = "an unknown session is refused with -32002"
     card.judge("acp-S12", missing.code == -32002, words, f"an unknown session: {_said(missing)}")
-    if "list" not in loose.mapping(can, "sessionCapabilities"):
+    if "list" not in lenient.mapping(can, "sessionCapabilities"):
         card.say("acp-S15", NOT_TOLD, "session/list is not offered")
         return
     listed = await agent.ask("session/list", {}, limits.step)
     rows = listed.result.get("sessions") if isinstance(listed.result, dict) else None
     good = isinstance(rows, list) and all(
-        loose.text(row, "sessionId") and loose.text(row, "cwd").startswith("/") for row in rows
+        lenient.text(row, "sessionId") and lenient.text(row, "cwd").startswith("/") for row in rows
     )
     found = len(rows) if isinstance(rows, list) else 0
     card.judge("acp-S15", good, f"session/list returns {found}", f"session/list: {_said(listed)}")
@@ -223,8 +223,8 @@ LEAVES = 2.0
 async def _bring_back(
     card: Card, agent: Subject, session: str, cwd: str, limits: Limits, *, prompted: bool
 ) -> None:
-    can = loose.mapping(card.facts, "capabilities")
-    if not loose.flag(can, "loadSession"):
+    can = lenient.mapping(card.facts, "capabilities")
+    if not lenient.flag(can, "loadSession"):
         card.say("acp-S8", NOT_TOLD, "session/load is not offered")
         return
     asked = {"sessionId": session, "cwd": cwd, "mcpServers": []}
@@ -240,15 +240,15 @@ async def _bring_back(
 
 async def _forget(card: Card, agent: Subject, session: str, limits: Limits) -> None:
     """So that a throw-away session is not listed for ever, where the agent can delete."""
-    can = loose.mapping(card.facts, "capabilities")
-    able = loose.mapping(can, "sessionCapabilities")
+    can = lenient.mapping(card.facts, "capabilities")
+    able = lenient.mapping(can, "sessionCapabilities")
     if "delete" in able:
         await agent.ask("session/delete", {"sessionId": session}, limits.step)
         return
     if "list" not in able:
         return
     listed = (await agent.ask("session/list", {}, limits.step)).result
-    if session in [loose.text(row, "sessionId") for row in loose.mappings(listed, "sessions")]:
+    if session in [lenient.text(row, "sessionId") for row in lenient.mappings(listed, "sessions")]:
         words = f"the tested session {session} stays in its list: it offers no session/delete"
         card.say("acp-S18", NOT_TOLD, words)
 
@@ -257,7 +257,7 @@ def _judge_replay(
     card: Card, agent: Subject, loaded: Reply, session: str, *, prompted: bool
 ) -> None:
     told = [
-        loose.text(update, "sessionUpdate")
+        lenient.text(update, "sessionUpdate")
         for of, update in agent.updates[: loaded.updates]
         if of == session
     ]
@@ -276,7 +276,7 @@ def _judge_replay(
     card.judge("acp-S8", good, words, f"{words}, without the user's messages")
     late = len(agent.updates) - loaded.updates
     late_words = [
-        loose.text(update, "sessionUpdate") for _, update in agent.updates[loaded.updates :]
+        lenient.text(update, "sessionUpdate") for _, update in agent.updates[loaded.updates :]
     ]
     again = any(kind.endswith("_chunk") for kind in late_words)
     card.judge(
@@ -289,7 +289,7 @@ def _judge_replay(
 
 async def _ask_for_the_future(card: Card, agent: Subject, limits: Limits) -> None:
     asked = await agent.ask("initialize", opening.params(65535), limits.start)
-    version = loose.integer(asked.result, "protocolVersion")
+    version = lenient.integer(asked.result, "protocolVersion")
     if asked.good:
         words = f"asked for version 65535, it answers {version}"
         card.judge("acp-I3", version != 65535, words, "echoes any version it is asked for")

@@ -4,13 +4,13 @@ import os
 import sys
 import tempfile
 
-from rookery import config, mcp, paths
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row
-from rookery.client import in_force
-from rookery.client.damage import damage_of, way_out
-from rookery.core.environment import overriding
-from rookery.core.held_settings import WAITS
-from rookery.core.plain import count
+from rookery.client.config import in_force
+from rookery.client.damaged_logs import damage_of, way_out
+from rookery.core.json.safe_text import count
+from rookery.core.settings.held import WAITS
+from rookery.core.vendors.environment import overriding
+from rookery.home import config, mcp, paths
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.processes import landlock
@@ -73,7 +73,7 @@ def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
 
 def _files(home: str) -> list[Row]:
     """The other files that decide what runs, where they cannot be used."""
-    from rookery.agent.settings import hooks
+    from rookery.agent.session import hooks
     from rookery.models import documents
 
     rows = []
@@ -136,7 +136,7 @@ def _settings(home: str) -> Row:
 
 def _rules(home: str) -> list[Row]:
     """Those that allow more than they seem to."""
-    from rookery.core.rule_warnings import warnings
+    from rookery.core.policy.rule_warnings import warnings
 
     try:
         known = config.load(home).rules

@@ -5,10 +5,10 @@ from typing import Any
 import rookery
 from rookery.cli.checkup.card import NOT_OK, OK, Card
 from rookery.cli.checkup.subject import Subject
-from rookery.core import loose
-from rookery.core.events import Json
-from rookery.core.opening import speaks_draft
-from rookery.core.plain import count
+from rookery.core.agent.opening import speaks_draft
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import count
 
 UNAUTHENTICATED = -32000
 
@@ -32,22 +32,22 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     shape = type(version) is int
     card.judge("acp-I1", shape, "initialize is answered", f"protocolVersion is {version!r}")
     card.judge("acp-I2", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
-    info = loose.mapping(found, "agentInfo")
+    info = lenient.mapping(found, "agentInfo")
     card.facts["agentInfo"] = info or None
-    named = bool(loose.text(info, "name") and loose.text(info, "version"))
+    named = bool(lenient.text(info, "name") and lenient.text(info, "version"))
     card.judge(
         "acp-I4", named, "reports its name and version", "does not report its name and version"
     )
-    card.facts["capabilities"] = loose.mapping(found, "agentCapabilities")
+    card.facts["capabilities"] = lenient.mapping(found, "agentCapabilities")
     if speaks_draft(found):
         card.say("acp-C22", NOT_OK, "speaks only draft 2 of the protocol; Rookery speaks version 1")
         return False
-    _judge_logins(card, list(loose.mappings(found, "authMethods")))
+    _judge_logins(card, list(lenient.mappings(found, "authMethods")))
     return True
 
 
 def _judge_logins(card: Card, methods: list[Json]) -> None:
-    names = [loose.text(method, "id") for method in methods]
+    names = [lenient.text(method, "id") for method in methods]
     card.facts["authMethods"] = names
     unique = len(set(names)) == len(names) and all(names)
     card.judge("acp-I8", unique, "login methods have unique ids", f"ids: {names}")
@@ -57,7 +57,7 @@ def _judge_logins(card: Card, methods: list[Json]) -> None:
 
 
 def _terminal(method: Json) -> bool:
-    return loose.text(method, "type") == "terminal"
+    return lenient.text(method, "type") == "terminal"
 
 
 async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> str:
@@ -67,7 +67,7 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
     if not reply.good:
         _judge_refusal(card, reply.code, reply.words)
         return ""
-    session = loose.text(reply.result, "sessionId")
+    session = lenient.text(reply.result, "sessionId")
     card.judge("acp-S1", bool(session), "session/new gives an id", "session/new gives no id")
     card.facts["newSeconds"] = round(agent.age, 3)
     card.usable = bool(session)
@@ -89,19 +89,19 @@ def _judge_refusal(card: Card, code: int | None, words: str) -> None:
 
 
 def _judge_choices(card: Card, made: Any) -> None:
-    modes, models = loose.mapping(made, "modes"), loose.mapping(made, "models")
-    ids = [loose.text(each, "id") for each in loose.mappings(modes, "availableModes")]
-    current = loose.text(modes, "currentModeId")
+    modes, models = lenient.mapping(made, "modes"), lenient.mapping(made, "models")
+    ids = [lenient.text(each, "id") for each in lenient.mappings(modes, "availableModes")]
+    current = lenient.text(modes, "currentModeId")
     card.facts |= {"modes": ids, "mode": current or None}
     if modes:
         words = "the current mode is one of its modes"
         card.judge("acp-S20", current in ids, words, f"mode {current!r} is not one of {ids}")
-    known = [loose.text(each, "modelId") for each in loose.mappings(models, "availableModels")]
-    card.facts |= {"models": known, "model": loose.text(models, "currentModelId") or None}
-    options = list(loose.mappings(made, "configOptions"))
-    card.facts["options"] = {loose.text(each, "id"): each.get("currentValue") for each in options}
-    selects = [each for each in options if loose.text(each, "type") == "select"]
-    wrong = [loose.text(each, "id") for each in selects if not _is_choice(each)]
+    known = [lenient.text(each, "modelId") for each in lenient.mappings(models, "availableModels")]
+    card.facts |= {"models": known, "model": lenient.text(models, "currentModelId") or None}
+    options = list(lenient.mappings(made, "configOptions"))
+    card.facts["options"] = {lenient.text(each, "id"): each.get("currentValue") for each in options}
+    selects = [each for each in options if lenient.text(each, "type") == "select"]
+    wrong = [lenient.text(each, "id") for each in selects if not _is_choice(each)]
     if selects:
         words = "each option has one of its listed values"
         card.judge("acp-S21", not wrong, words, f"not a listed value: {', '.join(wrong)}")
@@ -111,6 +111,9 @@ def _judge_choices(card: Card, made: Any) -> None:
 
 def _is_choice(option: Json) -> bool:
     found = []
-    for each in loose.mappings(option, "options"):
-        found += [each.get("value"), *(one.get("value") for one in loose.mappings(each, "options"))]
+    for each in lenient.mappings(option, "options"):
+        found += [
+            each.get("value"),
+            *(one.get("value") for one in lenient.mappings(each, "options")),
+        ]
     return option.get("currentValue") in found

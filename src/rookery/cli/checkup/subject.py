@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from rookery import paths, programs
-from rookery.core import loose
-from rookery.core.environment import cleaned
-from rookery.core.events import Json
+from rookery.agents import programs
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.vendors.environment import cleaned
+from rookery.home import paths
 from rookery.processes import tree
 from rookery.processes.child import Child
 from rookery.processes.fence import Fence
@@ -171,17 +172,17 @@ class Subject:
 
     def _notified(self, method: str, params: Any) -> None:
         if method == "session/update":
-            update = loose.mapping(params, "update")
-            self.updates.append((loose.text(params, "sessionId"), update))
+            update = lenient.mapping(params, "update")
+            self.updates.append((lenient.text(params, "sessionId"), update))
             self.on_update(update)
 
     def _heard_noise(self, kind: str, what: Any) -> None:
         if isinstance(what, dict) and what.get("id") is None and "error" in what:
-            code = loose.integer(what["error"], "code")
+            code = lenient.integer(what["error"], "code")
             self.refusals.append(0 if code is None else code)
         elif kind in ("malformed", "not a message", "too long"):
             shown = what.decode("utf-8", "replace") if isinstance(what, bytes) else repr(what)
-            self.noise.append(loose.first_line(shown))
+            self.noise.append(lenient.first_line(shown))
 
     def _wrote(self, data: bytes) -> None:
         self.stderr_bytes += len(data)
@@ -190,17 +191,17 @@ class Subject:
 
 def _words(error: RpcError) -> str:
     """The message, and what some hide in its data."""
-    more = next(filter(None, (loose.text(error.data, key) for key in DETAILS)), "")
-    said = loose.first_line(error.message, 160) or "an error without a message"
-    return f"{said}: {loose.first_line(more, 160)}" if more and more not in said else said
+    more = next(filter(None, (lenient.text(error.data, key) for key in DETAILS)), "")
+    said = lenient.first_line(error.message, 160) or "an error without a message"
+    return f"{said}: {lenient.first_line(more, 160)}" if more and more not in said else said
 
 
 def refuse(incoming: Incoming) -> None:
     """Nothing was offered, so nothing is served; a permission is not given."""
     if incoming.method == "session/request_permission":
-        options = list(loose.mappings(incoming.params, "options"))
-        no = [each for each in options if loose.text(each, "kind").startswith("reject")]
-        chosen = {"outcome": "selected", "optionId": loose.text(no[0], "optionId")} if no else {}
+        options = list(lenient.mappings(incoming.params, "options"))
+        no = [each for each in options if lenient.text(each, "kind").startswith("reject")]
+        chosen = {"outcome": "selected", "optionId": lenient.text(no[0], "optionId")} if no else {}
         incoming.reply({"outcome": chosen or {"outcome": "cancelled"}})
     else:
         incoming.unknown()

@@ -7,10 +7,12 @@ import time
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.opening import UNAUTHENTICATED
 from rookery.cli.checkup.subject import Reply, Subject, refuse
-from rookery.core import confirming, loose, options
-from rookery.core.events import Json
-from rookery.core.plain import count
-from rookery.core.profiles import profile_of
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import count
+from rookery.core.policy import modes
+from rookery.core.vendors import options
+from rookery.core.vendors.profiles import profile_of
 from rookery.wire.jsonrpc import Incoming
 
 ASK = "session/request_permission"
@@ -24,10 +26,10 @@ CANCEL_WITHIN = 30.0
 
 async def set_mode(card: Card, agent: Subject, session: str, within: float) -> None:
     """The mode that sessions get: in an agent's own it may ask nothing."""
-    info = loose.mapping(card.facts, "agentInfo")
+    info = lenient.mapping(card.facts, "agentInfo")
     profile = profile_of(card.name, card.argv, info)
     option = options.find(options.offered(card.offers), "mode")
-    value = confirming.mode_for(profile, option, confirming.EVERY)
+    value = modes.mode_for(profile, option, modes.EVERY)
     if option is None or value is None or value == option["value"]:
         return
     method, params = options.setting(session, option, value)
@@ -52,8 +54,8 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     before, unannounced = len(agent.requests), list[str]()
 
     def asked(incoming: Incoming) -> None:
-        call = loose.text(loose.mapping(incoming.params, "toolCall"), "toolCallId")
-        told = {loose.text(update, "toolCallId") for _, update in agent.updates}
+        call = lenient.text(lenient.mapping(incoming.params, "toolCall"), "toolCallId")
+        told = {lenient.text(update, "toolCallId") for _, update in agent.updates}
         if incoming.method == ASK and call not in told:
             unannounced.append(call)
         refuse(incoming)
@@ -61,7 +63,7 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     agent.on_request = asked
     reply = await agent.ask("session/prompt", params, within)
     agent.on_request = refuse
-    reason = loose.text(reply.result, "stopReason")
+    reason = lenient.text(reply.result, "stopReason")
     card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
     if not reply.good:
         told = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
@@ -114,7 +116,7 @@ async def _cancelled_turn(card: Card, agent: Subject, params: Json, within: floa
 
 
 def _note(update: Json, begun: asyncio.Event) -> None:
-    kind = loose.text(update, "sessionUpdate")
+    kind = lenient.text(update, "sessionUpdate")
     if kind.endswith("_chunk") or kind.startswith(("tool_call", "plan")):
         begun.set()
 
@@ -129,7 +131,7 @@ def _judge_cancel(
         return
     reply = turn.result()
     card.facts["cancelSeconds"] = round(seconds, 3)
-    reason = loose.text(reply.result, "stopReason") or reply.words
+    reason = lenient.text(reply.result, "stopReason") or reply.words
     while_ = " while it asks" if asking else ""
     words = f"a cancel{while_} ends the turn after {seconds * 1000:.0f} ms"
     if reason == "cancelled":

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rookery import paths, registry
+from rookery.agents import registry
 from rookery.cli import exits
-from rookery.cli.look.safe import clean_line
-from rookery.cli.look.screen import Screen, standard
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
 from rookery.client.guard import require_person
+from rookery.home import paths
 from rookery.models import profiles
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
@@ -92,7 +93,7 @@ def setup(
 
 def _tell(screen: Screen, outcome: Outcome) -> int:
     """How it ended, for programs: `option` is the flag that it is about."""
-    from rookery.core.events import dumps
+    from rookery.core.json.events import dumps
 
     option = _flag(outcome.field) if outcome.field else ""
     screen.line(dumps({"ok": outcome.ok, "words": outcome.words, "option": option}))
@@ -290,7 +291,7 @@ def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
 
 
 def _list(screen: Screen, home: str, *, as_json: bool) -> int:
-    from rookery.core.events import dumps
+    from rookery.core.json.events import dumps
 
     settings = profiles.load(home)
     chosen = settings.chosen

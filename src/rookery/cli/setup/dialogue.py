@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from rookery.cli.look.safe import clean_line
-from rookery.cli.look.screen import Screen
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
 from rookery.models.draft import (
     BadDraft,
     Draft,

@@ -4,10 +4,10 @@ critic is poor, and what its interface shows opened. What has no place here is s
 import os
 from typing import Any, Protocol
 
-from rookery import config
-from rookery.client import config_text
-from rookery.client.rulebook import NotEdited
-from rookery.core import loose
+from rookery.client.config import edit
+from rookery.client.config.rules import NotEdited
+from rookery.core.json import lenient
+from rookery.home import config
 from rookery.models import documents, migration, profiles
 from rookery.models.documents import Json, SettingsError
 
@@ -50,10 +50,10 @@ def condenser(teller: Teller) -> None:
         document = documents.read(path, private=False)
     except SettingsError:
         return  # told with the models
-    found = loose.mapping(document, "condenser")
+    found = lenient.mapping(document, "condenser")
     if not found:
         return
-    kind = loose.text(found, "kind", SUMMARIZING)
+    kind = lenient.text(found, "kind", SUMMARIZING)
     if kind not in (SUMMARIZING, NONE):
         teller.left("condenser", f"there is no {kind} here; rookery setup condenser")
         return
@@ -63,7 +63,7 @@ def condenser(teller: Teller) -> None:
         teller.left("condenser", str(error))
         return
     _take_condenser(teller, theirs)
-    model, own = (loose.text(loose.mapping(each, "llm"), "model") for each in (document, found))
+    model, own = (lenient.text(lenient.mapping(each, "llm"), "model") for each in (document, found))
     if own and own != model:
         words = "the conversation's model writes the summaries; rookery setup condenser --profile"
         teller.left(f"condenser's own model ({own})", words)
@@ -103,7 +103,7 @@ def critic_and_interface(teller: Teller, folder: str) -> None:
         return
     # Before it had a place of its own, the critic's stood at the top.
     found = {key: value for key, value in document.items() if key != "critic"}
-    found |= loose.mapping(document, "critic")
+    found |= lenient.mapping(document, "critic")
     if "enable_critic" in found:
         _enable(teller, found.pop("enable_critic"))
     for name in [name for name in OURS if name in found]:
@@ -138,7 +138,7 @@ def _take(teller: Teller, name: str, value: Any) -> None:
         elif stated and not teller.replace:
             teller.left(words, THERE)
         else:
-            config_text.change(teller.home, {key: value})
+            edit.change(teller.home, {key: value})
             teller.took(words)
     except (config.ConfigError, NotEdited, TypeError) as error:
         teller.left(f"{name} = {value}", str(error))
@@ -155,4 +155,4 @@ def _current(home: str, key: str) -> tuple[object, bool]:
             written: Json = tomllib.load(file)
     except FileNotFoundError:
         written = {}
-    return holds, name in loose.mapping(written, table)
+    return holds, name in lenient.mapping(written, table)

@@ -6,14 +6,14 @@ from functools import partial
 
 import click
 
-from rookery import mcp
-from rookery.agent.settings import hooks
+from rookery.agent.session import hooks
 from rookery.cli import exits
-from rookery.cli.look.safe import clean_line
-from rookery.cli.look.screen import Screen
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
 from rookery.cli.setup import import_numbers
-from rookery.client import in_force
-from rookery.core.plain import count
+from rookery.client.config import in_force
+from rookery.core.json.safe_text import count
+from rookery.home import mcp
 from rookery.models import documents, migration, profiles
 from rookery.models.documents import Json, SettingsError
 from rookery.models.providers import needs_key

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.core.quoting import SHELLS
+from rookery.core.json.quoting import SHELLS
 
 __all__ = ["SHELLS"]
 

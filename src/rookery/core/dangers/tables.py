@@ -18,7 +18,7 @@ A line is a way to use a program, and what that does:
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core import globs
+from rookery.core.command_line import globs
 from rookery.core.command_line.arguments import SINGLE, Arguments, values_of
 from rookery.core.command_line.words import Simple
 

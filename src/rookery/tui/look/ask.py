@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.style import Style
 
-from rookery.core import ask_look, captions
-from rookery.core.document import Block
+from rookery.core.blocks import asks, captions
+from rookery.core.blocks.document import Block
 from rookery.tui.look import ask_body, part
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line, prefixed, trimmed, width_of_line, wrap
@@ -24,7 +24,7 @@ def rendered(block: Block, view: View) -> list[Line]:
     body = ask_body.on_card(block, inner.narrower(2))
     for each in block["parts"]:
         same = str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`")
-        if not same and ask_look.says_more(each, block):  # else a line above says it
+        if not same and asks.says_more(each, block):  # else a line above says it
             body += part.rendered(each, inner.narrower(2)._replace(opened=True))
     lines += prefixed(body, [("  ", look.plain)])
     if note := clean_line(str(block.get("note") or "")):
@@ -87,7 +87,7 @@ def _others(block: Block, view: View) -> list[Line]:
 
 
 def question(block: Block, view: View) -> str:
-    words = ask_look.question(block, view.agent, clean_line, view.cwd)
+    words = asks.question(block, view.agent, clean_line, view.cwd)
     return words[:1].upper() + words[1:]
 
 

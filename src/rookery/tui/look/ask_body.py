@@ -5,13 +5,14 @@ from typing import Any
 
 from rich.style import Style
 
-from rookery.core import ask_look
-from rookery.core.ask_look import Piece
-from rookery.core.document import Block
-from rookery.tui.look import diff, part
+from rookery.core.blocks import asks
+from rookery.core.blocks.asks import Piece
+from rookery.core.blocks.document import Block
+from rookery.tui.look import part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, broken, prefixed, wrap
+from rookery.tui.look.text import diff
 from rookery.tui.look.view import View
 
 HEAD, TAIL = 12, 4
@@ -34,7 +35,7 @@ _EDGE = "│ "
 def on_card(block: Block, view: View) -> list[Line]:
     """Below the question. Where something is left out it says so, and how to see it."""
     found: list[Line] = []
-    for piece in ask_look.pieces(block, view.agent, clean_line, view.cwd):
+    for piece in asks.pieces(block, view.agent, clean_line, view.cwd):
         found += _on_card(piece, view)
     return _ends(found, CARD - TAIL, TAIL, view)
 
@@ -117,7 +118,7 @@ def _first(text: str) -> list[str]:
 def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
     """All of it, line under line. It may take a while: not on the screen's own thread."""
     found: list[Line] = []
-    for piece in ask_look.pieces(block, agent, clean_line, cwd):
+    for piece in asks.pieces(block, agent, clean_line, cwd):
         match piece.look:
             case "words":
                 found += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
@@ -132,7 +133,7 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
                 found += prefixed(rows, [(_EDGE, look.faint)])
     view = View(width, look, agent, cwd, opened=True)
     for each in block["parts"]:
-        if ask_look.says_more(each, block):
+        if asks.says_more(each, block):
             found += [[], *part.rendered(each, view)]
     return found or [[("The line above is all that is known of it.", look.soft)]]
 

@@ -1,11 +1,13 @@
 """Blocks as lines, by their role: the one table of looks of the transcript."""
 
-from rookery.core import ask_look, captions, loose
-from rookery.core.document import Block
-from rookery.tui.look import ask, card, markdown, part
+from rookery.core.blocks import asks, captions
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+from rookery.tui.look import ask, card, part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count, width_of
 from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
+from rookery.tui.look.text import markdown
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20
@@ -61,7 +63,7 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
 def text_of(block: Block, terminals: list[Block]) -> str:
     """A block as a person copies it, or opens it in an editor: all of it, as it came."""
     if block.get("does") and block["status"] == "asked":
-        return ask_look.as_text(block)
+        return asks.as_text(block)
     found = [block["text"]] if block["text"] else []
     for each in captions.parts_of(block):
         match each:
@@ -125,9 +127,9 @@ def _plan(block: Block, view: View) -> list[Line]:
 def _plan_line(title: str, block: Block, view: View) -> Line:
     """How far it is, and what is done now."""
     look = view.look
-    items = [item for each in block["parts"] for item in loose.mappings(each, "items")]
-    now = next((item for item in items if loose.text(item, "status") == "in_progress"), None)
-    doing = f" · {clean_line(loose.text(now, 'text'))}" if now else ""
+    items = [item for each in block["parts"] for item in lenient.mappings(each, "items")]
+    now = next((item for item in items if lenient.text(item, "status") == "in_progress"), None)
+    doing = f" · {clean_line(lenient.text(now, 'text'))}" if now else ""
     return [("▸ ", look.soft), (title, look.heading), (doing, look.soft)]
 
 

@@ -1,12 +1,14 @@
 """A tool call as a card: one line with its state, verb and object; it opens to what a person would
 check."""
 
-from rookery.core import captions, loose
-from rookery.core.captions import is_over, is_quiet
-from rookery.core.document import Block
-from rookery.tui.look import diff, part
+from rookery.core.blocks import captions
+from rookery.core.blocks.captions import is_over, is_quiet
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+from rookery.tui.look import part
 from rookery.tui.look.plain import clean_line, count, duration
 from rookery.tui.look.runs import Line, Run, prefixed, trimmed
+from rookery.tui.look.text import diff
 from rookery.tui.look.view import View
 
 __all__ = ["details", "has_details", "headline", "is_quiet", "rendered", "words_of"]
@@ -84,7 +86,7 @@ def _seconds(block: Block, now: int) -> float | None:
     since = block.get("since")
     if block["status"] == "running" and isinstance(since, int) and now > since:
         return float((now - since) // 1000)
-    return loose.number(block, "seconds")
+    return lenient.number(block, "seconds")
 
 
 def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -92,13 +94,15 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     found: list[Line] = []
     several = len(captions.diffs(block)) > 1
     for each in captions.parts_of(block):
-        if loose.text(each, "type") == "diff" and several:
+        if lenient.text(each, "type") == "diff" and several:
             path = captions.short_path(diff.title(each), view.cwd, clean_line)
             found.append([(path, view.look.heading)])
-        if loose.text(each, "type") == "markdown" and _is_output(block, loose.text(each, "text")):
-            text = captions.unfenced(loose.text(each, "text"))
+        if lenient.text(each, "type") == "markdown" and _is_output(
+            block, lenient.text(each, "text")
+        ):
+            text = captions.unfenced(lenient.text(each, "text"))
             found += part.output(text, view, _most(view), tail=False)
-        elif loose.text(each, "type") != "terminal" or loose.text(each, "text"):
+        elif lenient.text(each, "type") != "terminal" or lenient.text(each, "text"):
             found += part.rendered(each, view)
     for terminal in terminals:
         found += part.output(terminal["text"], view, _most(view))
@@ -121,7 +125,7 @@ def _most(view: View) -> int:
 def _arguments(block: Block, view: View) -> list[Line]:
     found: list[Line] = []
     for key in ("input", "output"):
-        value = loose.mapping(block, key).get("value")
+        value = lenient.mapping(block, key).get("value")
         if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
             found += part.as_json(value, view)
     return found or [[("nothing more is known of it", view.look.faint)]]

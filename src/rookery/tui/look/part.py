@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
-from rookery.core import form_words, loose
-from rookery.tui.look import ansi, diff, markdown
-from rookery.tui.look.code import highlighted
-from rookery.tui.look.legible import legible
+from rookery.core.asks import form_words
+from rookery.core.json import lenient
 from rookery.tui.look.plain import clean, clean_line, count, size_of
 from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
+from rookery.tui.look.text import ansi, diff, markdown
+from rookery.tui.look.text.code import highlighted
+from rookery.tui.look.text.legible import legible
 from rookery.tui.look.view import View
 
 type Part = dict[str, Any]
@@ -34,7 +35,7 @@ def rendered(part: Part, view: View) -> list[Line]:
                 part, view.width, view.look, split=view.split, most=_most(view) * 2
             )
         case {"type": "terminal"}:
-            return output(loose.text(part, "text"), view, _most(view))
+            return output(lenient.text(part, "text"), view, _most(view))
         case {"type": "checklist", "items": list(items)}:
             return checklist(items, view)
         case {"type": "image"}:
@@ -53,10 +54,10 @@ def _most(view: View) -> int:
 def _markdown(part: Part, text: str, view: View) -> list[Line]:
     shown = text[:LONGEST_TEXT].strip("\n")
     lines = markdown.rendered(shown, view.prose, view.look, view.width)
-    if name := clean_line(loose.text(part, "name")):
+    if name := clean_line(lenient.text(part, "name")):
         lines = [[(name, view.look.soft)], *lines]
     lines = capped(lines, _most(view), view)
-    lost = max(0, len(text) - LONGEST_TEXT) + (loose.integer(part, "cut") or 0)
+    lost = max(0, len(text) - LONGEST_TEXT) + (lenient.integer(part, "cut") or 0)
     if lost and not text.startswith("… "):
         lines.append([(f"… {count(lost, 'more character')}", view.look.soft)])
     return lines
@@ -100,11 +101,11 @@ def checklist(items: list[Any], view: View) -> list[Line]:
     look = view.look
     found: list[Line] = []
     for item in items:
-        status = loose.text(item, "status")
+        status = lenient.text(item, "status")
         box = BOXES.get(status, "☐")
         style = {"completed": look.done, "in_progress": look.accent}.get(status, look.faint)
         words = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
-        text = clean_line(loose.text(item, "text"))
+        text = clean_line(lenient.text(item, "text"))
         found += prefixed(
             wrap([(text, words)], max(1, view.prose - 2)),
             [(f"{box} ", style)],
@@ -114,9 +115,9 @@ def checklist(items: list[Any], view: View) -> list[Line]:
 
 
 def _image(part: Part, view: View) -> Line:
-    name = clean_line(loose.text(part, "name"))
-    size = loose.number(part, "bytes")
-    said = [name, clean_line(loose.text(part, "mime")), size_of(size) if size else ""]
+    name = clean_line(lenient.text(part, "name"))
+    size = lenient.number(part, "bytes")
+    said = [name, clean_line(lenient.text(part, "mime")), size_of(size) if size else ""]
     words = " · ".join(each for each in said if each)
     how = "  o opens it" if part.get("blob") else ""
     look = view.look
@@ -126,7 +127,7 @@ def _image(part: Part, view: View) -> Line:
 
 
 def _link(part: Part, view: View) -> list[Line]:
-    name, uri = clean_line(loose.text(part, "name")), clean_line(loose.text(part, "uri"))
+    name, uri = clean_line(lenient.text(part, "name")), clean_line(lenient.text(part, "uri"))
     runs = [("↗ ", view.look.accent), (name or uri, view.look.link)]
     if uri and name not in ("", uri):
         runs.append((f" {uri}", view.look.faint))
@@ -136,12 +137,12 @@ def _link(part: Part, view: View) -> list[Line]:
 def form(part: Part, view: View) -> list[Line]:
     """The fields that a form has; the key that opens it is beside its other keys."""
     look = view.look
-    schema = loose.mapping(part, "schema")
-    needed = loose.texts(schema, "required")
+    schema = lenient.mapping(part, "schema")
+    needed = lenient.texts(schema, "required")
     found: list[Line] = []
-    for name, field in list(loose.mapping(schema, "properties").items())[:50]:
-        words = clean_line(loose.text(field, "title") or name)
-        about = clean_line(loose.text(field, "description"))
+    for name, field in list(lenient.mapping(schema, "properties").items())[:50]:
+        words = clean_line(lenient.text(field, "title") or name)
+        about = clean_line(lenient.text(field, "description"))
         runs = [("▢ ", look.faint), (words, look.ink)]
         if name in needed:
             runs.append((" needed", look.needs))

@@ -3,8 +3,8 @@ sign."""
 
 from rich.cells import cell_len, set_cell_size
 
-from rookery.core import plain
-from rookery.core.plain import count
+from rookery.core.json import safe_text
+from rookery.core.json.safe_text import count
 
 __all__ = ["clean", "clean_line", "count", "cut", "duration", "size_of", "width_of"]
 
@@ -17,7 +17,7 @@ def clean(text: str) -> str:
         text = text.expandtabs(TAB)
     if text.isascii() and text.isprintable():
         return text
-    return plain.clean(text, plain.UNSEEN)
+    return safe_text.clean(text, safe_text.UNSEEN)
 
 
 def clean_line(text: str, most: int = 2000) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rookery.core.key_ids import DEFAULTS
-from rookery.tui.keynames import shown
+from rookery.core.settings.keys import DEFAULTS
+from rookery.tui.look.key_names import shown
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PROSE
 

@@ -2,7 +2,7 @@
 
 from textual.strip import Strip
 
-from rookery.core.document import Block
+from rookery.core.blocks.document import Block
 
 
 class Item:

@@ -3,8 +3,9 @@ stretches, quiet calls folded."""
 
 from collections.abc import Iterable
 
-from rookery.core import captions, loose
-from rookery.core.document import Block
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
 from rookery.tui.look.card import is_quiet
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.stretches import Start, starts_of
@@ -186,7 +187,7 @@ def _settled(row: list[Block]) -> Iterable[list[Block]]:
 
 def _says(block: Block) -> bool:
     """Whether a call shows something that is worth its own line."""
-    return any(loose.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
+    return any(lenient.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
 
 
 def _space(items: list[Item]) -> None:

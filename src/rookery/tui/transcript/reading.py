@@ -11,12 +11,12 @@ from textual import events
 from textual.binding import BindingType
 from textual.message import Message
 
-from rookery.core.document import Block
-from rookery.tui import bindings
-from rookery.tui.clock import now
-from rookery.tui.keymap import keys_of
+from rookery.core.blocks.document import Block
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import keys_of
 from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.view import View
+from rookery.tui.system.clock import now
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import GUTTER, Scroll
 from rookery.tui.transcript.window import Window

@@ -17,11 +17,11 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from rookery.core.policy import Interface
-from rookery.tui.clock import now
+from rookery.core.limits import Interface
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import strip_of
 from rookery.tui.look.view import View
+from rookery.tui.system.clock import now
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import guessed, painted
 from rookery.tui.transcript.window import Window, is_top

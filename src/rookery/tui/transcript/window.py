@@ -3,9 +3,9 @@ beginning by older pages."""
 
 from collections.abc import Iterable, Sequence
 
-from rookery.core.document import HEADER, Block, Document, Op, extend, join, make_block
-from rookery.core.events import Json
+from rookery.core.blocks.document import HEADER, Block, Document, Op, extend, join, make_block
 from rookery.core.header import EMPTY
+from rookery.core.json.events import Json
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.outline import Outline
 

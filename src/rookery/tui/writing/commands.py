@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from rookery.core import loose
-from rookery.core.events import Json
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
 from rookery.tui.look.plain import clean_line
 from rookery.tui.writing.fuzzy import ranked
 
@@ -42,11 +42,11 @@ NAMES = {command.name: command for command in OURS}
 def known(header: Json | None) -> dict[str, Command]:
     """Ours, and the agent's own that ours do not hide, by their names."""
     found = dict(NAMES)
-    for each in loose.mappings(header, "commands") if header else ():
-        name = clean_line(loose.text(each, "name").lstrip("/"), 80)
+    for each in lenient.mappings(header, "commands") if header else ():
+        name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
         if name and " " not in name and name not in found:
-            words = clean_line(loose.text(each, "description"), 200)
-            hint = clean_line(loose.text(loose.mapping(each, "input"), "hint"), 60)
+            words = clean_line(lenient.text(each, "description"), 200)
+            hint = clean_line(lenient.text(lenient.mapping(each, "input"), "hint"), 60)
             found[name] = Command(name, words, hint, ours=False)
     return found
 

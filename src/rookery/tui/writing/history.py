@@ -4,7 +4,7 @@ import json
 import os
 from contextlib import suppress
 
-from rookery import paths
+from rookery.home import paths
 
 FILE = "prompts.jsonl"
 MOST = 500

@@ -1,0 +1,1 @@
+"""Events as `session/update`s."""

@@ -1,0 +1,297 @@
+"""Events become `session/update`s: the one place that knows what an editor hears of a session.
+
+Updates come in the order of the log. Told again from the log they are the same, ids included; only
+an editor's own prompts are not echoed while they are live, and state (commands, usage, options,
+the title) is told as it is at the end.
+"""
+
+from collections.abc import Callable
+
+from rookery.acp.bridge.attachments import Load, shown
+from rookery.acp.bridge.offered import Offered
+from rookery.acp.bridge.updates import shapes
+from rookery.acp.bridge.updates.terminals import Screens
+from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
+from rookery.core.blocks import parts
+from rookery.core.blocks.critic import verdict_block
+from rookery.core.header import EMPTY, advance
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.settings import held
+from rookery.core.tools import outputs
+from rookery.core.tools.calls import ENDED, LEFT, asked_of, key_of
+from rookery.wire.params import offers
+
+
+class Sharing:
+    """The fold of one session for one editor."""
+
+    def __init__(self, client: Json, offered: Offered, load: Load) -> None:
+        self.header: Json = dict(EMPTY)
+        self.screens = Screens(client)
+        self._offered = offered
+        self._load = load
+        self._notices = offers(client, "session", "notices")
+        self._compaction = offers(client, "session", "compaction")
+        self._ids: dict[str, str] = {}
+        """Of each block of a tool call: the id that the editor knows it by."""
+        self._used: set[str] = set()
+        self._calls: dict[str, Json] = {}
+        """By that id: the fields told so far, of calls that show a terminal or may come to, and the
+        changes that an ask showed."""
+
+    def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
+        """The updates of an event. `echo`: tell its prompt, too."""
+        before = self.header
+        self.header = before | advance(before, event)
+        told = self._history(before, event, echo=echo)
+        return told + self._state(before, event) if live else told
+
+    def state(self) -> list[Json]:
+        """What an editor that comes to a session has to know beside its history and options."""
+        header = self.header
+        told = [shapes.commands(header["commands"])] if header["commands"] else []
+        told += shapes.usage(header["usage"])
+        return told + ([_titled(header)] if header["title"] else [])
+
+    def stale(self) -> list[Json]:
+        """The text of terminals that went on since it was told."""
+        return [self._content(call) for call in self.screens.stale()]
+
+    # --- history ---------------------------------------------------------------------------------
+
+    def _history(self, before: Json, event: Event, *, echo: bool) -> list[Json]:
+        update = event.update
+        match kind_of(update):
+            case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
+                return shapes.chunk(update)
+            case "tool_call" | "tool_call_update":
+                return self._call(before, update)
+            case "plan":
+                return [shapes.plan(update)]
+            case "compaction_update" | "compaction_summary_chunk" if self._compaction:
+                return shapes.compaction(update)
+            case "_prompt":
+                return self._prompt(event, echo=echo)
+            case "_ask":
+                return self._ask(before, update)
+            case "_terminal":
+                return self.screens.take(event) + self._ended_screens(update)
+            case "_turn" if update.get("state") == "idle":
+                words = (
+                    "The turn is waiting for your answer"
+                    if update.get("reason") == "waiting"
+                    else ""
+                )
+                return self._idle(before, update) + self._aside(event, words)
+            case "_critic" | "_settings" as kind:
+                critic = kind == "_critic"
+                title = verdict_block(self.header, event)["title"] if critic else ""
+                return self._aside(event, title or held.sentence(update))
+            case "_context":
+                return self._aside(event, _context_words(update, self._recap(before)))
+            case "_agent" if update.get("state") == "switched" and before["turn"]:
+                words = (
+                    f"{lenient.text(update, 'to')} continues from here; it does not know "
+                    "the conversation so far"
+                )
+                return self._aside(event, words + self._recap(before))
+        return []
+
+    def _recap(self, before: Json) -> str:
+        """How to tell it: an editor has no composer that we could fill."""
+        said = before["turn"] - (before["state"] != "idle") > 0
+        return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if said else ""
+
+    def _prompt(self, event: Event, *, echo: bool) -> list[Json]:
+        if event.update.get("steered") is not True:
+            self.screens.forget()
+            self._calls = {}
+        if not echo or event.update.get("origin") == ASKED_AGAIN:  # the person said it once
+            return []
+        message = {"sessionUpdate": "user_message_chunk", "messageId": f"prompt-{event.seq}"}
+        return [
+            told
+            for block in lenient.mappings(event.update, "prompt")
+            for told in shapes.chunk({**message, "content": shown(block, self._load)})
+        ]
+
+    def _aside(self, event: Event, words: str) -> list[Json]:
+        """Said in the conversation where the editor has no better place for it."""
+        if not words or self._notices:
+            return []
+        content = {"type": "text", "text": f"_{words}._\n\n"}
+        aside = {"sessionUpdate": "agent_message_chunk", "messageId": f"aside-{event.seq}"}
+        return [{**aside, "content": content}]
+
+    def _idle(self, before: Json, update: Json) -> list[Json]:
+        """No call stays open after a turn that did not end well (acp-P7)."""
+        told = self.screens.alone() + self.stale()
+        if update.get("reason") == "end_turn":
+            return told
+        for block, status, *_ in before["_tools"].values():
+            if status not in (*ENDED, *LEFT) and block in self._ids:
+                call = {"toolCallId": self._ids[block], "status": "failed"}
+                told.append({"sessionUpdate": "tool_call_update", **call})
+        return told
+
+    # --- tool calls ------------------------------------------------------------------------------
+
+    def shown_call(self, ask: Json) -> Json:
+        """The tool call that a permission is asked for."""
+        call = lenient.mapping(ask, "toolCall")
+        key = asked_of(self.header, ask)
+        tool = self.header["_tools"].get(key)
+        fields = shapes.call(call, self.header["cwd"], self.screens.show)
+        id = self._ids.get(tool[0], key) if tool else "ask"
+        known = self._calls.get(id, {})
+        if key != key_of(call) and "title" in known:  # of the call itself: "Confirm" says nothing
+            fields.pop("title", None)
+        told: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
+        return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
+
+    def _ask(self, before: Json, update: Json) -> list[Json]:
+        """A call is announced before it is asked about (acp-P7)."""
+        call = lenient.mapping(update, "toolCall")
+        if update.get("state") != "asked" or not call:
+            return []
+        fresh = self._is_fresh(before, call)
+        told = self._call(before, {"status": "pending", **call}) if fresh else []
+        changes = [part for part in lenient.mappings(call, "content") if _is_diff(part)]
+        tool = self.header["_tools"].get(key_of(call))
+        if changes and tool:
+            self._calls.setdefault(self._ids.get(tool[0], ""), {})["_changes"] = changes
+        return told
+
+    def _is_fresh(self, before: Json, call: Json) -> bool:
+        key = key_of(call)
+        known, now = before["_tools"].get(key), self.header["_tools"].get(key)
+        return now is not None and (known is None or known[0] != now[0])
+
+    def _call(self, before: Json, update: Json) -> list[Json]:
+        """Announced once, under an id that is used for nothing else in the session (acp-P6)."""
+        key = key_of(update)
+        block = self.header["_tools"][key][0]
+        fresh = self._is_fresh(before, update)
+        if fresh or block not in self._ids:
+            fresh = True
+            self._ids[block] = key if key and key not in self._used else f"{key}#{block}"
+            self._used.add(self._ids[block])
+        id = self._ids[block]
+        heard = self.screens.hear(id, update, self.header["cwd"])
+        update = self._whole(id, update)
+        news = self.screens.refer(id, update)
+        fields = shapes.call(update, self.header["cwd"], self.screens.show)
+        known = self._calls.get(id, {})
+        self._calls[id] = known | _remembered(update, fields)
+        if news and self.screens.native:  # only the announcement of a call can bring a terminal
+            fields = self._calls[id] | fields
+            fields["_meta"] = {**lenient.mapping(fields, "_meta"), **self.screens.info(news[0])}
+            fresh = True
+        for kept in ("_raw", "_changes"):
+            fields.pop(kept, None)
+        if fresh:
+            fields = {"title": key or "Tool", **fields}
+        kind = "tool_call" if fresh else "tool_call_update"
+        told: Json = {"sessionUpdate": kind, "toolCallId": id, **fields}
+        if update.get("status") in ENDED:
+            heard += self.stale()  # what it said comes before its end
+        return [*heard, told, *(each for screen in news for each in self.screens.so_far(screen))]
+
+    def _whole(self, id: str, update: Json) -> Json:
+        """An update with all that its call shows: an agent's own terminals, the result of an MCP
+        tool, the changes that only its ask had; without what the terminals are told by."""
+        known, given = self._calls.get(id, {}), update.get("content")
+        content = outputs.result(update) or (given if isinstance(given, list) else None)
+        shown = self.screens.shown_by(id, content or known.get("_raw", []))
+        if content is not None or shown != known.get("_raw", []):
+            changes = [] if any(map(_is_diff, shown)) else known.get("_changes", [])
+            update = {**update, "content": [*changes, *shown]}
+        meta = lenient.mapping(update, "_meta")
+        if meta.keys() & set(outputs.KEYS):
+            rest = {key: meta[key] for key in meta if key not in outputs.KEYS}
+            update = {**update, "_meta": rest or None}
+        return update
+
+    def _ended_screens(self, update: Json) -> list[Json]:
+        return self.stale() if update.get("state") == "ended" else []
+
+    def _content(self, call: str) -> Json:
+        content = self.screens.own(call)
+        if content is None:
+            raw = {"content": self._calls.get(call, {}).get("_raw", [])}
+            content = shapes.call(raw, self.header["cwd"], self.screens.show)["content"]
+        return {"sessionUpdate": "tool_call_update", "toolCallId": call, "content": content}
+
+    # --- state -----------------------------------------------------------------------------------
+
+    def _state(self, before: Json, event: Event) -> list[Json]:
+        header, update = self.header, event.update
+        told: list[Json] = []
+        match kind_of(update):
+            case "available_commands_update":
+                told.append(shapes.commands(header["commands"]))
+            case "usage_update":
+                told += shapes.usage(update)
+            case "notice" | "_notice" | "_settings" | "_context" | "_rate_limit" | "_agent" if (
+                self._notices
+            ):
+                told += [shapes.notice(each) for each in _noticed(update)]
+        if header["title"] != before["title"]:
+            told.append(_titled(header))
+        if header["_offers"] != before["_offers"] or header["agent"] != before["agent"]:
+            told += self._offered.changes(before, header)
+        return told
+
+
+def _remembered(update: Json, fields: Json) -> Json:
+    """What a terminal that comes later needs: the words of its call, and the call's content."""
+    kept: Json = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
+    if fields.get("rawInput") and not parts.exceeds(fields["rawInput"], parts.ROOM):
+        kept["rawInput"] = fields["rawInput"]
+    return kept | ({"_raw": update["content"]} if isinstance(update.get("content"), list) else {})
+
+
+def _is_diff(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "diff"
+
+
+def _titled(header: Json) -> Json:
+    return {"sessionUpdate": "session_info_update", "title": header["title"]}
+
+
+def _context_words(update: Json, recap: str = "") -> str:
+    reason = lenient.text(update, "reason")
+    words = {"reset": "The agent has lost its memory of this conversation"}
+    words["cleared"] = "The conversation was cleared"
+    said = words.get(lenient.text(update, "state"), "")
+    return (f"{said}: {reason}" if reason else said) + recap if said else ""
+
+
+_SEVERITY = {"warn": "warning", "error": "error"}
+
+
+def _noticed(update: Json) -> list[Json]:
+    match update:
+        case {"sessionUpdate": "notice"}:
+            return [update]
+        case {"sessionUpdate": "_notice"}:
+            level = _SEVERITY.get(lenient.text(update, "level"), "info")
+            return [{"severity": level, "title": lenient.text(update, "text")}]
+        case {"sessionUpdate": "_settings"} if words := held.sentence(update):
+            return [{"severity": "warning", "title": words}]
+        case {"sessionUpdate": "_context"} if words := _context_words(update):
+            return [{"severity": "warning", "title": words}]
+        case {"sessionUpdate": "_rate_limit"}:
+            said = lenient.text(update, "message") or "The agent hit its rate limit"
+            when = lenient.text(update, "resetsAt")
+            return [{"severity": "warning", "title": said, "description": when}]
+        case {"sessionUpdate": "_agent", "state": "switched"}:
+            return [
+                {"severity": "info", "title": f"{lenient.text(update, 'to')} continues from here"}
+            ]
+    return []
+
+
+type Fold = Callable[[], Sharing]
+"""A fresh one, before the first event."""

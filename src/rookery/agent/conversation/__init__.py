@@ -1,0 +1,1 @@
+"""The SDK's conversation, built and guarded."""

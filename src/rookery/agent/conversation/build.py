@@ -1,0 +1,285 @@
+"""A conversation of the SDK's, made from a session's choices, its directory and the settings."""
+
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from openhands.sdk import LLM, AgentContext, Tool
+from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser, NoOpCondenser
+from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
+from openhands.sdk.hooks import HookConfig
+from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+from openhands.sdk.mcp.config import MCPServer
+from openhands.sdk.security.confirmation_policy import (
+    AlwaysConfirm,
+    ConfirmationPolicyBase,
+    ConfirmRisky,
+    NeverConfirm,
+)
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
+from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
+from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.preset.default import register_builtins_agents
+from openhands.tools.task import TaskToolSet
+from openhands.tools.task_tracker import TaskTrackerTool
+from openhands.tools.terminal import TerminalTool
+from pydantic import SecretStr
+
+import rookery
+from rookery.agent import terminal
+from rookery.agent.conversation import gate, identity, images, redact, subagent_steps, subagents
+from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
+from rookery.agent.conversation.critic import PROXY
+from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
+from rookery.agent.conversation.tool_hooks import ToolHookConfig, ToolHookManager
+from rookery.agent.mcp.connections import Connections
+from rookery.agent.mcp.names import Names
+from rookery.agent.process import environment
+from rookery.agent.provider import costs, windows
+from rookery.agent.provider import llm as provider
+from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.sdk_patches import editor_history, lost_events
+from rookery.agent.storage import head, sdk_files, store
+from rookery.home import paths
+from rookery.models import prices
+from rookery.models.profiles import Condenser, Model
+from rookery.models.providers import PLACEHOLDER
+from rookery.models.secrets import SHORTEST
+
+type Json = dict[str, Any]
+
+TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolSet.name)
+FEW_TOOLS = TOOLS[:2]
+"""For a small window, most of which the declarations of the others would take."""
+USAGE = "agent"
+TIMEOUT = "timeout"
+"""Of an MCP server: seconds to connect, and for a call."""
+SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
+"""The SDK runs these where it may wait; the others it would run on the loop's thread."""
+
+OWN_SKILLS = ("~/.openhands/skills", "{home}/skills")
+"""A person's, beside those that the SDK finds (~/.agents/skills). The project's go before all."""
+
+POLICIES: Mapping[str, Callable[[], ConfirmationPolicyBase]] = {
+    ALWAYS_ASK: AlwaysConfirm,
+    RISK_BASED: ConfirmRisky,
+    ALWAYS_APPROVE: NeverConfirm,
+}
+
+type OnRetry = Callable[[int, int, BaseException | None], None]
+
+
+class Wishes(NamedTuple):
+    """What a conversation is made from."""
+
+    id: str
+    cwd: str
+    roots: tuple[str, ...]
+    directory: str
+    """Where conversations are kept."""
+    model: Model
+    summarizer: Model | None
+    """The model that shortens it, where that is another."""
+    condenser: Condenser
+    wanted: Wanted
+    servers: Mapping[str, Json]
+    hooks: Json
+    on_event: Callable[[Any], None]
+    on_token: Callable[[Any], None]
+    on_retry: OnRetry
+    watcher: ConversationVisualizerBase
+    """Hears the agents that this one starts."""
+    names: Names
+    """Of servers' tools."""
+    seams: Seams
+
+
+def make(wishes: Wishes) -> Conversation:
+    """A new conversation, or the one of that id as it was left. Reads and writes files."""
+    costs.install()
+    identity.install()
+    images.install()
+    environment.install()
+    terminal.install()
+    editor_history.install()
+    sdk_files.install()
+    redact.install()
+    subagents.install()
+    subagent_steps.install()
+    gate.install()
+    provider.install()
+    lost_events.install()
+    register_builtins_agents(enable_browser=False)
+    llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
+    small = windows.is_small(llm.effective_max_input_tokens)
+    tools = _tools(os.path.join(wishes.directory, wishes.id), FEW_TOOLS if small else TOOLS)
+    agent = RookeryAgent(
+        llm=llm,
+        mcp_config={name: _server(server) for name, server in wishes.servers.items()},
+        agent_context=context_of(wishes),
+        condenser=condenser_of(wishes, llm),
+        system_prompt_kwargs={"cli_mode": True},
+        **tools,
+    )
+    of_sdk = {kind: wishes.hooks[kind] for kind in SDK_HOOKS if kind in wishes.hooks}
+    conversation = Conversation(
+        agent=agent,
+        workspace=wishes.cwd,
+        persistence_dir=wishes.directory,
+        conversation_id=uuid.UUID(wishes.id),
+        callbacks=[wishes.on_event],
+        token_callbacks=[wishes.on_token],
+        hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
+        visualizer=wishes.watcher,
+        delete_on_close=False,
+        profile_store_dir=os.path.join(wishes.directory, wishes.id, "profiles"),
+    )
+    timeouts = {
+        name: float(each[TIMEOUT]) for name, each in wishes.servers.items() if TIMEOUT in each
+    }
+    conversation.connections = Connections(conversation, wishes.names, timeouts)
+    conversation.seams = wishes.seams
+    head.catch_up(conversation.state)
+    conversation.condenser_follows = wishes.summarizer is None
+    conversation.set_security_analyzer(LLMSecurityAnalyzer())
+    conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
+    _attach_hooks(conversation, wishes)
+    hide_key(conversation, wishes.model)
+    return conversation
+
+
+def _server(server: Mapping[str, Any]) -> MCPServer:
+    """The time that it has is ours to keep: the SDK has one for all."""
+    return MCPServer(**{key: value for key, value in server.items() if key != TIMEOUT})
+
+
+def hide_key(conversation: Conversation, model: Model) -> None:
+    """In what commands print: the model does not see it either."""
+    key = model.key.reveal()
+    if len(key) >= SHORTEST and key != PLACEHOLDER:
+        conversation.state.secret_registry.track_exported_values({model.profile: key})
+
+
+def _tools(folder: str, usual: Sequence[str]) -> Json:
+    """The tools that a conversation was created with, which it keeps; the defaults for a new one.
+
+    One that another program of the SDK's wrote names that program's agent: it becomes ours.
+    """
+    path = os.path.join(folder, store.STATE)
+    state = paths.read_json(path)
+    agent = state.get("agent") if state else None
+    if state is None or not isinstance(agent, dict):
+        return {"tools": [Tool(name=name) for name in usual]}
+    if agent.get("kind") != RookeryAgent.__name__:
+        agent["kind"] = RookeryAgent.__name__
+        paths.write_atomic(path, json.dumps(state).encode())
+    own: Json = {"tools": [Tool.model_validate(tool) for tool in agent.get("tools", [])]}
+    if isinstance(agent.get("include_default_tools"), list):
+        own["include_default_tools"] = agent["include_default_tools"]
+    return own
+
+
+# ---------------------------------------------------------------- the model
+
+
+def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = USAGE) -> LLM:
+    given: Json = {key: value for key, value in model.extras.items() if key != prices.KEY}
+    if (price := prices.price_in(model.extras)) is not None:
+        given |= costs.know(model.model, price)
+    if model.timeout is not None:
+        given["timeout"] = int(model.timeout)
+    if wanted.effort != "default":
+        given["reasoning_effort"] = wanted.effort
+    if PROXY.match(model.base_url):
+        tags = ["app:rookery-agent", f"model:{model.model}"]
+        about = {"trace_version": rookery.__version__, "tags": tags}
+        body = given.get("litellm_extra_body") or {}
+        given["litellm_extra_body"] = {"metadata": about} | body
+    fixed: Json = {
+        "model": model.model,
+        "api_key": SecretStr(model.key.reveal()) if model.key else None,
+        "base_url": model.base_url or None,
+        "usage_id": usage,
+        "stream": wanted.streaming,
+        "retry_listener": on_retry,
+    }
+    llm = RookeryLLM(**(given | fixed))
+    llm.wish_for_summaries()
+    return images.trying(llm)
+
+
+def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
+    if not wishes.condenser.enabled:
+        return NoOpCondenser()
+    if wishes.summarizer is not None:
+        quiet = wishes.wanted._replace(streaming=False, effort="default")
+        own = llm_of(wishes.summarizer, quiet, wishes.on_retry, "condenser")
+    else:
+        own = quiet_copy(llm)
+    size, first = wishes.condenser.max_size, wishes.condenser.keep_first
+    return LLMSummarizingCondenser(llm=own, max_size=size, keep_first=first)
+
+
+# ---------------------------------------------------------------- its surroundings
+
+
+def context_of(wishes: Wishes) -> AgentContext:
+    """Skills and instructions of the session's directory, whatever the process's own is. None are
+    fetched: public ones would come from the network."""
+    found = load_available_skills(None, include_user=True)
+    for folder in OWN_SKILLS:
+        place = os.path.expanduser(folder.format(home=paths.home()))
+        if os.path.isdir(place):
+            for skills in load_skills_from_dir(place):
+                found |= skills
+    found |= load_available_skills(wishes.cwd, include_project=True)
+    return AgentContext(
+        skills=list(found.values()),
+        system_message_suffix=surroundings(wishes.cwd, wishes.roots),
+    )
+
+
+def surroundings(cwd: str, roots: Sequence[str]) -> str:
+    lines = [
+        f"Your current working directory is: {cwd}",
+        f"User operating system: {platform.platform()}",
+    ]
+    if roots:
+        lines.append("Other directories that belong to the task: " + ", ".join(roots))
+    return "\n".join(lines)
+
+
+def skills_of(conversation: Conversation) -> list[Skill]:
+    """Those that a person can call by their name: not what is always told to the model."""
+    context = conversation.agent.agent_context
+    known = context.skills if context is not None else []
+    return [skill for skill in known if skill.is_agentskills_format or skill.trigger is not None]
+
+
+def policy_of(mode: str) -> ConfirmationPolicyBase:
+    return POLICIES[mode]()
+
+
+def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
+    """Those around tools and at the end; the SDK has the others."""
+    own = {kind: each for kind, each in wishes.hooks.items() if kind not in SDK_HOOKS}
+    if not own:
+        return
+
+    def emit(event: Any) -> None:
+        with conversation.state:
+            conversation._base_callback(event)
+
+    manager = ToolHookManager(
+        config=ToolHookConfig.made(own, wishes.names.meaning),
+        working_dir=str(conversation.workspace.working_dir),
+        session_id=str(conversation.id),
+        llm_getter=lambda: conversation.agent.llm,
+        llm_call_context=conversation.get_llm_call_context(),
+        conversation_stats=conversation.state.stats,
+    )
+    conversation.tool_hooks = HookEventProcessor(manager, original_callback=emit)
+    conversation.tool_hooks.set_conversation_state(conversation.state)

@@ -1,0 +1,144 @@
+"""What a critic says of a turn that ended: the SDK's API critic, where the model comes from the
+OpenHands proxy, or a judge, another model of the person's. Neither is needed; a failure is silent.
+"""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from openhands.sdk import LLM, LocalConversation, Message, TextContent
+from openhands.sdk.event import LLMConvertibleEvent
+
+from rookery.home import paths
+from rookery.models.profiles import Model
+from rookery.models.secrets import Secret
+
+type Json = dict[str, Any]
+
+PROXY = re.compile(r"^https?://llm-proxy\.[^./]+\.all-hands\.dev")
+KINDS = {
+    "agent_behavioral_issues": "behavioural",
+    "user_followup_patterns": "user",
+    "infrastructure_issues": "infrastructure",
+    "other": "other",
+}
+WITHIN = 50.0
+"""Seconds for the API's answer."""
+RESTS = 600.0
+"""Seconds for which an API that failed is left alone: each turn would wait for it again."""
+LONGEST = 40_000
+"""Characters of a conversation that a judge reads: the end of it."""
+ASKED = (
+    "You judge the work of a coding agent. Below is the end of its conversation with a person. "
+    "Answer with one JSON object and nothing else: "
+    '{"score": 0 to 1, how likely the person is served, '
+    '"issues": [{"name": "a short sentence", "category": "one word", "probability": 0 to 1, '
+    '"kind": "behavioural" or "infrastructure"}]}. Infrastructure is what the agent is not to '
+    "blame for. No issue: an empty list."
+)
+
+
+def has_api_critic(model: Model) -> bool:
+    return bool(model.key) and PROXY.match(model.base_url or "") is not None
+
+
+def critic_url(base_url: str) -> str:
+    """Beside the model's own API, whose path is left out. The key goes to no other host than the
+    one that it is for."""
+    where = urlsplit(base_url)
+    return f"{where.scheme}://{where.netloc}/vllm"
+
+
+_resting: dict[tuple[str, Secret], float] = {}
+
+
+def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
+    """Blocks. None while it is left alone; raises what the SDK raises where it cannot be had."""
+    place = critic_url(model.base_url), model.key
+    if time.monotonic() < _resting.get(place, 0.0):
+        return None
+    told = None
+    try:
+        told = _ask_api(conversation, *place)
+    finally:
+        if told is None:
+            _resting[place] = time.monotonic() + RESTS
+    return told
+
+
+def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
+    from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
+
+    # What it fetches to write the conversation down in its model's way: it belongs into the home.
+    chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
+    critic = APIBasedCritic(
+        server_url=url, api_key=key.reveal(), model_name="critic", timeout_seconds=WITHIN
+    )
+    try:
+        result = critic.evaluate(_events(conversation))
+    except ValueError:  # half a file of that, too: it is fetched anew next time
+        chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
+        raise
+    finally:
+        critic._client.close()
+    listed = (result.metadata or {}).get("categorized_features") or {}
+    return {"score": result.score, "source": "api", "issues": issues_of(listed)}
+
+
+def issues_of(categorized: Mapping[str, Any]) -> list[Json]:
+    return [
+        {
+            "category": category,
+            "name": feature.get("display_name") or feature.get("name"),
+            "probability": feature.get("probability"),
+            "kind": kind,
+        }
+        for category, kind in KINDS.items()
+        for feature in categorized.get(category) or []
+    ]
+
+
+def judge_by_model(conversation: LocalConversation, llm: LLM) -> Json | None:
+    """Blocks. None where the model's answer is not what was asked for."""
+    lines = [
+        f"{message.role}: {_words(message)}"
+        for message in LLMConvertibleEvent.events_to_messages(_events(conversation)[1:])
+    ]
+    text = "\n\n".join(lines)[-LONGEST:]
+    messages = [
+        Message(role="system", content=[TextContent(text=ASKED)]),
+        Message(role="user", content=[TextContent(text=text)]),
+    ]
+    answer = llm.generate(messages=messages)
+    return verdict_of(_words(answer.message))
+
+
+def verdict_of(answer: str) -> Json | None:
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        value = json.loads(answer[start : end + 1])
+    except ValueError:
+        return None
+    score = value.get("score") if isinstance(value, dict) else None
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        return None
+    given = value.get("issues")
+    issues = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    keys = ("category", "name", "probability", "kind")
+    kept = [{key: each[key] for key in keys if key in each} for each in issues]
+    return {"score": float(score), "source": "judge", "issues": kept}
+
+
+def _events(conversation: LocalConversation) -> list[LLMConvertibleEvent]:
+    branch = conversation.state.active_branch()
+    return [event for event in branch if isinstance(event, LLMConvertibleEvent)]
+
+
+def _words(message: Message) -> str:
+    said = [part.text for part in message.content if isinstance(part, TextContent)]
+    called = [f"[calls {call.name} {call.arguments}]" for call in message.tool_calls or []]
+    return "\n".join([*said, *called])

@@ -1,0 +1,266 @@
+"""Where the SDK's run is entered between its steps: wishes are taken over there, hooks run in
+threads, and a tool is announced when it begins.
+
+While `arun` runs, whatever changes the conversation on the loop's thread would land between a call
+and its result, and whatever changes it in another thread would wait for the tool. So everything of
+ours happens at the seams below, at which the run itself waits for us.
+"""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, override
+
+import openhands.sdk.agent
+from openhands.sdk import LLM, Agent, LocalConversation
+from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent, Event, ObservationEvent
+from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+from openhands.sdk.tool import ToolDefinition
+
+from rookery.agent.conversation.auto_answer import UNJUDGED, is_spoken, rejection
+from rookery.agent.mcp.connections import Connections
+from rookery.agent.provider import windows
+from rookery.agent.provider.endings import (
+    ending_of,
+    forget_ending,
+    is_cut_short,
+    note_condensed,
+)
+from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.storage import head
+
+type Tool = ToolDefinition[Any, Any]
+
+PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
+RECENT = 200
+"""Events among which a call without a result is found: nothing comes behind it but its batch's."""
+
+
+class Judged(NamedTuple):
+    """What becomes of a step's actions; of those that are in neither, that they run."""
+
+    denied: dict[str, str]
+    """By their ids, and why: the model is told."""
+    waits: bool
+    """Some wait for a person, or for somebody who can judge them."""
+
+
+class Seams:
+    """What a session does at the seams of its conversation's run."""
+
+    async def between_steps(self) -> bool:
+        """Nothing is pending and the conversation may be changed, in a thread. Says whether a
+        message came in."""
+        return False
+
+    async def judge(self, actions: list[ActionEvent]) -> "Judged":
+        """The actions of a step are known: what is done with each of them."""
+        return Judged({}, waits=bool(actions))
+
+    def take_clearance(self, action: ActionEvent) -> bool:  # noqa: ARG002 (a method)
+        """Whether it was judged that this may run: once. Called in the tool's thread."""
+        return False
+
+    def started(self, action: ActionEvent) -> None:
+        """A tool begins. Called in the tool's thread."""
+
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        """A server of the session's is left out. Called in a thread."""
+
+    def mcp_late(self, name: str) -> None:
+        """A server is not waited for any longer. Called in a thread."""
+
+    def mcp_came(self, name: str, tools: int) -> None:
+        """A server that was not waited for is there. Called in a thread."""
+
+
+class RookeryAgent(Agent):
+    """The SDK's agent with our seams. Its class is part of what is kept of a conversation."""
+
+    @property
+    @override
+    def prompt_dir(self) -> str:
+        return PROMPTS
+
+    @override
+    async def astep(  # type: ignore[override]
+        self, conversation: Any, on_event: Any, on_token: Any = None
+    ) -> None:
+        seams = seams_of(conversation)
+        if seams is not None and not pending(conversation):
+            async with conversation._released_state_lock_during_io():
+                came_in = await seams.between_steps()
+            if came_in:
+                # The run compares who spoke last before and after a step: a message within one
+                # would have its answer's actions rejected, or be answered twice.
+                return
+        # A change of the model has put another agent in our place.
+        forget_ending(conversation)
+        windows.check(conversation)
+        plain: Any = Agent  # a decorator of the SDK's hides the types
+        await plain.astep(conversation.agent, conversation, on_event, on_token)
+        state = conversation.state
+        note_condensed(conversation)
+        if ending_of(conversation).stops and state.execution_status == Status.RUNNING:
+            state.execution_status = Status.FINISHED
+
+    @override
+    def _send_corrective_nudge(self, on_event: Any) -> None:
+        """An answer without words is asked for again, unless it was cut short: that ends the turn,
+        and the person is told why."""
+        if not is_cut_short(self.llm):
+            super()._send_corrective_nudge(on_event)
+
+    @override
+    async def _arequires_user_confirmation(
+        self, conversation: Any, state: Any, action_events: list[ActionEvent], on_event: Any
+    ) -> bool:
+        hooks = hooks_of(conversation)
+        if hooks is not None:
+            async with conversation._released_state_lock_during_io():
+                for action in action_events:
+                    await asyncio.to_thread(hooks._handle_pre_tool_use, action)
+        seams = seams_of(conversation)
+        asked = [action for action in action_events if action.id not in state.blocked_actions]
+        if seams is None:
+            return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+        # While the SDK writes down what the model thinks of the risk, others judge: they are asked
+        # before it begins.
+        loop = asyncio.get_running_loop()
+        judging = asyncio.Task(seams.judge(asked), loop=loop, eager_start=True)
+        try:
+            await super()._arequires_user_confirmation(conversation, state, asked, on_event)
+            async with conversation._released_state_lock_during_io():
+                judged = await judging
+        finally:
+            judging.cancel()
+        for name, reason in judged.denied.items():
+            state.block_action(name, reason)
+        if judged.waits:
+            state.execution_status = Status.WAITING_FOR_CONFIRMATION
+        return judged.waits
+
+    @staticmethod
+    @override
+    def _set_confirmation_status(state: Any, risks: Any) -> bool:
+        """The SDK's policy lets nothing through here, and holds nothing up: judgement does."""
+        return False
+
+    @override
+    async def _aexecute_actions(
+        self, conversation: Any, action_events: list[ActionEvent], on_event: Any
+    ) -> None:
+        hooks = hooks_of(conversation)
+        if hooks is None:
+            await super()._aexecute_actions(conversation, action_events, on_event)
+            return
+        results: list[ObservationEvent] = []
+
+        def note(event: Event) -> None:
+            on_event(event)
+            if isinstance(event, ObservationEvent):
+                results.append(event)
+
+        await super()._aexecute_actions(conversation, action_events, note)
+        async with conversation._released_state_lock_during_io():
+            for result in results:
+                await asyncio.to_thread(hooks._handle_post_tool_use, result)
+
+    @override
+    def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
+        seams = seams_of(conversation)
+        cleared = is_spoken(action_event) or (
+            seams is not None and seams.take_clearance(action_event)
+        )
+        if not cleared:
+            return [rejection(action_event, UNJUDGED)]
+        if seams is not None:
+            seams.started(action_event)
+        return super()._execute_action_event(conversation, action_event)
+
+
+class Conversation(LocalConversation):
+    """The SDK's conversation, with a session at its seams."""
+
+    seams: Seams | None = None
+    tool_hooks: HookEventProcessor | None = None
+    """The hooks that run around tools and at the end: in threads of ours, since the SDK would run
+    them on the loop's."""
+    connections: Connections | None = None
+    """To its MCP servers."""
+    condenser_follows = True
+    """The model that shortens the conversation is the conversation's own."""
+
+    if TYPE_CHECKING:  # a decorator of the SDK's hides these types
+
+        async def arun(self) -> None: ...  # type: ignore[override]
+        def send_message(self, message: Any, sender: str | None = None) -> None: ...  # type: ignore[override]
+        def generate_title(self, llm: Any = None, max_length: int = 50) -> str: ...  # type: ignore[override]
+
+    @override
+    def navigate_to(self, event_id: str | None) -> None:
+        with self._state:
+            super().navigate_to(event_id)
+            head.note_move(self._state)
+
+    @override
+    def _condenser_for_switched_llm(self, current_llm: LLM, new_llm: LLM) -> CondenserBase | None:
+        """The SDK takes it along only where it streams as the model does, and ours never does:
+        summaries would go on to the provider that was left."""
+        condenser = self.agent.condenser
+        if not self.condenser_follows or not isinstance(condenser, LLMSummarizingCondenser):
+            return condenser
+        own = quiet_copy(new_llm)
+        if own.usage_id in self.llm_registry.list_usage_ids():
+            before = self.llm_registry.get(own.usage_id)
+            self.llm_registry.remove(own.usage_id)
+            self.llm_registry.add(own)
+            own.restore_metrics(before.metrics)  # what it cost so far is counted on
+        return condenser.model_copy(update={"llm": own})
+
+    @property
+    def listener(self) -> Seams | None:
+        return self.seams
+
+    @override
+    def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **_: Any) -> list[Tool]:
+        """Each server by itself: one that is broken or slow costs its own tools, and is told of."""
+        if not mcp_config or self.connections is None:
+            return []
+        return list(self.connections.connect(mcp_config))
+
+    @override
+    def close(self) -> None:
+        if self.connections is not None:
+            self.connections.close()
+        super().close()
+
+
+def quiet_copy(llm: LLM) -> LLM:
+    """The same model, to shorten the conversation with: nobody watches its words come."""
+    own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
+    own.reset_metrics()
+    if isinstance(own, RookeryLLM):
+        own.begin_anew()  # that a summary can be written does not say that it helps
+    return own
+
+
+def seams_of(conversation: object) -> Seams | None:
+    return conversation.seams if isinstance(conversation, Conversation) else None
+
+
+def hooks_of(conversation: object) -> HookEventProcessor | None:
+    return conversation.tool_hooks if isinstance(conversation, Conversation) else None
+
+
+def pending(conversation: LocalConversation) -> list[ActionEvent]:
+    """The actions that have no result: they wait for a person, or for their turn."""
+    state = conversation.state
+    return list(state.get_unmatched_actions(state.active_branch(limit=RECENT)))
+
+
+def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:
+    """The actions that wait for a permission."""
+    waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+    return pending(conversation) if waits else []

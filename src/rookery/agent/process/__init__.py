@@ -1,0 +1,1 @@
+"""The agent's process: arguments, environment, stderr, shutdown."""

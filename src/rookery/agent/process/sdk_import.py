@@ -1,0 +1,117 @@
+"""The OpenHands SDK costs seconds to import: it is imported once, in a thread, while the client's
+first questions are answered already."""
+
+import asyncio
+import gc
+import importlib
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from rookery.agent.sdk_patches import outgoing
+from rookery.home import paths
+
+ENVIRONMENT = {
+    # litellm otherwise fetches a price list at import, and can fail there without a network.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "OPENHANDS_SUPPRESS_BANNER": "1",
+    # It otherwise loads the first .env above its own package, whosever that is.
+    "LITELLM_MODE": "PRODUCTION",
+    "PYTHON_DOTENV_DISABLED": "1",
+    # And the MCP client's settings are those in the .env of the working directory.
+    "FASTMCP_ENV_FILE": os.devnull,
+}
+PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LOG": "ERROR"}
+"""Unless the person said otherwise: stderr is for what a person should read."""
+
+
+@contextmanager
+def surroundings() -> Iterator[None]:
+    """What has to hold while it is imported; commands that the agent runs see none of it."""
+    wanted = {**PREFERENCES, **os.environ, **ENVIRONMENT}
+    before = {name: os.environ.get(name) for name in (*ENVIRONMENT, *PREFERENCES)}
+    os.environ.update({name: wanted[name] for name in before})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+FIRST_ANSWER = (
+    *("openai.resources", "openai.resources.admin", "openai.resources.beta"),
+    *("openai.resources.chat.completions", "openai.resources.responses"),
+    *("openai.lib.streaming.chat", "openai.types.chat", "jiter", "anyio._backends._asyncio"),
+    *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
+    *("litellm.litellm_core_utils.streaming_chunk_builder_utils",),
+    *("litellm.llms.openai.chat.gpt_audio_transformation",),
+    *("litellm.proxy.openai_files_endpoints.common_utils",),
+    *("litellm.responses.mcp.chat_completions_handler",),
+)
+"""What the libraries below import when a model answers for the first time: on the loop's thread,
+which was late by seconds. Found by what a first turn adds to sys.modules; one that is gone is no
+harm."""
+
+
+_rest = threading.Lock()
+_rest_loaded = threading.Event()
+
+
+def load_rest() -> None:
+    """Import what a first answer would. In a thread, behind `session/new`; once is enough."""
+    with _rest:
+        if not _rest_loaded.is_set():
+            with _out_of_the_collectors_way():
+                for name in FIRST_ANSWER:
+                    with suppress(ImportError):
+                        importlib.import_module(name)
+                with suppress(ImportError):
+                    outgoing.install()
+            _rest_loaded.set()
+
+
+@contextmanager
+def _out_of_the_collectors_way() -> Iterator[None]:
+    """What is imported stays for good: to look through all of it at every full collection held the
+    loop for half a second."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
+def load() -> None:
+    """Import all of it that a first turn needs. Takes seconds."""
+    # Its own files belong into the home, too: else they would lie in ~/.openhands.
+    os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
+    # Of a model without a known price, at every answer.
+    warnings.filterwarnings("ignore", message="Cost calculation failed")
+    with surroundings(), _out_of_the_collectors_way():
+        for part in ("session.session", "session.turn", "session.slash_commands"):
+            importlib.import_module(f"rookery.agent.{part}")
+
+
+class Sdk:
+    """The import, as something to wait for."""
+
+    def __init__(self) -> None:
+        self._loaded: asyncio.Future[None] | None = None
+
+    def begin(self) -> None:
+        if self._loaded is None:
+            self._loaded = asyncio.get_running_loop().run_in_executor(None, load)
+
+    async def ready(self) -> None:
+        """Raises what the import raised."""
+        self.begin()
+        assert self._loaded is not None
+        await asyncio.shield(self._loaded)

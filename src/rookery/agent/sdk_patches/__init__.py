@@ -1,0 +1,1 @@
+"""Corrections of the OpenHands SDK and its client library."""

@@ -1,0 +1,1 @@
+"""A session of the agent: its turns, its asks, its updates."""

@@ -1,0 +1,116 @@
+"""`hooks.json`: commands that run at six moments of a conversation, the person's own and the
+project's, in the SDK's shape.
+
+    {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": "./check.sh", "timeout": 10}]}]}
+
+Also read: the same under `hooks`, and names such as `PreToolUse`. Read anew for each conversation.
+A file with a mistake is refused: a guard that is silently left out guards nothing.
+"""
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from rookery.client.config import in_force
+from rookery.models import documents
+from rookery.models.documents import Json, refusal
+
+FILE = "hooks.json"
+PROJECT = (".openhands", ".rookery")
+"""Below a session's directory."""
+
+KINDS = (
+    *("pre_tool_use", "post_tool_use", "user_prompt_submit"),
+    *("session_start", "session_end", "stop"),
+)
+TYPES = ("command", "prompt", "agent")
+
+
+class Hooks(NamedTuple):
+    config: Json
+    """For the SDK's `HookConfig.model_validate`; empty where there are none."""
+    files: tuple[str, ...]
+    """What it was read from, the person's own first."""
+
+
+def places(home: str, cwd: str) -> list[str]:
+    """Where hooks may stand; each file once, also where the project is the person's home."""
+    found = [os.path.join(home, FILE), *(os.path.join(cwd, name, FILE) for name in PROJECT)]
+    return list({os.path.realpath(place): place for place in reversed(found)}.values())[::-1]
+
+
+def load(home: str, cwd: str) -> Hooks:
+    """All of them, in the order in which they run: the person's own, then the project's. Raises
+    SettingsError."""
+    config: Json = {}
+    files = []
+    for place in places(home, cwd):
+        own = place == os.path.join(home, FILE)
+        found = documents.read(place, private=False, home=home if own else "")
+        if own:
+            found = dict(in_force.hooks(home))  # a change by an agent waits for a person
+        if not found:
+            continue
+        files.append(place)
+        for kind, matchers in validated(found, place).items():
+            config[kind] = [*config.get(kind, []), *matchers]
+    return Hooks(config, tuple(files))
+
+
+def validated(found: Json, place: str) -> Json:
+    """The hooks of one file, under today's names. Raises SettingsError."""
+    table = found.get("hooks", found)
+    if not isinstance(table, dict):
+        raise refusal(place, "hooks", "must be an object")
+    config: Json = {}
+    for key, matchers in table.items():
+        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", key).lower()
+        if kind not in KINDS:
+            raise refusal(place, key, f"is no kind of hook. There are: {', '.join(KINDS)}")
+        if kind in config:
+            raise refusal(place, key, f"is there twice: as {kind}, too")
+        if not isinstance(matchers, list):
+            raise refusal(place, key, 'must be a list of {"matcher": …, "hooks": […]}')
+        config[kind] = [_matcher(place, key, each) for each in matchers]
+    return config
+
+
+def _matcher(place: str, key: str, value: Any) -> Json:
+    if not isinstance(value, dict):
+        raise refusal(place, key, 'must be a list of {"matcher": …, "hooks": […]}')
+    pattern = value.get("matcher", "*")
+    if not isinstance(pattern, str):
+        raise refusal(place, f"{key}.matcher", "must be a text: a tool's name, * or /pattern/")
+    if len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/"):
+        try:
+            re.compile(pattern[1:-1])
+        except re.error as error:
+            why = f"is no regular expression: {error}"
+            raise refusal(place, f"{key}.matcher", why) from None
+    hooks = value.get("hooks", [])
+    if not isinstance(hooks, list):
+        raise refusal(place, f"{key}.hooks", "must be a list")
+    for hook in hooks:
+        _check_hook(place, key, hook)
+    return value
+
+
+def _check_hook(place: str, key: str, hook: Any) -> None:
+    if not isinstance(hook, dict):
+        raise refusal(place, f"{key}.hooks", 'must be a list of {"command": "…"}')
+    kind = hook.get("type", "command")
+    if kind not in TYPES:
+        raise refusal(place, f"{key}.type", f"must be one of {', '.join(TYPES)}")
+    command, prompt = hook.get("command", ""), hook.get("prompt")
+    if kind == "command" and (not isinstance(command, str) or not command.strip()):
+        raise refusal(place, f"{key}.command", "must be a command line")
+    if kind == "prompt" and (not isinstance(prompt, str) or not prompt.strip()):
+        raise refusal(place, f"{key}.prompt", "must be a text")
+    if kind != "command" and command:
+        raise refusal(place, f"{key}.command", f"does not go with the type {kind}")
+    if kind != "command" and hook.get("async"):
+        raise refusal(place, f"{key}.async", f"does not go with the type {kind}")
+    for field in ("timeout", "max_iterations"):
+        number = hook.get(field, 1)
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise refusal(place, f"{key}.{field}", "must be a whole number of at least 1")

@@ -1,0 +1,371 @@
+"""One session: a conversation of the SDK's, what was chosen for it, and what its client is told.
+
+The conversation is the one owner of its mode; what a person chooses is confirmed at once and taken
+over at the next seam of the run.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, override
+
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest
+from openhands.sdk.event.error_classification import AGENT_OUTCOME
+
+from rookery.agent import terminal
+from rookery.agent.conversation import auto_answer, subagents
+from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
+from rookery.agent.conversation.choices import Choices, UnknownChoice, Wanted
+from rookery.agent.conversation.steps import Judged, Seams, pending
+from rookery.agent.mcp import names
+from rookery.agent.mcp.connections import words
+from rookery.agent.process import sdk_import
+from rookery.agent.process.client import Client
+from rookery.agent.session import hooks
+from rookery.agent.session.client_updates import Voice
+from rookery.agent.session.models import Missing, Model, Models
+from rookery.agent.storage import delegations, store
+from rookery.agent.translate.children import Refusal
+from rookery.core.policy.auto_answer import Judgement
+
+if TYPE_CHECKING:
+    from rookery.log.lock import Lock
+
+type Json = dict[str, Any]
+
+STOPPED = (
+    "Rookery was stopped while this ran, or just before. Whether it took effect is not known: look "
+    "before you do it again."
+)
+NOT_RUN = "This was not run: it waited for a permission, and the person went on with another thing."
+PATIENCE = 2.0
+"""Seconds that a session which is closed waits for its own start."""
+
+
+class Session(Voice, Seams):
+    def __init__(
+        self,
+        client: Client,
+        home: store.Store,
+        record: store.Record,
+        choices: Choices,
+        models: Models,
+        lock: "Lock",
+    ) -> None:
+        super().__init__(client, record, home.folder(record.id))
+        self.choices = choices
+        self.models = models
+        self.warming: asyncio.Future[None] | None = None
+        self._home = home
+        self._lock = lock
+        self._applied = choices.wanted
+        self._opened_waiting = False
+        """When it was opened, a call had no result: the SDK hides such a call from the model, and
+        would show it the result alone."""
+        self._settling: set[asyncio.Future[Any]] = set()
+        self._cleared: set[str] = set()
+        """Actions of this turn that may run."""
+        self._left: dict[str, Judgement] = {}
+
+    # --- making and ending -----------------------------------------------------------------------
+
+    async def open(self, servers: dict[str, Json]) -> None:
+        """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
+        model = self.models.chosen(self.choices.wanted.model)
+        assert isinstance(model, Model)
+        condenser = self.models.settings().condenser
+        other = self.models.chosen(condenser.profile) if condenser.profile else None
+        wishes = Wishes(
+            id=self.record.id,
+            cwd=self.record.cwd,
+            roots=self.record.roots,
+            directory=self._home.directory,
+            model=model,
+            summarizer=other if isinstance(other, Model) else None,
+            condenser=condenser,
+            wanted=self.choices.wanted,
+            servers=servers,
+            hooks=hooks.load(self.models.home, self.record.cwd).config,
+            on_event=self._on_event,
+            on_token=self._on_token,
+            on_retry=self._on_retry,
+            watcher=self._watcher,
+            names=self.tool_names,
+            seams=self,
+        )
+        self._applied = self.choices.wanted
+        self.conversation = await asyncio.to_thread(make, wishes)
+        self._opened_waiting = bool(self.pending())
+        terminal.on_output(self.conversation, self._pace.feed)
+
+    def warm_up(self) -> None:
+        """Connect, start the shell and tell of the commands while the person still types."""
+        self.warming = self._loop.run_in_executor(None, self.make_ready)
+        self.warming.add_done_callback(_forget)
+
+    def make_ready(self) -> None:
+        """Blocks: in a thread."""
+        sdk_import.load_rest()
+        self.running._ensure_agent_ready()
+        subagents.remember(self.running, delegations.tasks(self.folder))
+
+    async def end(self) -> None:
+        """End the turn, the shells and the connections; what was never used is not kept."""
+        if self.turn is not None:
+            self.turn.leave()
+            await self.turn.over.wait()
+        if self.warming is not None:
+            await asyncio.wait({self.warming}, timeout=PATIENCE)
+            if not self.warming.done():
+                self.warming.add_done_callback(lambda _: self._close_later())
+        await asyncio.to_thread(self._close)
+
+    def _close_later(self) -> None:
+        self.settle(self._loop.run_in_executor(None, self._close))
+
+    def _close(self) -> None:
+        """Blocks. Twice does no harm."""
+        if self.conversation is not None:
+            terminal.close(self.conversation)
+            self.conversation.close()
+        if not self.record.prompted:
+            self._home.delete(self.record.id)
+        self._lock.release()
+
+    def settle(self, work: "asyncio.Future[Any]") -> None:
+        """Work of a turn that was cancelled: the next turn waits for it."""
+        self._settling.add(work)
+        work.add_done_callback(self._settled)
+
+    def _settled(self, work: "asyncio.Future[Any]") -> None:
+        self._settling.discard(work)
+        _forget(work)
+
+    @property
+    def unsettled(self) -> bool:
+        return any(not work.done() for work in self._settling)
+
+    async def settled(self) -> None:
+        waiting = set(self._settling) | ({self.warming} if self.warming else set())
+        if waiting:
+            await asyncio.wait(waiting)
+
+    # --- the seams -------------------------------------------------------------------------------
+
+    @override
+    async def between_steps(self) -> bool:
+        await self.client.keep_up()
+        await self.conform()
+        return self.turn is not None and await self.turn.take_steering()
+
+    @override
+    async def judge(self, actions: list[ActionEvent]) -> Judged:
+        wanted = [action for action in actions if not auto_answer.is_spoken(action)]
+        denied: dict[str, str] = {}
+        for action, judged in zip(wanted, await auto_answer.judge_all(self, wanted), strict=True):
+            if judged.outcome == "allow":
+                self.clear_for_run(action)
+            elif judged.outcome == "deny":
+                denied[action.id] = judged.denial
+            else:
+                self._left[action.id] = judged
+        return Judged(denied, waits=any(action.id in self._left for action in wanted))
+
+    def forget_judgements(self) -> None:
+        """A turn begins: rules and mode may be others than when they were made."""
+        self._cleared.clear()
+        self._left.clear()
+
+    def left_over(self, action: ActionEvent) -> Judgement | None:
+        """What was just judged of an action that does not run at once; told one time."""
+        return self._left.pop(action.id, None)
+
+    def clear_for_run(self, action: ActionEvent) -> None:
+        self._cleared.add(action.id)
+
+    def may_run(self, action: ActionEvent) -> bool:
+        return action.id in self._cleared
+
+    @override
+    def take_clearance(self, action: ActionEvent) -> bool:
+        may = self.may_run(action)
+        self._cleared.discard(action.id)
+        return may
+
+    @override
+    def started(self, action: ActionEvent) -> None:
+        self.on_loop(self._take_start, action)
+
+    def _take_start(self, action: ActionEvent) -> None:
+        if self.turn is not None and not self.turn.cancelled:
+            self.tell(*self.translator.started(action))
+
+    @override
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        told = f"The MCP server {name} is left out until it answers.\n{words(error)}\n"
+        self.on_loop(self.notice, told)
+
+    @override
+    def mcp_late(self, name: str) -> None:
+        told = f"The MCP server {name} has not answered yet.\nIts tools are added when it does.\n"
+        self.on_loop(self.notice, told)
+
+    @override
+    def mcp_came(self, name: str, tools: int) -> None:
+        count = "1 tool is" if tools == 1 else f"{tools} tools are"
+        self.on_loop(self.notice, f"The MCP server {name} is connected.\nIts {count} added.\n")
+
+    # --- choices ---------------------------------------------------------------------------------
+
+    def choose(self, option: str, value: Any) -> None:
+        """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
+        if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
+            raise UnknownChoice(found.sentence)
+        self.tell(*self.choices.set_option(option, value))
+        self.keep(choices=self.choices.wanted._asdict())
+
+    async def conform(self) -> None:
+        """Make the conversation what was chosen. Nothing of it may run or wait meanwhile."""
+        wanted, applied = self.choices.wanted, self._applied
+        if self._opened_waiting:
+            await asyncio.to_thread(self.running.state.rebuild_view)
+            self._opened_waiting = False
+        if wanted == applied:
+            return
+        await asyncio.to_thread(self._conform, wanted, applied)
+        self._applied = wanted
+
+    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
+        conversation = self.running
+        if wanted.mode != applied.mode:
+            conversation.set_confirmation_policy(policy_of(wanted.mode))
+        if wanted[1:] != applied[1:]:
+            model = self.models.chosen(wanted.model)
+            if isinstance(model, Model):
+                conversation.switch_llm(llm_of(model, wanted, self._on_retry))
+                hide_key(conversation, model)
+
+    def renew_model(self) -> None:
+        """Make the model anew, from its settings. Nothing of it may run meanwhile. Blocks."""
+        model = self.models.chosen(self._applied.model)
+        if isinstance(model, Model):
+            self.running.switch_llm(llm_of(model, self._applied, self._on_retry))
+
+    # --- what is kept ----------------------------------------------------------------------------
+
+    def keep(self, **changes: Any) -> None:
+        self.record = self.record._replace(**changes)
+        self._home.write(self.record)
+
+    def begin_prompt(self, words: str) -> None:
+        """Note that it was used, and give it a title with its first message."""
+        changes: Json = {"updated": store.now(), "prompted": True}
+        if not self.record.title and (title := store.title_of(words)):
+            changes["title"] = title
+        self.keep(**changes)
+        if "title" in changes:
+            self._tell_title()
+
+    def entitle(self, title: str) -> None:
+        self.keep(title=store.title_of(title), updated=store.now())
+        self._tell_title()
+
+    def _tell_title(self) -> None:
+        told = {"title": self.record.title, "updatedAt": self.record.updated}
+        self.tell({"sessionUpdate": "session_info_update", **told})
+
+    def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
+        """Another session with this one's past. Blocks: in a thread."""
+        id = store.new_id()
+        with self._unwatched():
+            self.running.fork(conversation_id=uuid.UUID(id)).close()
+        delegations.copy(self.folder, self._home.folder(id))
+        names.copy(self.folder, self._home.folder(id))
+        title = f"{self.record.title} (fork)" if self.record.title else ""
+        made = self.record._replace(
+            id=id, cwd=cwd, roots=roots, title=title, updated=store.now(), prompted=True
+        )
+        self._home.write(made)
+        return made
+
+    @contextmanager
+    def _unwatched(self) -> Iterator[None]:
+        """The SDK would make a fork's visualizer as a copy of ours, which it cannot."""
+        conversation = self.running
+        watcher, conversation._visualizer = conversation._visualizer, None
+        try:
+            yield
+        finally:
+            conversation._visualizer = watcher
+
+    # --- the run ---------------------------------------------------------------------------------
+
+    def pending(self) -> list[ActionEvent]:
+        return pending(self.running)
+
+    def note_granted(self) -> None:
+        """From now on nothing waits: after a crash what was begun is not asked for again."""
+        with self.running.state as state:
+            state.execution_status = Status.RUNNING
+        if self.record.granted:
+            self.keep(granted=())
+
+    def repair(self, words: str = "") -> None:
+        """Give every call without a result one, so that the history stays valid. Blocks."""
+        conversation = self.running
+        if not self.pending():
+            return
+        if words:
+            conversation.reject_pending_actions(words)
+            return
+        waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        with conversation.state:
+            for action in self.pending():
+                conversation._on_event(
+                    AgentErrorEvent(
+                        error=NOT_RUN if waits else STOPPED,
+                        tool_name=action.tool_name,
+                        tool_call_id=action.tool_call_id,
+                        classification=AGENT_OUTCOME,
+                    )
+                )
+
+    def drop_request(self) -> None:
+        """Take back a wish to shorten that could not be met: it would fail every later step."""
+        state = self.running.state
+        if not state.view.unhandled_condensation_request:
+            return
+        branch = state.active_branch()
+        wishes = [n for n, event in enumerate(branch) if isinstance(event, CondensationRequest)]
+        if wishes and wishes[-1] > 0:
+            self.running.navigate_to(branch[wishes[-1] - 1].id)
+
+    def interrupt(self) -> None:
+        """End what runs: the model's stream, the command in the terminal, the agents below."""
+        terminal.interrupt(self.running, partial(self.on_loop, self.notice))
+        self.running.interrupt()
+        self._watcher.stop_children()
+        subagents.interrupt(self.running)
+
+    @override
+    def _permit_child(self, conversation: str, action: ActionEvent) -> Refusal | None:
+        turn = self.turn
+        if turn is None:
+            return Refusal(auto_answer.UNJUDGED)
+        if words := subagents.blocked(self.running.tool_hooks, action):
+            return Refusal(words, by_hook=True)
+        asked = turn.ask_for_child(conversation, action)
+        reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        if reason:
+            return Refusal(reason)
+        self.on_loop(self._tell_start, conversation, action)
+        return None
+
+
+def _forget(work: "asyncio.Future[Any]") -> None:
+    """Its error is told where it is met again: by the next prompt."""
+    if not work.cancelled():
+        work.exception()

@@ -1,0 +1,379 @@
+"""The sessions that a client has open, and how they come and go (rows G3, G4)."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from rookery.agent.conversation.choices import Choices, UnknownChoice, Wanted, wanted_of
+from rookery.agent.process import shutdown
+from rookery.agent.process.arguments import SETUP, Arguments
+from rookery.agent.process.client import Client
+from rookery.agent.process.sdk_import import Sdk
+from rookery.agent.session.models import Missing, Models
+from rookery.agent.session.prompt import parts_of
+from rookery.agent.storage import store
+from rookery.agent.storage.store import Record, Store
+from rookery.core.json import lenient
+from rookery.home import mcp, paths
+from rookery.log.lock import Busy
+from rookery.models.documents import SettingsError
+from rookery.models.secrets import KNOWN, secrets_in
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
+from rookery.wire.params import (
+    AUTH_REQUIRED,
+    NOT_FOUND,
+    invalid,
+    no_session,
+    offers,
+    place,
+    session_id,
+)
+
+if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
+    from rookery.agent.session.turn import Parts, Turn
+
+type Json = dict[str, Any]
+
+
+class Sessions:
+    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: Arguments) -> None:
+        self._client = Client(peer, capabilities, self._fork_here)
+        self._sdk = sdk
+        self._arguments = arguments
+        self._first = True
+        self._store = Store(store.directory_of(os.environ))
+        self._open: dict[str, Session] = {}
+        self._models = Models(paths.home(), os.environ, override=arguments.override)
+        self._opening = asyncio.Lock()
+
+    async def serve(self, request: Incoming, params: Json) -> None:
+        """Answer one request. Raises RpcError."""
+        try:
+            await self._serve(request, params)
+        except (
+            SettingsError,
+            mcp.McpError,
+        ) as error:  # a file of the person's, named with its line
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    async def _serve(self, request: Incoming, params: Json) -> None:
+        match request.method:
+            case "authenticate":
+                self._authenticate(params)
+                request.reply({})
+            case "session/new":
+                await self._new(request, params)
+            case "session/load" | "session/resume":
+                await self._load(request, params)
+            case "session/fork":
+                await self._fork(request, params)
+            case "session/list":
+                request.reply(await self._list(params))
+            case "session/close":
+                await self._close(params)
+                request.reply({})
+            case "session/delete":
+                await self._delete(params)
+                request.reply({})
+            case "session/set_mode":
+                self._choose(self._known(params), "mode", params.get("modeId"))
+                request.reply({})
+            case "session/set_config_option":
+                session = self._known(params)
+                self._choose(session, str(params.get("configId")), params.get("value"))
+                request.reply({"configOptions": session.choices.options()})
+            case "session/prompt":
+                await self._prompt(request, params)
+            case "_session/steering":
+                taken = self._steer(params)
+                request.reply({"outcome": "injected" if taken else "promptRequired"})
+
+    def cancel(self, id: Any, params: Json | None = None) -> None:
+        session = self._open.get(id) if isinstance(id, str) else None
+        if session is not None and session.turn is not None:
+            session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
+
+    async def end(self) -> None:
+        """With the process: the conversations stay as they stand."""
+        shutdown.begin()
+        async with asyncio.TaskGroup() as group:
+            for session in self._open.values():
+                group.create_task(session.end())
+
+    # --- authentication --------------------------------------------------------------------------
+
+    def _authenticate(self, params: Json) -> None:
+        if params.get("methodId") != SETUP:
+            raise invalid("unknown authentication method")
+        self._check_model()
+
+    def _check_model(self) -> None:
+        found = self._models.chosen("")
+        if isinstance(found, Missing):
+            raise RpcError(AUTH_REQUIRED, found.sentence)
+
+    # --- sessions --------------------------------------------------------------------------------
+
+    async def _new(self, request: Incoming, params: Json) -> None:
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=True)
+        self._check_model()
+        wished, self._first = self._first and self._wished(cwd), False
+        if wished:
+            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), servers)
+        else:
+            record = Record(store.new_id(), cwd, roots, updated=store.now())
+            session = await self._enliven(record, servers, made=True)
+        request.reply({"sessionId": session.record.id, **session.choices.state()})
+        if wished:
+            await session.replay()
+        _tell_commands(session)
+        session.warm_up()
+
+    def _wished(self, cwd: str) -> Record | None:
+        """The session that the command line names: the first thread of the client goes on in it."""
+        if self._arguments.last:
+            found = [each for each in self._store.all() if each.cwd == cwd]
+            if not found:
+                raise invalid(f"--last: no session was held in {cwd} yet")
+            return found[0]
+        if not self._arguments.resume:
+            return None
+        id = store.known_form(self._arguments.resume) or ""
+        record = self._store.read(id) if id else None
+        if record is None:
+            raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
+        return record
+
+    async def _load(self, request: Incoming, params: Json) -> None:
+        """session/load tells everything again before its answer; session/resume tells nothing."""
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=False)
+        id = store.known_form(session_id(params)) or ""
+        record = await asyncio.to_thread(self._store.read, id) if id else None
+        if record is None:
+            raise no_session()
+        self._check_model()
+        session = self._open.get(id)
+        if session is None:
+            session = await self._enliven(record._replace(cwd=cwd, roots=roots), servers)
+        if request.method == "session/load":
+            await session.replay()
+            _tell_commands(session)
+            request.reply(session.choices.state())
+        else:
+            request.reply(session.choices.state())
+            _tell_commands(session)
+
+    async def _enliven(
+        self, record: Record, servers: dict[str, Json], *, made: bool = False
+    ) -> "Session":
+        """Open a session; `made`: it is new. Raises RpcError."""
+        await self._sdk.ready()
+        from rookery.agent.session.efforts import efforts_of
+        from rookery.agent.session.session import Session
+
+        async with self._opening:
+            if record.id in self._open:
+                return self._open[record.id]
+            booleans = offers(self._client.capabilities, "session", "configOptions", "boolean")
+            wanted = wanted_of(record.choices, Wanted())
+            listed = self._models.listed()
+            choices = Choices(wanted, listed, booleans=booleans, efforts=efforts_of)
+            try:
+                take = self._store.make if made else lambda it: self._store.hold(it.id)
+                lock = await asyncio.to_thread(take, record)
+            except Busy:
+                words = "This session is open in another process: close it there first."
+                raise RpcError(INTERNAL_ERROR, words) from None
+            session = Session(self._client, self._store, record, choices, self._models, lock)
+            opened = False
+            try:
+                await session.open(self._all_servers(servers))
+                opened = True
+            finally:
+                if not opened:
+                    await session.end()
+            self._open[record.id] = session
+        return session
+
+    def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
+        """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
+        listed = mcp.load(self._models.home)
+        found = mcp.for_agent(listed, os.environ)
+        servers = servers_of({"mcpServers": found.servers}, required=True) | given
+        for each in listed:  # ACP has no word for it
+            if each.name in servers and (seconds := mcp.timeout_of(each.entry)):
+                servers[each.name] = {**servers[each.name], "timeout": seconds}
+        KNOWN.learn(secrets_in(servers))
+        return servers
+
+    async def _fork(self, request: Incoming, params: Json) -> None:
+        cwd, roots = _place(params)
+        servers = servers_of(params, required=False)
+        id = store.known_form(session_id(params)) or ""
+        source = self._open.get(id)
+        record = await asyncio.to_thread(self._store.read, id) if id else None
+        if record is None:
+            raise no_session()
+        self._check_model()
+        session = source or await self._enliven(record, {})
+        made = await asyncio.to_thread(session.fork, cwd, roots)
+        if source is None:
+            self._open.pop(id, None)
+            await session.end()
+        forked = await self._enliven(made, servers)
+        request.reply({"sessionId": made.id, **forked.choices.state()})
+        _tell_commands(forked)
+
+    async def _fork_here(self, session: "Session") -> str:
+        record = session.record
+        made = await asyncio.to_thread(session.fork, record.cwd, record.roots)
+        return f"Made another session that goes on from here: {made.id} ({made.title})"
+
+    async def _list(self, params: Json) -> Json:
+        cursor, cwd = params.get("cursor"), params.get("cwd")
+        if cursor is not None and not isinstance(cursor, str):
+            raise invalid("invalid cursor")
+        where = cwd if isinstance(cwd, str) else None
+        try:
+            found, more = await asyncio.to_thread(self._store.page, where, cursor)
+        except ValueError as error:
+            raise invalid(str(error)) from None
+        answer: Json = {"sessions": [record.told() for record in found]}
+        return answer | ({"nextCursor": more} if more else {})
+
+    async def _close(self, params: Json) -> None:
+        session = self._known(params)
+        self._open.pop(session.record.id, None)
+        await session.end()
+
+    async def _delete(self, params: Json) -> None:
+        id = store.known_form(session_id(params)) or ""
+        session = self._open.pop(id, None)
+        if session is not None:
+            await session.end()
+        if id:
+            await asyncio.to_thread(self._store.delete, id)
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    async def _prompt(self, request: Incoming, params: Json) -> None:
+        from rookery.agent.session import slash_commands
+        from rookery.agent.session.turn import Turn
+
+        session, wish = self._known(params), _wish(params)
+        if wish.get("continue") is True:
+            await self._go_on(request, session, wish)
+            return
+        parts = parts_of(params.get("prompt"))
+        while (turn := session.turn) is not None:
+            if (said := slash_commands.said_in(parts)) and not slash_commands.skill_called(
+                session, said
+            ):
+                turn.command(said)
+                request.reply({"stopReason": "end_turn"})
+                return
+            if turn.steer(parts):
+                await turn.answered.wait()
+                request.reply({"stopReason": turn.stop_reason})
+                return
+            await turn.answered.wait()
+        turn = Turn(session, judged=_is_judged(wish), drops=wish.get("drop") is True)
+        await self._play(request, turn, parts)
+
+    async def _go_on(self, request: Incoming, session: "Session", wish: Json) -> None:
+        """Nothing new is said to the model: what was left open is asked again, and the run goes
+        on."""
+        from rookery.agent.session.turn import Turn
+
+        while (turn := session.turn) is not None:
+            await turn.answered.wait()
+        await self._play(request, Turn(session, judged=_is_judged(wish)), None)
+
+    async def _play(self, request: Incoming, turn: "Turn", parts: "Parts | None") -> None:
+        session = turn.session
+        session.turn = turn
+        try:
+            answer = await turn.play(parts)
+        finally:
+            session.turn = None
+            # In the next round of the loop: the first prompt is answered first.
+            asyncio.get_running_loop().call_soon(turn.answered.set)
+        request.reply(answer)
+
+    def _steer(self, params: Json) -> bool:
+        session, parts = self._known(params), parts_of(params.get("prompt"))
+        return session.turn is not None and session.turn.steer(parts)
+
+    # --- what they share -------------------------------------------------------------------------
+
+    def _known(self, params: Json) -> "Session":
+        session = self._open.get(session_id(params))
+        if session is None:
+            raise no_session()
+        return session
+
+    def _choose(self, session: "Session", option: str, value: Any) -> None:
+        try:
+            session.choose(option, value)
+        except UnknownChoice as error:
+            raise invalid(str(error)) from None
+
+
+def _tell_commands(session: "Session") -> None:
+    from rookery.agent.session import slash_commands
+
+    session.tell(slash_commands.advertised(session.running))
+
+
+def _wish(params: Json) -> Json:
+    """What a client that knows us says beside a prompt."""
+    return lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
+
+
+def _is_judged(wish: Json) -> bool:
+    """Unless the client wants no verdict."""
+    return wish.get("critic") is not False
+
+
+def _place(params: Json) -> tuple[str, tuple[str, ...]]:
+    cwd, roots = place(params)
+    if not os.path.isdir(cwd):
+        raise invalid(f"cwd is not a directory: {cwd}")
+    return cwd, tuple(roots)
+
+
+def servers_of(params: Json, *, required: bool) -> dict[str, Json]:
+    """The client's MCP servers as the SDK wants them, by name. Raises RpcError."""
+    given = params.get("mcpServers")
+    if given is None and not required:
+        return {}
+    if not isinstance(given, list):
+        raise invalid("mcpServers is not a list")
+    servers: dict[str, Json] = {}
+    for server in given:
+        if not isinstance(server, dict) or not isinstance(server.get("name"), str):
+            raise invalid("an MCP server needs a name")
+        servers[server["name"]] = _server(server)
+    return servers
+
+
+def _server(server: Json) -> Json:
+    kind = server.get("type")
+    if kind in ("http", "sse"):
+        if not isinstance(server.get("url"), str):
+            raise invalid(f"the MCP server {server['name']} needs a url")
+        return {"url": server["url"], "transport": kind, "headers": _pairs(server.get("headers"))}
+    if not isinstance(server.get("command"), str):
+        raise invalid(f"the MCP server {server['name']} needs a command")
+    arguments = server.get("args")
+    words = [str(word) for word in arguments] if isinstance(arguments, list) else []
+    return {"command": server["command"], "args": words, "env": _pairs(server.get("env"))}
+
+
+def _pairs(values: Any) -> dict[str, str]:
+    listed = values if isinstance(values, list) else []
+    pairs = [pair for pair in listed if isinstance(pair, dict)]
+    return {str(pair.get("name")): str(pair.get("value")) for pair in pairs}

@@ -1,0 +1,233 @@
+"""Slash commands: what a person can ask of the agent itself, without its model."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from openhands.sdk.event import MessageEvent, SystemPromptEvent
+from openhands.sdk.skills import Skill
+
+from rookery.agent.conversation.build import skills_of
+from rookery.agent.conversation.choices import MODES, UnknownChoice
+from rookery.agent.conversation.steps import Conversation
+from rookery.agent.mcp.names import whole
+from rookery.agent.storage import store
+from rookery.core.policy import modes
+from rookery.core.vendors.profiles import profile_of
+
+if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
+
+type Json = dict[str, Any]
+type Parts = list[tuple[str, str]]
+
+OWN = "rookery"
+FORM = re.compile(r"/([A-Za-z][\w.-]*)(?:\s+(.*))?", re.DOTALL)
+
+
+class Command(NamedTuple):
+    name: str
+    about: str
+    hint: str = ""
+    """What may stand behind it."""
+    while_running: bool = False
+    """It changes nothing that a running turn stands on."""
+
+
+COMMANDS = (
+    Command("help", "Say what there is.", while_running=True),
+    Command("new", "Begin anew: the model forgets all of this."),
+    Command("clear", "The same as /new."),
+    Command("condense", "Shorten what the model remembers of this."),
+    Command("confirm", "Say or choose when you are asked.", "mode", while_running=True),
+    Command("model", "Say or choose the model.", "profile", while_running=True),
+    Command("mcp", "List the MCP servers and their tools.", while_running=True),
+    Command("skills", "List the skills.", while_running=True),
+    Command("cost", "Say what this session used.", while_running=True),
+    Command("rewind", "Take back your last prompt and what came of it.", "how many"),
+    Command("fork", "Make another session that goes on from here."),
+    Command("title", "Choose a title, or let the model find one.", "title"),
+)
+BY_NAME = {command.name: command for command in COMMANDS}
+
+
+class Said(NamedTuple):
+    """A command in a prompt."""
+
+    name: str
+    rest: str
+
+
+def said_in(parts: Parts) -> Said | None:
+    """A prompt that is a command: one that begins with a word behind a slash, not with a path."""
+    if not parts or parts[0][0] != "text":
+        return None
+    found = FORM.fullmatch(parts[0][1].strip())
+    return Said(found[1], (found[2] or "").strip()) if found else None
+
+
+def advertised(conversation: Conversation) -> Json:
+    """The update that tells a client of them."""
+    listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
+    listed += [
+        _told(skill.name, skill.description or "A skill of this directory.", "what to do")
+        for skill in skills_of(conversation)
+        if skill.name not in BY_NAME
+    ]
+    return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
+
+
+def _told(name: str, about: str, hint: str) -> Json:
+    told: Json = {"name": name, "description": about}
+    return told | ({"input": {"hint": hint}} if hint else {})
+
+
+def skill_called(session: "Session", said: Said) -> Skill | None:
+    if said.name in BY_NAME:
+        return None
+    return next((each for each in skills_of(session.running) if each.name == said.name), None)
+
+
+def with_skill(skill: Skill, said: Said) -> Parts:
+    """The message of a person who calls a skill by its name."""
+    asked = said.rest or f"Do what the skill {skill.name} says."
+    return [("text", asked), ("text", f'<skill name="{skill.name}">\n{skill.content}\n</skill>')]
+
+
+# ---------------------------------------------------------------- carrying them out
+
+
+def answer(session: "Session", said: Said) -> str | None:
+    """What a command that needs no thread says; None: it is one that does, see `work`."""
+    match said.name:
+        case "help":
+            return _help(session)
+        case "confirm":
+            return _confirm(session, said.rest)
+        case "model":
+            return _choose(session, "model", said.rest, session.choices.model_names())
+        case "mcp":
+            return _servers(session)
+        case "skills":
+            return _skills(session)
+        case "cost":
+            return _cost(session)
+        case "title" if said.rest:
+            session.entitle(said.rest)
+            return f"The title is now: {session.record.title}"
+        case "new" | "clear" | "condense" | "rewind" | "fork" | "title":
+            return None
+    return f"There is no command /{said.name}.\n\n{_help(session)}"
+
+
+def work(session: "Session", said: Said) -> str:
+    """What a command that changes the conversation does. Blocks; in a thread."""
+    match said.name:
+        case "new" | "clear":
+            return _begin_anew(session)
+        case "rewind":
+            return _rewind(session, said.rest)
+        case "condense":
+            return _condense(session)
+        case "title":
+            return session.running.generate_title(max_length=store.TITLE)
+    raise AssertionError(said.name)
+
+
+def _help(session: "Session") -> str:
+    lines = [f"- `/{each.name}` {each.about}" for each in COMMANDS]
+    skills = [f"- `/{each.name}` {each.description or ''}" for each in skills_of(session.running)]
+    return "\n".join(["Commands:", *lines, *(["", "Skills:", *skills] if skills else [])])
+
+
+def _confirm(session: "Session", value: str) -> str:
+    """By the mode's own name, or by the word that every other way into a session has for it."""
+    words = dict(reversed(profile_of(OWN, ()).confirms))
+    mode = words.get(modes.value_of(value) or "", value)
+    said = _choose(session, "mode", mode, [mode for mode, _, _ in MODES])
+    listed = ", ".join(f"`{ours}` ({words[ours]})" for ours in modes.VALUES)
+    return said if mode in words.values() else f"{said} In other words: {listed}."
+
+
+def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -> str:
+    wanted: str = getattr(session.choices.wanted, option)
+    listed = ", ".join(f"`{each}`" for each in known)
+    if not value:
+        return f"The {option} is `{wanted}`. There are: {listed}."
+    try:
+        session.choose(option, value)
+    except UnknownChoice as error:
+        return f"{error}"
+    return f"The {option} is now `{value}`."
+
+
+def _servers(session: "Session") -> str:
+    conversation = session.running
+    names = list(conversation.agent.mcp_config)
+    if not names:
+        return "No MCP server was given. Add one with: rookery mcp add"
+    return "\n".join(["MCP servers:", *(f"- {name}: {_server(session, name)}" for name in names)])
+
+
+def _server(session: "Session", name: str) -> str:
+    """Its tools, as the model calls them, or why there are none."""
+    conversation = session.running
+    if conversation.connections is not None and (why := conversation.connections.state(name)):
+        return why
+    meant = session.tool_names.meaning
+    tools = getattr(conversation.agent, "_tools", None) or {}
+    own = [each for each in tools if meant.get(each, "").startswith(whole(name, ""))]
+    return ", ".join(f"`{each}`" for each in own) or "no tools"
+
+
+def _skills(session: "Session") -> str:
+    skills = skills_of(session.running)
+    if not skills:
+        return "There are no skills in this directory, nor of your own."
+    return "\n".join(f"- `/{each.name}` {each.description or ''}" for each in skills)
+
+
+def _cost(session: "Session") -> str:
+    metrics = session.running.conversation_stats.get_combined_metrics()
+    usage = metrics.accumulated_token_usage
+    cost = metrics.accumulated_cost  # nothing is added where no list has the model's price
+    lines = [f"Cost: ${cost:.4f}" if cost else "Cost: not known for this model"]
+    if usage is not None:
+        lines.append(f"Tokens in: {usage.prompt_tokens} ({usage.cache_read_tokens} from a cache)")
+        lines.append(f"Tokens out: {usage.completion_tokens}")
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _begin_anew(session: "Session") -> str:
+    conversation = session.running
+    branch = conversation.state.active_branch()
+    first = next((event for event in branch if isinstance(event, SystemPromptEvent)), None)
+    conversation.navigate_to(first.id if first is not None else None)
+    return "We begin anew: the model knows nothing of what was said before."
+
+
+def _rewind(session: "Session", rest: str) -> str:
+    count = int(rest) if rest.isdecimal() and int(rest) > 0 else 1
+    conversation = session.running
+    branch = conversation.state.active_branch()
+    prompts = [
+        place
+        for place, event in enumerate(branch)
+        if isinstance(event, MessageEvent) and event.source == "user"
+    ]
+    if not prompts:
+        return "There is nothing to take back."
+    place = prompts[-min(count, len(prompts))]
+    conversation.navigate_to(branch[place - 1].id if place else None)
+    taken = min(count, len(prompts))
+    words = "Your last prompt is" if taken == 1 else f"Your last {taken} prompts are"
+    return f"{words} taken back. Files stay as they are."
+
+
+def _condense(session: "Session") -> str:
+    before = len(session.running.state.view.events)
+    session.running.condense()
+    after = len(session.running.state.view.events)
+    if after >= before:
+        return "There is not enough yet to shorten."
+    return f"Shortened: the model now remembers {after} events in place of {before}."

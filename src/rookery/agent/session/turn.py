@@ -1,0 +1,400 @@
+"""A turn: from a prompt to its answer, with everything that can come between (rows G5, G6, G9).
+
+finished → `end_turn`; waiting → ask → go on, or stop waiting; cancelled → `cancelled`, at once and
+whatever is under way, since nobody waits for a thread that is not needed any more.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from openhands.sdk import Message, TextContent
+from openhands.sdk.conversation.exceptions import ConversationRunError
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent, MessageEvent
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+
+from rookery.agent.conversation import critic as critics
+from rookery.agent.conversation import images
+from rookery.agent.conversation.build import llm_of
+from rookery.agent.provider import endings
+from rookery.agent.provider.answers import REFUSAL
+from rookery.agent.provider.endings import ending_of, refused_in
+from rookery.agent.provider.failures import failure_of
+from rookery.agent.session import asks, permission, slash_commands
+from rookery.agent.session.models import Model
+from rookery.agent.session.prompt import message_of, words_of
+
+if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
+
+type Json = dict[str, Any]
+type Parts = list[tuple[str, str]]
+
+GRACE = 0.3
+"""Seconds that a cancelled run has to end; it is not waited for any longer."""
+JUDGING = 60.0
+"""Seconds for a critic."""
+STOPS_REFUSED = 10
+"""Times that a hook may keep the agent from stopping, in one turn."""
+WAITS = (
+    "\n\nAn action waits for your permission, which did not come. "
+    "Send another prompt to be asked again.\n"
+)
+KEPT_BACK = "\n\nYour prompt was not given to the model, which waits for that permission.\n"
+STUCK = "\n\nI stopped: I was repeating myself without getting on. Tell me how to go on.\n"
+CANCELLED = "The person cancelled the turn."
+GIVEN_UP = "The turn was given up: nothing had come for a long time."
+DROPPED = "The person cancelled this action, which waited for their permission."
+CLOSED = "The session was closed."
+BUSY = "Wait until the turn has ended, or cancel it first."
+FEEDBACK = "[Stop hook feedback]"
+
+
+class Stopped(Exception):
+    """The turn was cancelled."""
+
+
+class Waits(Exception):
+    """An action waits for a permission that nobody gives now."""
+
+
+class Turn:
+    def __init__(self, session: "Session", *, judged: bool = True, drops: bool = False) -> None:
+        """`drops`: what still waits for a permission was given up by the person."""
+        self.session = session
+        self._judged = judged
+        self._drops = drops
+        self._left = False
+        self._why = CANCELLED
+        self.over = asyncio.Event()
+        """It is at its end, but for the answer."""
+        self.answered = asyncio.Event()
+        self.stop_reason = "end_turn"
+        """How it ended, once it is over."""
+        self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """A prompt waits behind this turn: nobody waits for a verdict then."""
+        self._steering: list[Parts] = []
+        session.forget_judgements()
+        self._ending = False
+        self._sent = False
+
+    @property
+    def cancelled(self) -> bool:
+        return self._stopped.done()
+
+    def cancel(self, *, person: bool = True) -> None:
+        """`person`: else it was given up, since nothing had come of it for long."""
+        self._why = CANCELLED if person else GIVEN_UP
+        if not self._stopped.done():
+            self._stopped.set_result(None)
+
+    def leave(self) -> None:
+        """The session is closed: nobody cancelled anything, and what waits goes on waiting."""
+        self._left = True
+        self.cancel()
+
+    def steer(self, parts: Parts) -> bool:
+        """Take a prompt into this turn, at its next step. False: the turn is about to end."""
+        if self._ending or self.cancelled:
+            self._hurry()
+            return False
+        self._steering.append(parts)
+        return True
+
+    def command(self, said: slash_commands.Said) -> None:
+        """A command that is sent while the turn runs."""
+        known = slash_commands.BY_NAME.get(said.name)
+        answer = (
+            slash_commands.answer(self.session, said) if not known or known.while_running else None
+        )
+        self.session.say(f"\n\n{answer or BUSY}\n\n")
+
+    def _hurry(self) -> None:
+        if not self._hurried.done():
+            self._hurried.set_result(None)
+
+    # --- the course of it ------------------------------------------------------------------------
+
+    async def play(self, parts: Parts | None) -> Json:
+        """The answer to the prompt; None: there is none, and the run goes on where it was left.
+        Raises RpcError where the model failed."""
+        session = self.session
+        try:
+            self.stop_reason = await (self._continue() if parts is None else self._play(parts))
+        except Stopped:
+            self.stop_reason = "cancelled"
+            await self._clean_up()
+        except Waits:
+            session.say(WAITS if self._sent else WAITS + KEPT_BACK)
+        except ConversationRunError as error:
+            session.end_calls("The model failed.")
+            await asyncio.to_thread(session.drop_request)
+            if (words := refused_in(error)) is None:
+                refused = await asyncio.to_thread(images.give_up, session, error)
+                raise images.explained(failure_of(error), refused) from error
+            self.stop_reason = REFUSAL
+            session.say(f"\n\n{words}\n")
+        finally:
+            self._ending = True
+            self.over.set()
+        if self.cancelled:
+            session.end_calls(CLOSED if self._left else self._why)
+        session.tell_usage()
+        verdict = await self._verdict()
+        return {"stopReason": self.stop_reason} | verdict
+
+    async def _play(self, parts: Parts) -> str:
+        session = self.session
+        await self._first(asyncio.ensure_future(session.settled()))
+        said = slash_commands.said_in(parts)
+        if said is not None:
+            skill = slash_commands.skill_called(session, said)
+            if skill is None:
+                await self._command(said)
+                return "end_turn"
+            parts = slash_commands.with_skill(skill, said)
+        session.begin_prompt(words_of(parts))
+        await self._thread(session.make_ready)
+        await self._resume()
+        if session.pending():  # what was granted is done first: a call is followed by its result
+            self._steering.insert(0, parts)
+        else:
+            await self._first(asyncio.ensure_future(session.conform()))
+            if said_before := images.warning(session, parts):
+                session.notice(said_before)
+            await self._thread(session.running.send_message, message_of(parts))
+        self._sent = True
+        return await self._go_on()
+
+    async def _continue(self) -> str:
+        session, self._sent = self.session, True
+        await self._first(asyncio.ensure_future(session.settled()))
+        await self._thread(session.make_ready)
+        await self._resume()
+        if session.running.state.execution_status in (Status.FINISHED, Status.IDLE):
+            return "end_turn"  # nothing was left open
+        return await self._go_on()
+
+    async def _go_on(self) -> str:
+        """Step by step to an end."""
+        refused = 0
+        while True:
+            status = await self._run()
+            if status == Status.WAITING_FOR_CONFIRMATION:
+                await self._ask_all()
+            elif self._steering:
+                await self.take_steering()
+            elif status == Status.FINISHED:
+                if ended := self._cut_short():
+                    return ended
+                if refused == STOPS_REFUSED or await self._may_stop():
+                    return "end_turn"
+                refused += 1
+            elif status == Status.STUCK:
+                self.session.say(STUCK)
+                return "end_turn"
+            elif status == Status.ERROR:
+                return self._limit()
+            elif status == Status.PAUSED:
+                raise Stopped
+
+    async def _run(self) -> Status:
+        """Until it is finished, or waits, or was cancelled."""
+        run = asyncio.ensure_future(self.session.running.arun())
+        await asyncio.wait({run, self._stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if self.cancelled:
+            if not run.done():
+                self.session.interrupt()
+                await asyncio.wait({run}, timeout=GRACE)
+            self.session.settle(run)
+            raise Stopped
+        run.result()
+        return self.session.running.state.execution_status
+
+    async def _first[T](self, work: "asyncio.Future[T]") -> T:
+        """Its result, unless the turn is cancelled before: then the next turn waits for it."""
+        try:
+            return await self._unless_stopped(work)
+        except Stopped:
+            self.session.settle(work)
+            raise
+
+    async def _unless_stopped[T](self, work: "asyncio.Future[T]") -> T:
+        both: set[asyncio.Future[Any]] = {work, self._stopped}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if self.cancelled:
+            raise Stopped
+        return work.result()
+
+    async def _thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Whatever of the SDK's may block."""
+        loop = asyncio.get_running_loop()
+        return await self._first(loop.run_in_executor(None, function, *arguments))
+
+    async def take_steering(self) -> bool:
+        """Give the model what was said meanwhile. Says whether there was anything."""
+        taken = bool(self._steering)
+        while self._steering:
+            parts = self._steering.pop(0)
+            await asyncio.to_thread(self.session.running.send_message, message_of(parts))
+        return taken
+
+    def _cut_short(self) -> str:
+        """The stop reason of an answer that did not end by itself, which is said; "": it did."""
+        ending = ending_of(self.session.running)
+        if words := endings.words_of(ending):
+            self.session.say(words)
+        return ending.reason
+
+    def _limit(self) -> str:
+        """The run met a limit of ours: the last error says which."""
+        for event in reversed(self.session.running.state.active_branch(limit=5)):
+            if isinstance(event, ConversationErrorEvent):
+                self.session.say(f"\n\nI stopped: {event.detail}\n")
+                break
+        return "max_turn_requests"
+
+    # --- what stands before and behind -----------------------------------------------------------
+
+    async def _resume(self) -> None:
+        """What was left open before: asked again where it waits, else given a result."""
+        session = self.session
+        if not session.pending():
+            return
+        waits = session.running.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+        if waits and self._drops:
+            await self._thread(session.repair, DROPPED)
+        elif waits:
+            await self._ask_all()
+        else:
+            await self._thread(session.repair)
+
+    def _emit(self, event: Any) -> None:
+        conversation = self.session.running
+        with conversation.state:
+            conversation._on_event(event)
+
+    async def _clean_up(self) -> None:
+        """A history in which every call has its result: the next prompt goes on from it."""
+        if self._left:
+            return
+        if not self.session.unsettled:  # else its thread still holds it: the next turn does this
+            await asyncio.to_thread(self.session.repair, self._why)
+
+    async def _may_stop(self) -> bool:
+        """Whether no hook objects; one that does tells the model why."""
+        hooks = self.session.running.tool_hooks
+        if hooks is None:
+            return True
+        stops, why = await self._thread(hooks.run_stop, "agent_finished")
+        if stops:
+            return True
+        words = TextContent(text=f"{FEEDBACK} {why or 'Go on.'}")
+        message = Message(role="user", content=[words])
+
+        def go_on() -> None:
+            self._emit(MessageEvent(source="environment", llm_message=message))
+            self.session.running.state.execution_status = Status.IDLE
+
+        await self._thread(go_on)
+        return False
+
+    async def _command(self, said: slash_commands.Said) -> None:
+        session = self.session
+        if (answer := slash_commands.answer(session, said)) is None:
+            await self._thread(session.make_ready)
+            if said.name == "fork":
+                answer = await session.client.fork(session)
+            else:
+                answer = await self._work(said)
+        session.say(answer)
+
+    async def _work(self, said: slash_commands.Said) -> str:
+        session = self.session
+        if said.name != "title" and session.pending():
+            await self._thread(session.repair)
+        try:
+            answer: str = await self._thread(slash_commands.work, session, said)
+        except ValueError as error:
+            return str(error).split("\n")[0]
+        if said.name == "title":
+            session.entitle(answer)
+            return f"The title is now: {answer}"
+        return answer
+
+    async def _verdict(self) -> Json:
+        """What a critic says of a turn that ended well, for the answer's `_meta`."""
+        session = self.session
+        ended_well = self.stop_reason == "end_turn" and self._sent
+        if not self._judged or not ended_well or session.pending():
+            return {}
+        work = asyncio.get_running_loop().run_in_executor(None, self._judge)
+        waiting: set[asyncio.Future[Any]] = {work, self._stopped, self._hurried}
+        await asyncio.wait(waiting, timeout=JUDGING, return_when=asyncio.FIRST_COMPLETED)
+        if self.cancelled:
+            self.stop_reason = "cancelled"
+        verdict = work.result() if work.done() and not self.cancelled else None
+        return {"_meta": {"rookery": {"critic": verdict}}} if verdict else {}
+
+    def _judge(self) -> Json | None:
+        try:
+            return self._ask_critic()
+        except Exception:  # noqa: BLE001 - a critic that cannot be had is none (see docs/agent.md)
+            return None
+
+    def _ask_critic(self) -> Json | None:
+        """Blocks."""
+        session, settings = self.session, self.session.models.settings()
+        critic = settings.critic
+        model = session.models.chosen(session.choices.wanted.model)
+        if not critic.enabled or not isinstance(model, Model):
+            return None
+        if critic.judge:
+            known = critic.judge in settings.profiles  # one that is gone judges nothing
+            judge = session.models.chosen(critic.judge) if known else None
+            if not isinstance(judge, Model):
+                return None
+            quiet = session.choices.wanted._replace(streaming=False, effort="default")
+            return critics.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))
+        if critics.has_api_critic(model):
+            return critics.judge_by_api(session.running, model)
+        return None
+
+    # --- permissions -----------------------------------------------------------------------------
+
+    async def _ask_all(self) -> None:
+        """One request per action that waits. Raises Stopped, Waits."""
+        pending = self.session.pending()
+        for action in pending:
+            granted = self.session.record.granted
+            before = action.id in granted
+            if asks.needs_permission(self.session, action):
+                match await asks.ask(self.session, action, self._unless_stopped, granted=before):
+                    case permission.Allowed() if len(pending) > 1 and not before:
+                        self.session.keep(granted=(*granted, action.id))
+                    case permission.Rejected(reason):
+                        await self._thread(asks.reject, self.session, action, reason)
+                    case permission.Cancelled():
+                        self.cancel()
+                        raise Stopped
+                    case permission.Unanswered():
+                        raise Waits
+        await self._thread(self.session.note_granted)
+
+    async def ask_for_child(self, child: str, action: ActionEvent) -> str:
+        """Why a sub-agent may not carry this out; "": it may. `child`: its conversation."""
+        try:
+            verdict = await asks.ask(self.session, action, self._unless_stopped, child)
+        except Stopped:
+            return CANCELLED
+        match verdict:
+            case permission.Allowed():
+                return ""
+            case permission.Rejected(reason):
+                return reason
+            case permission.Cancelled():
+                self.cancel()
+                return CANCELLED
+        return permission.UNANSWERED

@@ -1,0 +1,1 @@
+"""What a conversation leaves on disk."""

@@ -1,0 +1,150 @@
+"""Which agent below worked for which call, kept beside the conversation: a session that is loaded
+tells of them again as it did live.
+
+The SDK keeps what an agent below did in a folder of its own, and forgets for whom. Here is a line
+for each time that one began or went on; what it did until the next such line is that call's.
+"""
+
+import heapq
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from openhands.sdk.conversation.persistence_const import EVENT_NAME_RE, EVENTS_DIR
+from openhands.sdk.event import ActionEvent, Event, MessageEvent
+from pydantic import ValidationError
+
+from rookery.core.json import lenient
+
+FILE = "delegations.jsonl"
+BELOW = "subagents"
+"""Where the SDK keeps them, in the folder of the conversation above."""
+FOLDER = re.compile(rf"(?:{BELOW}/[0-9a-f]{{32}}/)*{BELOW}/[0-9a-f]{{32}}")
+
+
+class Delegation(NamedTuple):
+    action: str
+    """The event that the call was."""
+    folder: str
+    """Of the agent below, from the conversation's own."""
+    begins: int
+    """How many events it had before."""
+    task: str = ""
+    """What the model calls its work, where it may let it go on."""
+
+
+class Told(NamedTuple):
+    """An event in the order in which it is told."""
+
+    event: Event
+    call: str = ""
+    """Of an agent below: the model's id of the call that it worked for."""
+    conversation: str = ""
+
+
+def note(folder: str, action: str, below: str, begins: int, task: str = "") -> None:
+    """Blocks for a moment: in the thread of the tool."""
+    line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins, task)._asdict())
+    file = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(file, f"{line}\n".encode())
+    finally:
+        os.close(file)
+
+
+def read(folder: str) -> list[Delegation]:
+    """Those that can be read: a process may have ended within a line."""
+    try:
+        with open(os.path.join(folder, FILE), encoding="utf-8", errors="replace") as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(line)
+            action, below = lenient.text(value, "action"), lenient.text(value, "folder")
+            begins = lenient.integer(value, "begins")
+            if action and begins is not None and begins >= 0 and FOLDER.fullmatch(below):
+                found.append(Delegation(action, below, begins, lenient.text(value, "task")))
+    return found
+
+
+def tasks(folder: str) -> dict[str, uuid.UUID]:
+    """The conversation of each task that the model itself gave, and may let go on."""
+    direct = (one for one in read(folder) if one.task and one.folder.count("/") == 1)
+    return {
+        one.task: uuid.UUID(os.path.basename(one.folder))
+        for one in direct
+        if os.path.isdir(os.path.join(folder, one.folder))
+    }
+
+
+def copy(source: str, target: str) -> None:
+    """With a fork, which has the same events."""
+    if os.path.exists(os.path.join(source, FILE)):
+        shutil.copytree(
+            os.path.join(source, BELOW), os.path.join(target, BELOW), dirs_exist_ok=True
+        )
+        shutil.copy2(os.path.join(source, FILE), os.path.join(target, FILE))
+
+
+# ---------------------------------------------------------------- what they did
+
+
+def in_order(folder: str, branch: Sequence[Event]) -> Iterator[Told]:
+    """The events of a conversation, and those of the agents below where they came: behind the call
+    that they worked for and before its result, among each other by time. Reads files."""
+    found = read(folder)
+    waiting: list[Told] = []
+    for event in branch:
+        call = getattr(event, "tool_call_id", None)
+        if isinstance(event, ActionEvent):
+            mine = _of_action(folder, found, event)
+            waiting = list(heapq.merge(waiting, mine, key=lambda told: told.event.timestamp))
+        elif waiting and (call is not None or isinstance(event, MessageEvent)):
+            last = [n for n, told in enumerate(waiting) if call in (None, told.call)]
+            count = last[-1] + 1 if last else 0
+            yield from waiting[:count]
+            waiting = waiting[count:]
+        yield Told(event)
+    yield from waiting
+
+
+def _of_action(folder: str, found: list[Delegation], event: ActionEvent) -> list[Told]:
+    streams = [
+        [
+            Told(each, event.tool_call_id, str(uuid.UUID(os.path.basename(one.folder))))
+            for each in _events(os.path.join(folder, one.folder), one.begins, _end(found, number))
+        ]
+        for number, one in enumerate(found)
+        if one.action == event.id
+    ]
+    return list(heapq.merge(*streams, key=lambda told: told.event.timestamp))
+
+
+def _end(found: list[Delegation], number: int) -> int | None:
+    """Where its work for another call begins."""
+    later = (one for one in found[number + 1 :] if one.folder == found[number].folder)
+    return next((one.begins for one in later), None)
+
+
+def _events(folder: str, begins: int, ends: int | None) -> Iterable[Event]:
+    """Without those that cannot be read any more: of a tool that is gone, of half a file."""
+    place = os.path.join(folder, EVENTS_DIR)
+    try:
+        names = os.listdir(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    numbered = {int(at["idx"]): name for name in names if (at := EVENT_NAME_RE.match(name))}
+    for number in sorted(numbered):
+        if number >= begins and (ends is None or number < ends):
+            with suppress(OSError, ValidationError):
+                with open(os.path.join(place, numbered[number]), "rb") as file:
+                    data = file.read()
+                yield Event.model_validate_json(data)

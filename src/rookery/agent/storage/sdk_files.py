@@ -1,0 +1,59 @@
+"""What the SDK writes down of a conversation, and of the agents below it: without secrets, and read
+again without a walk through all of it.
+
+A provider may repeat a key in its error, a tool may print one: both are events, and those are kept.
+"""
+
+from typing import override
+
+from openhands.sdk.conversation import state
+from openhands.sdk.conversation.event_store import EventLog
+from openhands.sdk.event import Event
+from openhands.sdk.io import LocalFileStore
+
+from rookery.agent.process import shutdown
+from rookery.models.secrets import KNOWN
+
+
+class DiscreetStore(LocalFileStore):
+    @override
+    def write(self, path: str, contents: str | bytes) -> None:
+        if shutdown.is_under_way():
+            return
+        super().write(path, KNOWN.text(contents) if isinstance(contents, str) else contents)
+
+
+STEP = 200
+"""Events that are walked back to find the branch that is known; beyond, it is another one."""
+
+
+class Branches(EventLog):
+    """The SDK walks from the newest event to the first at every step. Here the branch that was
+    walked last is known, and only what came since is walked."""
+
+    _walked: tuple[Event, ...] = ()
+
+    @override
+    def path_to_root(self, leaf_id: str | None, limit: int | None = None) -> list[Event]:
+        if limit is not None:
+            return super().path_to_root(leaf_id, limit)
+        end = self._walked[-1].id if self._walked else None
+        fresh: list[Event] = []
+        at = leaf_id
+        while at not in (None, end) and len(fresh) < STEP:
+            place = self.get_index(at)
+            fresh.append(self[place])
+            at = self._effective_parent_id(place, fresh[-1])
+        if at is None:
+            self._walked = tuple(reversed(fresh))
+        elif at == end:
+            self._walked = (*self._walked, *reversed(fresh))
+        else:
+            self._walked = tuple(super().path_to_root(leaf_id))
+        return list(self._walked)
+
+
+def install() -> None:
+    """From now on every conversation is kept so. Once is enough; twice does no harm."""
+    state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
+    state.EventLog = Branches  # type: ignore[attr-defined]

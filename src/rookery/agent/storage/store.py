@@ -1,0 +1,193 @@
+"""The conversations on disk, and what is told of them without loading the SDK: a directory each,
+in which the SDK keeps its events and we a small record of our own."""
+
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Self
+
+from rookery.home import paths
+from rookery.log.lock import Lock
+from rookery.models.secrets import KNOWN
+
+type Json = dict[str, Any]
+
+RECORD = "session.json"
+STATE = "base_state.json"
+LOCK = "lock"
+EVENTS = "events"
+UNFINISHED = ".tmp"
+PAGE = 100
+TITLE = 80
+"""Characters of a first message that make a title."""
+CURSOR = re.compile(r"([0-9TZ:.+-]{10,40})/([0-9a-f]{32})")
+
+
+def directory_of(environment: Mapping[str, str]) -> str:
+    """Where conversations are kept: beside the sessions, or where the person wants them."""
+    moved = environment.get("ROOKERY_CONVERSATIONS")
+    return (
+        os.path.abspath(os.path.expanduser(moved))
+        if moved
+        else os.path.join(paths.home(), "conversations")
+    )
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+def known_form(text: str) -> str | None:
+    """A conversation's id as its directory is called; None: it cannot be one."""
+    plain = text.replace("-", "").lower()
+    return plain if re.fullmatch(r"[0-9a-f]{32}", plain) else None
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Record(NamedTuple):
+    """What we keep of a conversation beside the SDK's own files."""
+
+    id: str
+    cwd: str
+    roots: tuple[str, ...] = ()
+    title: str = ""
+    updated: str = ""
+    choices: Mapping[str, Any] = {}
+    prompted: bool = False
+    """A person has said something: only then is it worth keeping."""
+    granted: tuple[str, ...] = ()
+    """Actions that a person allowed, while others of the same step still wait: they are not asked
+    for twice."""
+
+    @classmethod
+    def of(cls, id: str, value: Json) -> Self:
+        """Missing fields are defaulted, and what is of another kind is as good as missing."""
+        roots, choices, granted = (value.get(key) for key in ("roots", "choices", "granted"))
+        return cls(
+            id,
+            str(value.get("cwd") or "/"),
+            tuple(str(root) for root in roots) if isinstance(roots, list) else (),
+            str(value.get("title") or ""),
+            str(value.get("updated") or ""),
+            choices if isinstance(choices, dict) else {},
+            value.get("prompted") is True,
+            tuple(str(name) for name in granted) if isinstance(granted, list) else (),
+        )
+
+    def told(self) -> Json:
+        """As session/list tells it."""
+        about: Json = {"sessionId": self.id, "cwd": self.cwd, "updatedAt": self.updated}
+        if self.title:
+            about["title"] = self.title
+        if self.roots:
+            about["additionalDirectories"] = list(self.roots)
+        return about
+
+
+class Store:
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+
+    def folder(self, id: str) -> str:
+        return os.path.join(self.directory, id)
+
+    def make(self, record: Record) -> Lock:
+        """Make a conversation's directory, for this user alone, and hold it."""
+        os.makedirs(self.directory, mode=0o700, exist_ok=True)
+        os.mkdir(self.folder(record.id), 0o700)
+        lock = self.hold(record.id)
+        self.write(record)
+        return lock
+
+    def hold(self, id: str) -> Lock:
+        """One process writes to a conversation. Raises log.lock.Busy."""
+        lock = Lock.acquire(os.path.join(self.folder(id), LOCK))
+        self._clear_unfinished(id)
+        return lock
+
+    def _clear_unfinished(self, id: str) -> None:
+        """Writes of ours and of the SDK's that a kill cut off."""
+        for place in (self.folder(id), os.path.join(self.folder(id), EVENTS)):
+            with suppress(OSError):
+                for name in os.listdir(place):
+                    if name.endswith(UNFINISHED):
+                        os.unlink(os.path.join(place, name))
+
+    def write(self, record: Record) -> None:
+        data = {
+            "cwd": record.cwd,
+            "roots": list(record.roots),
+            "title": record.title,
+            "updated": record.updated,
+            "choices": dict(record.choices),
+            "prompted": record.prompted,
+            "granted": list(record.granted),
+        }
+        path = os.path.join(self.folder(record.id), RECORD)
+        paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())
+
+    def read(self, id: str) -> Record | None:
+        """None: there is no such conversation. One of the SDK's own without our record counts."""
+        folder = self.folder(id)
+        if not os.path.isfile(os.path.join(folder, STATE)):
+            return None
+        found = paths.read_json(os.path.join(folder, RECORD))
+        if found is not None:
+            return Record.of(id, found)
+        return self._adopted(id, paths.read_json(os.path.join(folder, STATE)) or {})
+
+    def _adopted(self, id: str, state: Json) -> Record:
+        """A conversation that another program of the SDK's wrote."""
+        workspace = state.get("workspace")
+        cwd = workspace.get("working_dir") if isinstance(workspace, dict) else None
+        changed = os.stat(os.path.join(self.folder(id), STATE)).st_mtime
+        when = datetime.fromtimestamp(changed, UTC).isoformat(timespec="milliseconds")
+        cwd = cwd if isinstance(cwd, str) and os.path.isabs(cwd) else "/"
+        return Record(id, cwd, updated=when.replace("+00:00", "Z"), prompted=True)
+
+    def all(self) -> list[Record]:
+        """Newest first; those that nobody ever prompted are not told of."""
+        try:
+            names = os.listdir(self.directory)
+        except FileNotFoundError:
+            return []
+        found = [self.read(name) for name in names if known_form(name) == name]
+        worth = [record for record in found if record is not None and record.prompted]
+        return sorted(worth, key=lambda record: (record.updated, record.id), reverse=True)
+
+    def page(self, cwd: str | None, cursor: str | None) -> tuple[list[Record], str | None]:
+        """A page and the cursor of the next one. Raises ValueError for a cursor that is none.
+
+        The cursor says where in the order it stands, so what is made meanwhile is told once.
+        """
+        records = [record for record in self.all() if cwd is None or record.cwd == cwd]
+        if cursor is not None:
+            found = CURSOR.fullmatch(cursor)
+            if found is None:
+                raise ValueError("invalid cursor")
+            after = (found[1], found[2])
+            records = [record for record in records if (record.updated, record.id) < after]
+        page = records[:PAGE]
+        more = f"{page[-1].updated}/{page[-1].id}" if len(records) > PAGE else None
+        return page, more
+
+    def delete(self, id: str) -> None:
+        """Twice is once."""
+        shutil.rmtree(self.folder(id), ignore_errors=True)
+
+
+def title_of(text: str) -> str:
+    """The first line of a first message, cut at a word."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    if len(line) <= TITLE:
+        return line
+    cut = line[: TITLE - 1].rsplit(" ", 1)[0]
+    return f"{cut or line[: TITLE - 1]}…"

@@ -1,0 +1,1 @@
+"""The agents that can be run by name, and where their programs are."""

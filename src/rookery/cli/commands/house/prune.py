@@ -1,0 +1,139 @@
+"""`prune`: finds old, large and archived sessions, and deletes them on request."""
+
+import sys
+import time
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.output import table
+from rookery.cli.output.paint import duration
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output.units import Age, Size, size_words
+from rookery.client import disk
+from rookery.client.damaged_logs import damage_of
+from rookery.client.fleet import heads, unreadable
+from rookery.core.json.events import Json, dumps
+from rookery.core.json.safe_text import count
+from rookery.home import paths
+
+SHAPE = (
+    table.Column("ID"),
+    table.Column("TITLE", least=12),
+    table.Column("AGENT", least=6, rank=2),
+    table.Column("LAST ACTIVE", rank=1),
+    table.Column("SIZE", right=True),
+)
+
+
+@click.command()
+@click.option("--older-than", type=Age(), help="Not active for this long: 12h, 30d, 8w.")
+@click.option("--larger-than", type=Size(), help="Larger than this: 500K, 100M, 2G.")
+@click.option("--archived", is_flag=True, help="Only archived sessions.")
+@click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
+def prune(
+    older_than: float | None,
+    larger_than: float | None,
+    archived: bool,
+    damaged: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Show which sessions match and how much space they take, then delete them.
+
+    Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
+    by agents stay. Without --yes, it asks in a terminal and deletes nothing in a script.
+
+    \b
+    rookery prune --older-than 30d
+    rookery prune --archived --larger-than 100M
+    rookery prune --older-than 8w --yes
+    """
+    if older_than is None and larger_than is None and not archived and not damaged:
+        raise click.UsageError(
+            "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
+        )
+    screen, home = standard(), paths.home()
+    meant, awake = _meant(home, older_than, larger_than, archived=archived, damaged=damaged)
+    if as_json:
+        for head in meant:
+            fields = ("id", "title", "agent", "at", "archived", "bytes")
+            screen.line(dumps({key: head[key] for key in fields}))
+    elif meant:
+        _write(screen, meant)
+    if awake:
+        screen.note(
+            f"{count(awake, 'session')} skipped: still awake (run rookery stop ID, then try again)."
+        )
+    if not meant:
+        screen.note("No matching sessions.")
+        return exits.DONE
+    if not yes and not _confirmed(screen, len(meant), as_json=as_json):
+        return exits.DONE
+    _delete(screen, home, meant)
+    return exits.DONE
+
+
+def _meant(
+    home: str,
+    older_than: float | None,
+    larger_than: float | None,
+    *,
+    archived: bool,
+    damaged: bool,
+) -> tuple[list[Json], int]:
+    """The sessions with their sizes, largest first; and how many only their being awake saves."""
+    now = time.time() * 1000
+    found, awake = list[Json](), 0
+    for head in [*heads(home), *unreadable(home)]:
+        if archived and not head["archived"]:
+            continue
+        if damaged and not damage_of(paths.session_dir(home, head["id"])):
+            continue
+        if older_than is not None and now - head["at"] < older_than * 1000:
+            continue
+        size = disk.session_size(home, head["id"])
+        if larger_than is not None and size <= larger_than:
+            continue
+        if disk.is_in_use(home, head):
+            awake += 1
+        else:
+            found.append(head | {"bytes": size})
+    return sorted(found, key=lambda head: -head["bytes"]), awake
+
+
+def _write(screen: Screen, meant: list[Json]) -> None:
+    now = time.time() * 1000
+    rows = []
+    for head in meant:
+        age = duration(max(0.0, now - head["at"]) / 1000).split(" ")[:2]
+        title = clean_line(head["title"]) or "(no title)"
+        size = size_words(head["bytes"])
+        rows.append([head["id"], title, clean_line(head["agent"]), " ".join(age) + " ago", size])
+    table.write(screen, SHAPE, rows)
+    total = size_words(sum(head["bytes"] for head in meant))
+    screen.line(f"{count(len(meant), 'session')}, {total} in all")
+
+
+def _confirmed(screen: Screen, number: int, *, as_json: bool) -> bool:
+    if as_json or sys.stdin is None or not sys.stdin.isatty():
+        screen.note("Nothing was deleted. Pass --yes to delete them.")
+        return False
+    these = "this session" if number == 1 else f"these {number} sessions"
+    if click.confirm(f"Permanently delete {these}?", err=True):
+        return True
+    screen.note("Nothing was deleted.")
+    return False
+
+
+def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
+    freed, gone = 0, 0
+    for head in meant:
+        if disk.remove_asleep(home, head):
+            freed, gone = freed + head["bytes"], gone + 1
+        else:
+            screen.note(f"{head['id']} woke up in the meantime and was kept.")
+    screen.note(f"Deleted {count(gone, 'session')}: {size_words(freed)} freed.")

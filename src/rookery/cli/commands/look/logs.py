@@ -1,0 +1,93 @@
+"""`logs`: what an agent and its worker wrote to stderr, for when something does not work."""
+
+import os
+import time
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.names import session_argument
+from rookery.cli.output.safe import clean_output
+from rookery.cli.output.screen import Screen, standard
+from rookery.home import paths
+from rookery.home.log_rotation import BEFORE
+
+PAUSE = 0.25
+"""Seconds between two looks at a log that is followed."""
+
+
+@click.command()
+@session_argument
+@click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's.")
+@click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
+def logs(session: str, which: str | None, follow: bool) -> int:
+    """Print stderr of a session's agent and worker.
+
+    \b
+    rookery logs 3f2a
+    rookery logs 3f2a --agent -f
+    """
+    screen = standard()
+    directory = paths.session_dir(paths.home(), session)
+    names = [which] if which else [paths.AGENT_LOG, paths.WORKER_LOG]
+    files = [_File(os.path.join(directory, name)) for name in names]
+    found = False
+    while True:
+        for file in files:
+            if lines := file.news():
+                _print(screen, file, lines, titled=len(files) > 1)
+                found = True
+        if not follow:
+            break
+        if not os.path.isdir(directory):
+            screen.note("The session is gone.")
+            break
+        time.sleep(PAUSE)
+    if not found and not follow:
+        screen.note("Nothing was written.")
+    return exits.DONE
+
+
+def _print(screen: Screen, file: "_File", lines: str, *, titled: bool) -> None:
+    if titled and not file.titled:
+        file.titled = True
+        screen.line(screen.paint.faint(f"== {os.path.basename(file.path)} =="))
+    screen.line("\n".join(clean_output(lines.removesuffix("\n"), colour=screen.paint.colour)))
+
+
+class _File:
+    """A log that may be missing, grow, or be put aside for a new one."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.titled = False
+        self._read = 0
+        self._inode = 0
+        self._before = path + BEFORE
+
+    def news(self) -> str:
+        """The whole lines that were not read yet; first what was put aside."""
+        before, self._before = self._before, ""
+        return (_text(before) if before else "") + self._rest()
+
+    def _rest(self) -> str:
+        try:
+            with open(self.path, "rb") as file:
+                inode = os.fstat(file.fileno()).st_ino
+                if inode != self._inode or os.fstat(file.fileno()).st_size < self._read:
+                    self._inode, self._read = inode, 0
+                file.seek(self._read)
+                data = file.read()
+        except FileNotFoundError:
+            return ""
+        self._read += len(data)
+        return data.decode("utf-8", "replace")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,160 @@
+"""`ps`: the sessions, those that need the user first."""
+
+import time
+from contextlib import suppress
+
+import click
+
+from rookery.build import build
+from rookery.cli import exits
+from rookery.cli.output import table
+from rookery.cli.output.paint import duration
+from rookery.cli.output.safe import clean_line, cut
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.fleet import heads, unreadable
+from rookery.client.leftovers import end_leftovers
+from rookery.client.liveness import hung
+from rookery.client.waking import bell
+from rookery.core.json.events import Json, dumps
+from rookery.core.policy import confinement, modes
+from rookery.core.view.fleet import (
+    STATE_WORDS,
+    fleet_block,
+    in_order,
+    is_hidden,
+    is_snoozed,
+    state_of,
+)
+from rookery.home import paths
+
+SHAPE = (
+    table.Column(""),
+    table.Column("STATE"),
+    table.Column("ID"),
+    table.Column("TITLE", least=14),
+    table.Column("AGENT", least=6, rank=3),
+    table.Column("ASKING", rank=1),
+    table.Column("TURN", rank=5),
+    table.Column("SINCE", rank=2),
+    table.Column("DIRECTORY", least=8, rank=4),
+)
+WIDEST_TITLE = 60
+"""Columns of a title in a pipe."""
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
+def ps(everything: bool, as_json: bool) -> int:
+    """List sessions: those that need you first, then failed, running, waiting for a free worker
+    (max_workers), idle and asleep.
+
+    A dot before the title marks unread news: a turn ended, or the agent asks something.
+
+    \b
+    rookery ps
+    rookery ps --json | jq -r 'select(.status == "needs-you").id'
+    """
+    screen = standard()
+    home = paths.home()
+    now = time.time() * 1000
+    known = heads(home)
+    for left in end_leftovers(home, known):
+        screen.note(clean_line(str(left)))
+    bell.look_after(home, known)
+    known += unreadable(home)
+    found = [head for head in known if everything or not is_hidden(head, now)]
+    silent = hung(home, [head["id"] for head in found if head["awake"]])
+    found = [head | {"hung": head["id"] in silent} for head in found]
+    if as_json:
+        for head in found:
+            status = state_of(head, awake=head["awake"])
+            screen.line(dumps({**head, "status": status, "stale": is_stale(head)}))
+    elif found:
+        write_table(screen, found)
+        for name in sorted(silent):
+            screen.note(f"{name} does not respond. To end it: rookery kill {name}")
+        if any(head.get("damaged") for head in found):
+            screen.note("To recover a damaged log: rookery doctor")
+        _say_held(screen, home)
+    else:
+        screen.note('No sessions yet. rookery run "…" starts one.')
+    return exits.DONE
+
+
+def _say_held(screen: Screen, home: str) -> None:
+    """Settings that wait for the user concern all of the sessions. That they do, the first worker
+    that sees it keeps in a file: a list need not read the settings for it."""
+    from rookery.client.config import in_force
+    from rookery.core.settings.held import WAITS
+    from rookery.home import confirmed
+    from rookery.home.config import ConfigError
+
+    record = confirmed.read(home)
+    with suppress(ConfigError):
+        if record is not None and record.held and in_force.settings(home).held is not None:
+            screen.note(WAITS)
+
+
+def is_stale(head: Json) -> bool:
+    """Whether another build's worker hosts it: it is replaced when it is idle."""
+    return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
+
+
+def write_table(screen: Screen, found: list[Json], most: int | None = None) -> None:
+    by_id = {head["id"]: head for head in found}
+    blocks = in_order([fleet_block(head, awake=head["awake"]) for head in found])
+    shown = blocks if most is None else blocks[:most]
+    now = time.time() * 1000
+    rows = [_row(screen, by_id[block["id"]], block["status"], now) for block in shown]
+    _write(screen, rows, [block["status"] for block in shown])
+    if len(shown) < len(blocks):
+        screen.line(screen.paint.faint(f"and {len(blocks) - len(shown)} more: rookery ps"))
+
+
+def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
+    since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
+    words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
+    words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
+    words += " (archived)" if head["archived"] else ""
+    words += " (snoozed)" if is_snoozed(head, now) else ""
+    words = "hung" if head.get("hung") else words
+    return [
+        screen.paint.sign(status),
+        words,
+        head["id"],
+        _title(screen, head),
+        clean_line(head["agent"]),
+        _asking(head),
+        str(head["turn"]),
+        _coarse(since),
+        paths.with_tilde(clean_line(head["cwd"])),
+    ]
+
+
+def _title(screen: Screen, head: Json) -> str:
+    title = clean_line(head["title"]) or "(no title)"
+    mark = f"{screen.paint.sign('unread')} " if head["unread"] else ""
+    return mark + (title if screen.fits else cut(title, WIDEST_TITLE))
+
+
+def _asking(head: Json) -> str:
+    """What the user should know who waits to be asked."""
+    weak = confinement.WORDS[confinement.WEAK] if head.get("guard") == confinement.WEAK else ""
+    return ", ".join(each for each in (modes.brief(head), weak) if each)
+
+
+def _coarse(since: str) -> str:
+    """One unit is enough in a list."""
+    number, unit = since.split()[:2]
+    return f"{number.partition('.')[0]} {unit}"
+
+
+def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
+    def look(number: int, heading: str, cell: str) -> str:
+        return screen.paint.in_(states[number], cell) if heading in ("", "STATE") else cell
+
+    # A column that says nothing of any session takes no room.
+    kept = [place for place in range(len(SHAPE)) if any(row[place] for row in rows)]
+    shape = [SHAPE[place] for place in kept]
+    table.write(screen, shape, [[row[place] for place in kept] for row in rows], look)

@@ -1,0 +1,140 @@
+"""`show`: a session from its file, as text, as the document that all looks share, or as events."""
+
+from collections.abc import Iterator
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.names import session_argument
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.damaged_logs import missing
+from rookery.client.reading.excerpt import excerpt
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, Json, dumps, event_to_json
+from rookery.core.json.safe_text import count
+from rookery.core.policy import confinement, modes
+from rookery.core.settings import held
+from rookery.core.turn.clearing import is_folded
+from rookery.core.view.reduce import fold
+from rookery.home import paths
+from rookery.home.seen import mark
+from rookery.log.reader import Reader
+
+
+@click.command()
+@session_argument
+@click.option(
+    "--turn",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print this turn (0: before the first).",
+)
+@click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
+@click.option("--full", is_flag=True, help="Print long outputs in full.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the document (header and blocks) as JSON."
+)
+@click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
+def show(
+    session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
+) -> int:
+    """Print a session: its last turn, another turn, or all of it.
+
+    If the last turn is very long, only its last 5 MiB are printed. --turn and --all print it all.
+
+    \b
+    rookery show 3f2a
+    rookery show 3f2a --all | less
+    rookery show 3f2a --all --events > session.jsonl
+    """
+    if everything and turn is not None:
+        raise click.UsageError("--turn and --all cannot be combined.")
+    if as_json and as_events:
+        raise click.UsageError("--json and --events cannot be combined.")
+    screen = standard()
+    directory = paths.session_dir(paths.home(), session)
+    with Reader.open(directory) as log:
+        last = log.turns()
+        if turn is not None and turn > last:
+            raise click.BadParameter(f"the last turn is {last}.", param_hint="--turn")
+        first, final = (
+            (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
+        )
+        if lost := missing(directory, log.last_seq()):
+            words = f"The last {count(lost, 'event')} of this session are gone"
+            screen.note(f"{words}: {paths.LOG}-wal was lost.")
+        ends = turn is None and not everything
+        if final == last:
+            mark(directory, log.last_seq())
+        if as_events:
+            for event in _events(log, first, final):
+                screen.line(dumps(event_to_json(event)))
+        elif as_json:
+            document = _opened(screen, log, last) if ends else _document(log, first, final)
+            screen.line(dumps(document.to_json()))
+        else:
+            header = log.header_before(last + 1)
+            folded = ends and _say_fold(screen, log, header, last)
+            if not folded:
+                document = _opened(screen, log, last) if ends else _document(log, first, final)
+                _print(screen, document, full=full)
+            if words := asking_words(header):
+                screen.note(words)
+            if header["process"].get("guard") == confinement.WEAK:
+                screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
+            if words := held.note(header):
+                screen.note(words)
+            if final == first and last > 1 and not folded:
+                screen.note(f"turn {final} of {last}; --all prints every turn")
+    return exits.DONE
+
+
+def asking_words(header: Json) -> str:
+    """How much is asked, where it is less than everything."""
+    return clean_line(modes.sentence(header)) if modes.brief(header) else ""
+
+
+def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
+    """Whether the last turn is one of those that a clear folded away; it is said."""
+    fold_ = header["fold"]
+    if not fold_ or not fold_["turn"]:
+        return False
+    turns = "1 earlier turn" if fold_["turn"] == 1 else f"{fold_['turn']} earlier turns"
+    screen.note(f"Cleared: {turns} folded away; --all prints every turn.")
+    if last > fold_["turn"]:
+        return False
+    from rookery.cli.output.transcript import Transcript
+
+    document = _opened(screen, log, last)
+    for name in [name for name in document.blocks if is_folded(fold_, name)]:
+        del document.blocks[name]
+    Transcript(screen).page(document)
+    return True
+
+
+def _opened(screen: Screen, log: Reader, last: int) -> Document:
+    """The end of the last turn, and that there is more of it."""
+    document, _, _, above, cut = excerpt(log)
+    if above or cut:
+        screen.note(f"This is the end of a long turn. To print all of it: --turn {last}")
+    return document
+
+
+def _document(log: Reader, first: int, last: int) -> Document:
+    return fold(log.header_before(first) if first else None, _events(log, first, last))
+
+
+def _events(log: Reader, first: int, last: int) -> Iterator[Event]:
+    """Of these turns, read as they are asked for."""
+    after, end = log.first_seq(first) - 1, (log.first_seq(last + 1) or log.last_seq() + 1) - 1
+    while after < end and (events := log.read(after, upto=end)):
+        yield from events
+        after = events[-1].seq
+
+
+def _print(screen: Screen, document: Document, *, full: bool) -> None:
+    from rookery.cli.output.transcript import Transcript
+    from rookery.cli.view_settings import shows_durations
+
+    Transcript(screen, full=full, durations=shows_durations()).page(document)

@@ -1,0 +1,73 @@
+"""`tail`: a session as it happens, from its last turn on."""
+
+from contextlib import aclosing
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.names import session_argument
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.reading.excerpt import beginning, excerpt
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, kind_of
+from rookery.home import paths
+
+
+@click.command()
+@session_argument
+@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Start after event N.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+def tail(session: str, since: int | None, as_json: bool) -> int:
+    """Follow a session live, starting with its last turn. Ctrl-C leaves it running.
+
+    \b
+    rookery tail 3f2a
+    rookery tail 3f2a --json --since 0
+    """
+    screen = standard()
+    from rookery.cli.session.follow import attend
+
+    def leave() -> str:
+        from rookery.cli.output.detached import farewell
+
+        return farewell(session)
+
+    return attend(lambda: _follow(screen, session, since, as_json), screen, leave)
+
+
+async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
+    from rookery.cli.output.transcript import Transcript
+    from rookery.cli.session.follow import Watch
+    from rookery.cli.view_settings import shows_durations
+    from rookery.client.session import SessionClient
+
+    client = SessionClient(paths.home(), session)
+    try:
+        opened = beginning(client.log) if since is None else excerpt(client.log, since)
+        document, after = opened.document, opened.first - 1 if since is None else since
+        transcript = None if as_json else Transcript(screen, durations=shows_durations())
+        if transcript is not None and since is None and opened.above:
+            screen.note(f"More above: rookery show {session} --turn {document.header['turn']}")
+            transcript.feed(document, [["set", name, {}] for name in document.blocks])
+        watch = Watch(client, screen, document, transcript)
+        known = client.log.last_seq()
+        async with aclosing(watch.events(after)) as events:
+            async for event in events:
+                if transcript is not None:
+                    _remark(screen, session, document, event, known)
+    finally:
+        client.close()
+    return exits.DONE
+
+
+def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:
+    """What the user can do now, and that a turn is over: on stderr, since it is no part of it.
+
+    `known`: the last event that was there when we came. An ask before it may be answered by now.
+    """
+    update = event.update
+    asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
+    if document.header["asks"] and (asked or event.seq == known):
+        screen.note(f"Waiting for your answer: rookery answer {session}")
+    if kind_of(update) == "_turn" and update.get("reason") == "end_turn":
+        screen.note("done")

@@ -1,0 +1,164 @@
+"""Which version an installed agent is, and whether its program starts at all: asked once, then kept
+in the home until the program changes, since many take seconds to say it."""
+
+import glob
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.agents import programs
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, dumps
+from rookery.core.vendors.environment import cleaned
+from rookery.home import paths
+from rookery.processes import tree
+
+FILE = "agent-versions.json"
+WITHIN = 0.7
+"""Seconds that all programs together have to tell their versions."""
+
+OUTPUT = 4096
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_FAULT = re.compile(
+    r"not found|no such file|cannot find|modulenotfounderror|importerror|syntaxerror"
+    r"|unsupported engine|requires? (node|python)|needs (node|python)|bad interpreter|exec format",
+    re.IGNORECASE,
+)
+UNSTARTED = (126, 127)
+"""What a shell exits with where it cannot start a program."""
+
+
+class Told(NamedTuple):
+    version: str | None = None
+    fault: str = ""
+    """Why it cannot start."""
+
+
+def learn(asked: Mapping[str, str], environment: Mapping[str, str], home: str) -> dict[str, Told]:
+    """Of each name's program. What cannot start is asked anew each time: it may be mended."""
+    kept = _kept(home)
+    found = {name: kept.get(_mark(program)) for name, program in asked.items()}
+    known = {name: Told(version) for name, version in found.items() if version is not None}
+    left = {name: program for name, program in asked.items() if name not in known}
+    if not left:
+        return known
+    with ThreadPoolExecutor(len(left)) as pool:
+        told = dict(
+            zip(left, pool.map(lambda each: ask(each, environment), left.values()), strict=True)
+        )
+    news = {_mark(left[name]): each.version for name, each in told.items() if each.version}
+    _keep(home, kept, news)
+    return known | told
+
+
+def ask(program: str, environment: Mapping[str, str], within: float = WITHIN) -> Told:
+    """By its package, else by what it prints. Nothing of it is left."""
+    packaged = package_version(program)
+    given = programs.beside([program], cleaned(environment))
+    try:
+        process = subprocess.Popen(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=given,
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Told(None, error.strerror or str(error))
+    late = False
+    with process:
+        try:
+            out, err = process.communicate(timeout=within)
+        except subprocess.TimeoutExpired:
+            out, err, late = b"", b"", True
+        finally:
+            # The group is its own: what it left running goes with it, and lets go of the pipe.
+            tree.end_group(process.pid, signal.SIGKILL)
+    printed = _version_in(_text(out))
+    fault = "" if late or printed else _fault(process.returncode, _text(err) or _text(out))
+    return Told(None, fault) if fault else Told(packaged or printed)
+
+
+def _fault(status: int, said: str) -> str:
+    """Why a program did not start. One that only does not know --version did."""
+    if status == 0 or (status not in UNSTARTED and not _FAULT.search(said)):
+        return ""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if _FAULT.search(line)]
+    return lenient.first_line((telling or lines or [f"status {status}"])[-1], 200)
+
+
+def _text(data: bytes) -> str:
+    return data[:OUTPUT].decode("utf-8", "replace")
+
+
+def _version_in(text: str) -> str | None:
+    number = _VERSION.search(text)
+    return number.group() if number else None
+
+
+# ---------------------------------------------------------------- by its package
+
+
+def package_version(program: str) -> str | None:
+    """As npm or a Python installer noted it beside the program."""
+    real = os.path.realpath(program)
+    return _of_npm(real) or _of_python(real)
+
+
+def _of_npm(real: str) -> str | None:
+    place = os.path.dirname(real)
+    while "/node_modules/" in f"{place}/" and not place.endswith("/node_modules"):
+        about = paths.read_json(os.path.join(place, "package.json"))
+        if about is not None and lenient.text(about, "name") and about.get("bin"):
+            return lenient.text(about, "version") or None
+        place = os.path.dirname(place)
+    return None
+
+
+def _of_python(real: str) -> str | None:
+    """A script in `bin` whose package's entry points name it."""
+    root, name = os.path.dirname(os.path.dirname(real)), os.path.basename(real)
+    if not os.path.exists(os.path.join(root, "pyvenv.cfg")):
+        return None
+    pattern = os.path.join(glob.escape(root), "lib/python*/site-packages/*.dist-info")
+    for place in glob.glob(pattern):
+        with suppress(OSError), open(os.path.join(place, "entry_points.txt")) as file:
+            if re.search(rf"^{re.escape(name)}\s*=", file.read(), re.MULTILINE):
+                return os.path.basename(place).removesuffix(".dist-info").rpartition("-")[2]
+    return None
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def _mark(program: str) -> str:
+    """Of a program as it is now: another one in its place has another mark."""
+    real = os.path.realpath(program)
+    try:
+        found = os.stat(real)
+    except OSError:
+        return real
+    return f"{real} {found.st_mtime_ns} {found.st_size} {found.st_ino}"
+
+
+def _kept(home: str) -> dict[str, str]:
+    found = lenient.mapping(paths.read_json(os.path.join(home, FILE)), "versions")
+    return {mark: version for mark, version in found.items() if isinstance(version, str)}
+
+
+def _keep(home: str, kept: dict[str, str], news: dict[str, str]) -> None:
+    if not news or not os.path.isdir(home):
+        return
+    programs_now = {mark.partition(" ")[0] for mark in news}
+    rest = {mark: each for mark, each in kept.items() if mark.partition(" ")[0] not in programs_now}
+    with suppress(OSError):  # a home that takes no file: it is asked again
+        about: Json = {"v": 1, "versions": rest | news}
+        paths.write_atomic(os.path.join(home, FILE), dumps(about).encode("ascii"), 0o600)

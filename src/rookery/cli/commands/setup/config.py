@@ -1,0 +1,331 @@
+"""`config`: show, explain and edit the settings; the file is replaced only by a valid one."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import click
+
+from rookery.cli import exits
+from rookery.cli import settings as cli_settings
+from rookery.cli.commands.setup import config_set
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.client import guard
+from rookery.client.config import in_force, rules
+from rookery.core.json.events import Json, dumps
+from rookery.core.policy.rules import described
+from rookery.home import config as files
+from rookery.home import confirmed, paths, settings_sample
+from rookery.home import settings as home_settings
+
+REJECTED = ".rejected"
+"""Behind the file's name: what somebody wrote that could not be used, so that it is not lost."""
+
+
+@click.group()
+def config() -> None:
+    """Show, explain and edit the settings: config.toml in Rookery's home.
+
+    \b
+    rookery config show
+    rookery config explain silent_after
+    rookery config set session.confirm risky
+    rookery config edit
+    rookery config confirm
+    """
+
+
+config.add_command(config_set.set_)
+
+
+@config.command()
+def path() -> int:
+    """Print the path of config.toml."""
+    standard().line(_path())
+    return exits.DONE
+
+
+def _path() -> str:
+    return os.path.join(paths.home(), files.FILE)
+
+
+# ---------------------------------------------------------------- show
+
+
+@config.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per setting.")
+def show(as_json: bool) -> int:
+    """Print every setting with its value and source: the default, or a line of the file.
+
+    A number out of range is clamped to the nearest allowed value; both are shown.
+    """
+    screen = standard()
+    rows = current(paths.home())
+    for row in rows:
+        if as_json:
+            screen.line(dumps(row))
+        else:
+            screen.line(_shown(screen, row))
+    return exits.DONE
+
+
+def current(home: str) -> list[Json]:
+    """Every setting: key, value, line of the file (None: the default), and what stands there."""
+    found = files.load(home)
+    cli_settings.tell(in_force.settings(home))
+    text = _text(os.path.join(home, files.FILE))
+    lines, tables = text.splitlines(), _tables(text)
+    rows = []
+    for setting in home_settings.SINGLE:
+        *table, name = setting.key.split(".")
+        given = tables.get(table[0], {}) if table else tables
+        value = files.value_of(found, setting)
+        name = setting.older if name not in given and setting.older in given else name
+        line = files.line_of(lines, [*table, name]) or None
+        rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
+    for name, argv in found.agents.items():
+        key = ["agents", name, "command"]
+        rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
+    for name in sorted(found.unconfined):
+        key = ["agents", name, "confined"]
+        rows.append(_row(".".join(key), False, files.line_of(lines, key) or None, False))
+    for name, more in found.extras.items():
+        given = {"env": sorted(more.env) or None, "mcp": more.plain()["mcp"]}  # of env, the names
+        for word in (word for word, value in given.items() if value is not None):
+            key, value = ["agents", name, word], given[word]
+            rows.append(_row(".".join(key), value, files.line_of(lines, key) or None, value))
+    for name, chosen in found.keys.items():
+        line = files.line_of(lines, ["keys", *name.split(".")]) or None
+        rows.append(_row(f"keys.{name}", chosen, line, chosen))
+    for number, rule in enumerate(found.rules, 1):
+        line = files.rule_line(lines, number) or files.line_of(lines, files.RULES) or None
+        said = f"{rule.do} {described(rule)}"
+        rows.append(_row(f"policy.rules {number}", said, line, said))
+    return rows
+
+
+def _row(key: str, value: object, line: int | None, given: object) -> Json:
+    changed = line is not None and given != value and not isinstance(value, str)
+    return {"key": key, "value": value, "line": line, **({"written": given} if changed else {})}
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _tables(text: str) -> Json:
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _shown(screen: Screen, row: Json) -> str:
+    paint = screen.paint
+    value = row["value"]
+    said = dumps(value) if isinstance(value, list) else home_settings.written(value)
+    if value == "":
+        said = "not set"
+    whence = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
+    if "written" in row:
+        whence += f", which says {home_settings.written(row['written'])}"
+    line = f"{clean_line(row['key']):<27} {clean_line(said):<12} "
+    return line + (whence if row["line"] else paint.faint(whence))
+
+
+# ---------------------------------------------------------------- confirm
+
+
+@config.command(short_help="Confirm settings that were loosened while an agent was running.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--json", "as_json", is_flag=True, help="Only show it, as JSON.")
+def confirm(yes: bool, as_json: bool) -> int:
+    """Show which settings were loosened while an agent was running, and confirm them.
+
+    An agent could have made such a change, so the old settings stay in force until you confirm.
+    Changes made with Rookery's own commands and windows need no confirmation, nor do changes that
+    only make things stricter. Covers config.toml, mcp.json and hooks.json in Rookery's home.
+
+    \b
+    rookery config confirm
+    rookery config edit          to undo it instead
+    """
+    screen, home = standard(), paths.home()
+    held = in_force.settings(home).held
+    if as_json:
+        about = {"held": held.fingerprint, "loosens": held.loosens} if held else {"held": ""}
+        screen.line(dumps(about))
+        return exits.DONE
+    if held is None:
+        screen.note("Nothing to confirm.")
+        return exits.DONE
+    guard.require_person(home, "confirm settings")
+    for sentence in held.loosens:
+        screen.line(f"{screen.paint.mark('warn')} {clean_line(sentence)}")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("Not a terminal: pass --yes.")
+    if not yes and not click.confirm("Confirm these changes?", default=False, err=True):
+        screen.note("Not confirmed. To undo the changes: rookery config edit")
+        return exits.FAILED
+    try:
+        in_force.confirm(home, held.fingerprint)
+    except (in_force.Changed, confirmed.Busy) as error:
+        raise click.ClickException(str(error)) from None
+    screen.note("Confirmed. Running sessions use it too.")
+    return exits.DONE
+
+
+# ---------------------------------------------------------------- explain
+
+
+@config.command()
+@click.argument("key", required=False)
+def explain(key: str | None) -> int:
+    """Explain a setting: meaning, allowed values, when a change takes effect. Without KEY: all.
+
+    \b
+    rookery config explain silent_after
+    rookery config explain worker.queue_drain
+    """
+    screen = standard()
+    if key is None:
+        for setting in home_settings.SETTINGS:
+            screen.line(f"{setting.key:<27} {setting.brief}")
+        return exits.DONE
+    found = home_settings.find(key)
+    if found is None:
+        raise click.BadParameter(_unknown(key), param_hint="KEY")
+    screen.line(f"{found.key}: {found.brief}")
+    if found.more:
+        screen.line(f"  {found.more}")
+    screen.line(f"  allowed   {home_settings.range_of(found)}")
+    default = "none" if found.default is None else home_settings.written(found.default)
+    screen.line(f"  default   {default}")
+    if found.example:
+        screen.line(f"  example   {found.name} = {found.example}")
+    screen.line(f"  changes   take effect {found.effect}")
+    return exits.DONE
+
+
+def _unknown(key: str) -> str:
+    from difflib import get_close_matches
+
+    names = {word: each.key for each in home_settings.SETTINGS for word in (each.name, each.key)}
+    near = dict.fromkeys(names[word] for word in get_close_matches(key.lower(), names, 3))
+    guess = (
+        f" Did you mean {' or '.join(near)}?"
+        if near
+        else (" `rookery config explain` lists all settings.")
+    )
+    return f"{clean_line(key)!r} is not a setting.{guess}"
+
+
+# ---------------------------------------------------------------- edit
+
+
+@config.command()
+def edit() -> int:
+    """Edit a copy of config.toml in $VISUAL or $EDITOR. It replaces the file only if it is valid.
+
+    If there is a mistake, its line is shown and, on a terminal, you can continue editing. The old
+    file stays until then.
+    """
+    screen, home = standard(), paths.ensure_home(paths.home())
+    guard.require_person(home, "change the settings")
+    target = os.path.realpath(os.path.join(home, files.FILE))  # it may be a link to a person's own
+    old = _bytes(target)
+    with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
+        copy = os.path.join(directory, files.FILE)
+        begun = settings_sample.template().encode() if old is None else old
+        paths.write_atomic(copy, begun)
+        while True:
+            _open_editor(copy)
+            new = _bytes(copy)
+            if new is None or new == begun:
+                screen.note("Nothing was changed.")
+                return exits.DONE
+            try:
+                files.parse(new, target)
+            except files.ConfigError as error:
+                screen.note(clean_line(str(error)))
+                if _go_on():
+                    continue
+                return _reject(screen, target, new)
+            return _save(screen, home, target, old, new)
+
+
+def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes) -> int:
+    with confirmed.locked(home):
+        if _bytes(target) != old:
+            screen.note(f"{target} was changed by another program in the meantime.")
+            return _reject(screen, target, new)
+        try:
+            rules.replace(home, old or b"", new)
+        except rules.NotEdited as error:
+            screen.note(str(error))
+            return _reject(screen, target, new)
+    screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
+    cli_settings.tell(in_force.settings(home))
+    return exits.DONE
+
+
+def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
+    """When what was changed takes effect, where that is not at once."""
+    after = files.parse(new, path)
+    try:
+        before = files.parse(old or b"", path)
+    except files.ConfigError:
+        return ["Running sessions pick it up soon, or at their next command."]
+    changed = [
+        each
+        for each in home_settings.SINGLE
+        if files.value_of(before, each) != files.value_of(after, each)
+    ]
+    changed += [home_settings.OWN_AGENT] if before.agents != after.agents else []
+    changed += [home_settings.CONFINED] if before.unconfined != after.unconfined else []
+    changed += [home_settings.ENV, home_settings.MCP] if before.extras != after.extras else []
+    changed += [home_settings.KEYS] if before.keys != after.keys else []
+    changed += [home_settings.RULES] if before.rules != after.rules else []
+    if not changed:
+        return ["No setting changed."]
+    later = [each for each in changed if each.effect != home_settings.AT_ONCE]
+    lines = [f"{each.key} takes effect {each.effect}." for each in later]
+    if len(later) < len(changed):
+        lines.insert(0, "Running sessions pick it up within half a minute.")
+    return lines
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _open_editor(file: str) -> None:
+    line = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        status = subprocess.run([*shlex.split(line), file], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise click.ClickException(
+            f"could not start the editor {line!r}: {error}. Set EDITOR."
+        ) from None
+    if status:
+        raise click.ClickException(f"the editor {line!r} ended with {status}; nothing was changed.")
+
+
+def _go_on() -> bool:
+    return sys.stdin.isatty() and click.confirm("Continue editing?", default=True, err=True)
+
+
+def _reject(screen: Screen, target: str, new: bytes) -> int:
+    paths.write_atomic(target + REJECTED, new)
+    screen.note(f"The old file is unchanged. Your version is in {target + REJECTED}.")
+    return exits.FAILED

@@ -1,0 +1,217 @@
+"""`doctor`: checks the home, and tests agents with a report for each."""
+
+import asyncio
+import os
+import signal
+
+import click
+
+from rookery.agents import registry
+from rookery.cli import exits
+from rookery.cli import settings as cli_settings
+from rookery.cli.checkup.card import NOT_OK, Card, Row
+from rookery.cli.names import complete_agents
+from rookery.cli.output.safe import clean_line, clean_output, cut
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.config import in_force
+from rookery.core.json import lenient
+from rookery.core.json.events import dumps
+from rookery.core.json.safe_text import count
+from rookery.home import config, paths
+
+SIGNS = {"ok": "done", "not ok": "failed", "not told": "pending"}
+STDERR_LINES = 10
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=complete_agents)
+@click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
+@click.option(
+    "--prompt",
+    default="",
+    metavar="TEXT",
+    help="Also run two turns with this prompt (costs tokens).",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Timeout for the start and for each later step (default 30; 120 with npx and the like).",
+)
+@click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON report per agent.")
+def doctor(
+    names: tuple[str, ...],
+    line: str | None,
+    prompt: str,
+    timeout: float | None,
+    all_logs: bool,
+    as_json: bool,
+) -> int:
+    """Check Rookery's home and list the agents; or test agents and print a report for each.
+
+    Each agent is started three times in a temporary directory, and nothing is left running. Each
+    line names its row of the ACP checklist: ok, not ok, or not told (could not be tested). Exits
+    with 1 if the home has a problem or an agent cannot create a session.
+
+    With --prompt, TEXT is sent twice: once to the end, rejecting every permission, and once to be
+    cancelled. Choose a TEXT that makes the agent run a command.
+
+    \b
+    rookery doctor
+    rookery doctor claude codex
+    rookery doctor --cmd "my-agent --acp" --prompt "Run: echo hello"
+    """
+    screen = standard()
+    if not names and line is None:
+        if prompt or timeout:
+            raise click.UsageError("--prompt and --timeout need an AGENT or --cmd.")
+        return _home(screen, as_json=as_json, all_logs=all_logs)
+    if all_logs:
+        raise click.UsageError("--all-logs checks this home: leave out AGENT and --cmd.")
+    worst = exits.DONE
+    for agent in _agents(names, line):
+        try:
+            card = _examined(screen, agent, prompt, timeout)
+        except asyncio.CancelledError:
+            return exits.CANCELLED
+        if as_json:
+            screen.line(dumps(card.to_json()))
+        else:
+            _write(screen, card)
+        worst = worst if card.usable else exits.FAILED
+    return worst
+
+
+def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
+    """All of them, or an error before anything is started."""
+    settings = cli_settings.load()
+    node = settings.node_path
+    found = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
+    if line is not None:
+        try:
+            found.append(registry.from_command(line, os.environ, node))
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--cmd") from None
+    for agent in found:
+        registry.check_installed(agent, os.environ, os.getcwd(), node)
+    return found
+
+
+def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float | None) -> Card:
+    from rookery.cli.checkup.examine import Limits, examine
+
+    program, *rest = agent.argv
+    # It is started elsewhere: what was named from here is found from there.
+    argv = [os.path.abspath(program) if "/" in program else program, *rest]
+    card = Card(agent.name, argv)
+    limits = Limits(start=120.0 if registry.is_cold(argv) else 30.0)
+    if timeout is not None:
+        limits = Limits(timeout, min(timeout, limits.step), timeout, min(timeout, limits.end))
+
+    async def work() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        await examine(card, limits, prompt)
+
+    screen.status(f"Testing {clean_line(agent.name)} …")
+    try:
+        asyncio.run(work())
+    except OSError as error:
+        card.say("acp-I1", NOT_OK, f"{program} did not start: {error.strerror or error}")
+    finally:
+        screen.status("")
+    return card
+
+
+def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
+    from rookery.cli.checkup import home
+    from rookery.cli.commands.setup import agents
+
+    rows = home.check(paths.home(), all_logs=all_logs)
+    sound = all(row.verdict != NOT_OK for row in rows)
+    try:
+        settings = in_force.load(paths.home())
+    except config.ConfigError:
+        settings = config.Config()
+    listed = agents.with_versions(agents.listed(settings), os.environ)
+    if as_json:
+        said = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
+        screen.line(dumps(said))
+    else:
+        for row in rows:
+            _write_row(screen, row)
+        screen.line()
+        agents.write_table(screen, listed)
+    return exits.DONE if sound else exits.FAILED
+
+
+# ---------------------------------------------------------------- look
+
+
+def _write_row(screen: Screen, row: Row) -> None:
+    sign = SIGNS[row.verdict]
+    mark = screen.paint.mark(sign)
+    verdict = screen.paint.in_(sign, f"{row.verdict:<8}")
+    screen.line(f"{mark} {verdict}  {row.row:<8}  {clean_line(row.words)}")
+
+
+def _write(screen: Screen, card: Card) -> None:
+    info = lenient.mapping(card.facts, "agentInfo")
+    name = f"{lenient.text(info, 'name')} {lenient.text(info, 'version')}".strip()
+    title = " · ".join(word for word in (card.name, name, " ".join(card.argv)) if word)
+    screen.line(screen.paint.in_("strong", cut(clean_line(title), 160)))
+    for label, words in _facts(card):
+        screen.line(f"  {label:<13} {clean_line(words)}")
+    for row in card.rows:
+        _write_row(screen, row)
+    if not card.usable and (wrote := lenient.text(card.facts, "stderr").strip()):
+        screen.line(screen.paint.faint("  last lines of its stderr:"))
+        for line in clean_output(wrote, colour=False)[-STDERR_LINES:]:
+            screen.line(f"    {line}")
+    bad = sum(row.verdict == NOT_OK for row in card.rows)
+    screen.note(f"{clean_line(card.name)}: {len(card.rows) - bad} fine or not tested, {bad} not ok")
+
+
+def _facts(card: Card) -> list[tuple[str, str]]:
+    facts = card.facts
+    said = []
+    if "initializeSeconds" in facts:
+        new = f", {facts['newSeconds']:.1f} s to session/new" if "newSeconds" in facts else ""
+        said.append(("starts in", f"{facts['initializeSeconds']:.1f} s to initialize{new}"))
+        said.append(("protocol", str(facts.get("protocolVersion"))))
+    if "processes" in facts:
+        size = facts["memoryBytes"]
+        told = "unknown" if size is None else f"{size / 1e6:.0f} MB private"
+        said.append(("memory", f"{told}, {count(facts['processes'], 'process')}"))
+    if "capabilities" in facts:
+        said.append(("can", ", ".join(_offered(facts["capabilities"])) or "only the minimum"))
+    for label, key, current in (("modes", "modes", "mode"), ("models", "models", "model")):
+        if facts.get(key):
+            now = facts[current]
+            names = [f"{each} (now)" if each == now else each for each in facts[key]]
+            said.append((label, ", ".join(names)))
+    if facts.get("options"):
+        said.append(("options", ", ".join(f"{key} = {v}" for key, v in facts["options"].items())))
+    if facts.get("authMethods"):
+        said.append(("log in by", ", ".join(facts["authMethods"])))
+    if "stderrBytes" in facts:
+        said.append(("stderr", f"{facts['stderrBytes']:,} bytes"))
+    return said
+
+
+def _offered(capabilities: object, prefix: str = "") -> list[str]:
+    """The names of what is offered: true, or an object."""
+    found: list[str] = []
+    if not isinstance(capabilities, dict):
+        return found
+    for key, value in capabilities.items():
+        if key == "_meta":
+            continue
+        if value is True or value == {}:
+            found.append(prefix + str(key))
+        elif isinstance(value, dict):
+            found += _offered(value, f"{key}.")
+    return found

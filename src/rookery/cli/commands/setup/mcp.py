@@ -1,0 +1,347 @@
+"""`mcp`: the MCP servers of the home, which every agent is given at its start."""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import click
+
+from rookery.cli import exits, settings
+from rookery.cli.output import table
+from rookery.cli.output.redact import masked, masked_words
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.config import in_force
+from rookery.core.json.events import Json, dumps
+from rookery.core.json.safe_text import count
+from rookery.core.vendors.environment import cleaned
+from rookery.home import mcp as files
+from rookery.home import paths
+
+WITHIN = 20.0
+
+
+@click.group()
+def mcp() -> None:
+    """Manage the MCP servers that agents get: mcp.json in Rookery's home.
+
+    The file has the usual format: {"mcpServers": {…}}. Agents get changes at their next start
+    (rookery restart SESSION). ${NAME} is replaced by that environment variable.
+
+    \b
+    rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+    rookery mcp add docs --url https://example.com/mcp --header "Authorization=Bearer …"
+    rookery mcp test
+    """
+
+
+def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    try:
+        return [each.name for each in files.load(paths.home()) if each.name.startswith(begun)]
+    except files.McpError:
+        return []
+
+
+name_argument = click.argument("name", shell_complete=_complete)
+
+
+# ---------------------------------------------------------------- look
+
+
+@mcp.command("list")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per server, secrets masked."
+)
+def list_(as_json: bool) -> int:
+    """List the servers and whether they are on, off or broken."""
+    screen = standard()
+    found = files.load(paths.home())
+    if as_json:
+        for server in found:
+            screen.line(dumps(_told(server)))
+    elif found:
+        _write(screen, found)
+    else:
+        screen.note("No MCP servers yet. Add one: rookery mcp add NAME -- COMMAND")
+    return exits.DONE
+
+
+def _told(server: files.Server, *, reveal: bool = False) -> Json:
+    entry = server.entry if reveal or not isinstance(server.entry, dict) else masked(server.entry)
+    fault = {"fault": server.fault} if server.fault else {}
+    return {
+        "name": server.name,
+        "transport": server.kind,
+        "enabled": server.enabled,
+        **fault,
+        "server": entry,
+    }
+
+
+def _state(server: files.Server) -> str:
+    if server.fault:
+        return "broken"
+    return "on" if server.enabled else "off"
+
+
+COLUMNS = (
+    table.Column("NAME", least=8),
+    table.Column("STATE"),
+    table.Column("OVER", rank=1),
+    table.Column("WHAT", least=12),
+)
+
+TOKENS = {"on": "done", "broken": "failed", "off": "faint"}
+
+
+def _write(screen: Screen, found: list[files.Server]) -> None:
+    states = [_state(server) for server in found]
+    rows = [
+        [clean_line(server.name), state, server.kind, clean_line(server.fault or _what(server))]
+        for server, state in zip(found, states, strict=True)
+    ]
+
+    def look(number: int, heading: str, cell: str) -> str:
+        return screen.paint.in_(TOKENS[states[number]], cell) if heading == "STATE" else cell
+
+    table.write(screen, COLUMNS, rows, look)
+
+
+def _what(server: files.Server) -> str:
+    entry = masked(server.entry)
+    if server.kind == "stdio":
+        return " ".join([entry["command"], *entry.get("args", [])])
+    return files.address(entry)
+
+
+@mcp.command()
+@name_argument
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--reveal", is_flag=True, help="Show secrets.")
+def get(name: str, as_json: bool, reveal: bool) -> int:
+    """Print one server. Values of variables and headers are masked unless you pass --reveal."""
+    screen = standard()
+    told = _told(files.find(paths.home(), name), reveal=reveal)
+    if as_json:
+        screen.line(dumps(told))
+        return exits.DONE
+    for key, value in told.items():
+        if key != "server":
+            said = {True: "yes", False: "no"}.get(value, value) if key == "enabled" else value
+            screen.line(f"{key:<10} {clean_line(str(said)) or 'not known'}")
+    entry = told["server"] if isinstance(told["server"], dict) else {"": told["server"]}
+    for key, value in entry.items():
+        if key not in ("enabled", "disabled", "type", "transport"):
+            _write_field(screen, key, value)
+    return exits.DONE
+
+
+def _write_field(screen: Screen, key: str, value: Any) -> None:
+    if isinstance(value, dict):
+        for number, (name, each) in enumerate(value.items()):
+            screen.line(f"{'' if number else key:<10} {clean_line(f'{name}={each}')}")
+        return
+    said = " ".join(masked_words(value)) if isinstance(value, list) else value
+    screen.line(f"{clean_line(key):<10} {clean_line(str(said))}")
+
+
+# ---------------------------------------------------------------- change
+
+
+@mcp.command()
+@click.argument("name")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--url", help="Address of a remote server.")
+@click.option("--transport", type=click.Choice(["http", "sse"]), help="Transport (default: http).")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Header sent with each request.",
+)
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Environment variable for the command.",
+)
+@click.option(
+    "--cwd",
+    type=click.Path(exists=True, file_okay=False),
+    help="Working directory of the command.",
+)
+@click.option("--force", is_flag=True, help="Replace an existing server of that name.")
+def add(
+    name: str,
+    command: tuple[str, ...],
+    url: str | None,
+    transport: str | None,
+    headers: tuple[str, ...],
+    variables: tuple[str, ...],
+    cwd: str | None,
+    force: bool,
+) -> int:
+    """Add a server: a command or a URL. Put the command and its arguments after `--`.
+
+    To keep secrets out of the file, use the environment: --env 'TOKEN=${MY_TOKEN}'.
+
+    \b
+    rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+    rookery mcp add docs --url https://example.com/mcp --header "Authorization=Bearer …"
+    rookery mcp add old --url http://localhost:8000/sse --transport sse
+    """
+    if bool(command) == bool(url):
+        raise click.UsageError("Pass either --url URL, or -- and a command.")
+    of_command = {"--env": variables, "--cwd": cwd}
+    of_url = {"--header": headers, "--transport": transport}
+    for option, given in (of_command if url else of_url).items():
+        if given:
+            which = "a command" if url else "a URL"
+            raise click.UsageError(f"{option} needs a server with {which}.")
+    entry: Json
+    if url:
+        entry = {"type": transport, "url": url} if transport else {"url": url}
+        entry |= {"headers": _pairs(headers, "--header")} if headers else {}
+    else:
+        entry = {"command": command[0], "args": list(command[1:])}
+        entry |= {"env": _pairs(variables, "--env")} if variables else {}
+        entry |= {"cwd": os.path.abspath(cwd)} if cwd else {}
+    with in_force.editing(paths.home(), adds=True):
+        files.add(paths.home(), name, entry, replace=force)
+    standard().note(
+        f"Added {name}. Agents get it at their next start. To test it: rookery mcp test {name}"
+    )
+    return exits.DONE
+
+
+def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
+    found = {}
+    for pair in given:
+        key, sign, value = pair.partition("=")
+        if option == "--header" and ":" in key:  # as it stands in a request
+            key, sign, value = pair.partition(":")
+        if not sign or not key.strip():
+            raise click.UsageError(f"{option} takes KEY=VALUE, not {pair.partition('=')[0]!r}.")
+        found[key.strip()] = value.strip() if option == "--header" else value
+    return found
+
+
+@mcp.command()
+@name_argument
+def remove(name: str) -> int:
+    """Remove a server from mcp.json. Running agents keep it until they end."""
+    with in_force.editing(paths.home(), adds=False):
+        files.remove(paths.home(), name)
+    standard().note(f"Removed {name}. Running agents keep it until they end.")
+    return exits.DONE
+
+
+@mcp.command()
+@name_argument
+def enable(name: str) -> int:
+    """Turn a server on. Agents get it at their next start."""
+    with in_force.editing(paths.home(), adds=True):
+        files.set_enabled(paths.home(), name, enabled=True)
+    standard().note(f"{name} is on: agents get it at their next start.")
+    return exits.DONE
+
+
+@mcp.command()
+@name_argument
+def disable(name: str) -> int:
+    """Turn a server off but keep it in the file."""
+    with in_force.editing(paths.home(), adds=False):
+        files.set_enabled(paths.home(), name, enabled=False)
+    standard().note(f"{name} is off: newly started agents do not get it.")
+    return exits.DONE
+
+
+# ---------------------------------------------------------------- test
+
+
+@mcp.command()
+@click.argument("names", nargs=-1, shell_complete=_complete)
+@click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per server, with its tools."
+)
+def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
+    """Connect to servers as an agent would and list their tools. Default: all that are on.
+
+    \b
+    rookery mcp test
+    rookery mcp test files --json | jq -r '.tools[]'
+    """
+    if timeout <= 0:
+        raise click.UsageError("--timeout must be more than 0 seconds.")
+    screen, home = standard(), paths.home()
+    holds = settings.settings().guarded.servers
+    if names:
+        chosen = [files.find(home, name) for name in dict.fromkeys(names)]
+    else:
+        chosen = [server for server in files.load(home) if server.enabled]
+    # What an agent may have written is not run by a test either.
+    waiting = [each.name for each in chosen if holds.get(each.name) != each.entry]
+    if waiting:
+        raise files.BadServer(f"{', '.join(waiting)}: not confirmed yet, so nothing was started.")
+    if not chosen:
+        screen.note("No MCP server is on. rookery mcp list shows all.")
+        return exits.DONE
+    node = settings.settings().config.node_path
+    good = True
+    screen.status(f"testing {count(len(chosen), 'server')}")
+    # One after the other where they are processes: each visit ends all that it started.
+    for server, told in zip(chosen, _visits(chosen, node, timeout), strict=True):
+        good = good and "error" not in told
+        _write_visit(screen, server, told, as_json=as_json)
+    return exits.DONE if good else exits.FAILED
+
+
+def _visits(chosen: list[files.Server], node: str, within: float) -> Iterator[Json]:
+    far = [server for server in chosen if server.kind in ("http", "sse")]
+    with ThreadPoolExecutor(max(1, min(8, len(far)))) as pool:
+        waiting = {server.name: pool.submit(_visit, server, node, within) for server in far}
+        for server in chosen:
+            if server.name in waiting:
+                yield waiting[server.name].result()
+            else:
+                yield _visit(server, node, within)
+
+
+def _visit(server: files.Server, node: str, within: float) -> Json:
+    from rookery.cli.mcp_probe import process, talk, web
+
+    environment = cleaned(os.environ)
+    if server.fault:
+        return {"error": server.fault}
+    try:
+        given = files.to_acp(server, environment, node)
+        if server.kind == "stdio":
+            found = process.visit(given, environment, within)
+        else:
+            found = web.visit(given, within)
+    except (talk.Failed, ValueError) as error:
+        return {"error": str(error)}
+    return found._asdict()
+
+
+def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: bool) -> None:
+    if as_json:
+        screen.line(dumps({"name": server.name, "ok": "error" not in told, **_renamed(told)}))
+        return
+    name, paint = clean_line(server.name), screen.paint
+    if "error" in told:
+        screen.line(f"{paint.mark('failed')} {name}: {clean_line(told['error'])}")
+        return
+    who = clean_line(f"{told['name']} {told['version']}") or "a server without a name"
+    tools = count(len(told["tools"]), "tool")
+    dot = f" {paint.sign('dot')} "
+    screen.line(f"{paint.mark('done')} {name}: {who}{dot}{tools}{dot}MCP {told['protocol']}")
+
+
+def _renamed(told: Json) -> Json:
+    """`name` is what the file calls it; the server's own stands beside."""
+    return {{"name": "server"}.get(key, key): value for key, value in told.items()}

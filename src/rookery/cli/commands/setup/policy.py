@@ -1,0 +1,316 @@
+"""`policy`: the rules that answer for you, listed, added, removed, and tried on what was asked."""
+
+import os
+from typing import Any
+
+import click
+
+from rookery.cli import exits, settings
+from rookery.cli.output.safe import clean_line, columns, cut, pad
+from rookery.cli.output.screen import Screen, standard
+from rookery.core.json.events import Json, dumps
+from rookery.core.policy import rule_tables
+from rookery.core.policy import rules as policy_rules
+from rookery.home import call_paths, config, paths
+from rookery.processes.lineage import MARK
+
+
+class NotChanged(click.ClickException):
+    exit_code = exits.FAILED
+
+
+@click.group()
+def policy() -> None:
+    """List, add, remove and test the rules that answer for you ([[policy.rules]] in config.toml).
+
+    The first matching rule decides; if several match equally, deny beats allow. Destructive actions
+    are allowed only by a rule with --destructive.
+
+    \b
+    rookery policy add allow --agent claude --kind execute --command "git status *"
+    rookery policy list
+    rookery policy test
+    rookery policy remove 1
+    """
+
+
+# ---------------------------------------------------------------- list
+
+
+@policy.command("list", short_help="List the rules in order.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per rule.")
+def list_(as_json: bool) -> int:
+    """List the rules in the order they are tried, with their line in the file.
+
+    \b
+    rookery policy list
+    rookery policy list --json | jq -r 'select(.do == "allow").name'
+    """
+    screen = standard()
+    path, known, lines = _rules()
+    if not known and not as_json:
+        screen.note('No rules. Add one: rookery policy add allow --command "git status *"')
+    rows = []
+    for number, rule in enumerate(known, 1):
+        line = config.rule_line(lines, number) or config.line_of(lines, config.RULES)
+        if as_json:
+            screen.line(dumps({"number": number, **_as_json(rule), "file": path, "line": line}))
+        else:
+            name = "" if rule.name.isdecimal() else rule.name
+            more = f" · {rule.reason}" if rule.reason else ""
+            words = f"{policy_rules.described(rule)}{more}"
+            rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
+    if rows:
+        _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
+    if not as_json:
+        _warn(screen, known)
+    return exits.DONE
+
+
+def _warn(screen: Screen, known: tuple[policy_rules.Rule, ...]) -> None:
+    """Of rules that allow more than they seem to."""
+    from rookery.core.policy.rule_warnings import warnings
+
+    for rule in known:
+        for each in warnings(rule):
+            screen.note(clean_line(f"Rule {rule.name}: {each}"))
+
+
+def _rules() -> tuple[str, tuple[policy_rules.Rule, ...], list[str]]:
+    home = paths.home()
+    path = os.path.join(home, config.FILE)
+    settings.load()  # for what it says
+    known = config.load(home).rules
+    try:
+        with open(path, encoding="utf-8") as file:
+            return path, known, file.read().split("\n")
+    except FileNotFoundError:
+        return path, known, []
+
+
+def _as_json(rule: policy_rules.Rule) -> Json:
+    given = {key: list(getattr(rule, key)) for key in rule.grounds}
+    more = {"reason": rule.reason} if rule.reason else {}
+    return {"name": rule.name, "do": rule.do, **given, "destructive": rule.destructive, **more}
+
+
+def _write(screen: Screen, table: list[list[str]], widest: int = 60) -> None:
+    table = [[clean_line(cell) for cell in row] for row in table]
+    places = range(len(table[0]))
+    widths = [min(widest, max(columns(row[place]) for row in table)) for place in places]
+    for number, row in enumerate(table):
+        cells = [pad(cut(cell, width), width) for cell, width in zip(row, widths, strict=True)]
+        line = "  ".join(cells).rstrip()
+        screen.line(screen.paint.faint(line) if number == 0 else line)
+
+
+# ---------------------------------------------------------------- add and remove
+
+
+def _check_author() -> None:
+    """Against mistakes: an agent is held to the rules and does not make them."""
+    if os.environ.get(MARK):
+        raise NotChanged("An agent cannot change the rules, and this command was started by one.")
+
+
+def _grounds(command: Any) -> Any:
+    several = "Repeatable."
+    for option in (
+        click.option("--tool", multiple=True, help=f"Tool name, including MCP tools. {several}"),
+        click.option(
+            "--path", multiple=True, help=f'Path pattern like "src/**" or "~/.ssh/**". {several}'
+        ),
+        click.option("--exact", multiple=True, help="Exact command line."),
+        click.option(
+            "--command", multiple=True, help=f'Command pattern like "git status *". {several}'
+        ),
+        click.option(
+            "--kind",
+            type=click.Choice(policy_rules.KINDS),
+            multiple=True,
+            help=f"Kind of tool. {several}",
+        ),
+        click.option("--agent", multiple=True, metavar="NAME", help=several),
+    ):
+        command = option(command)
+    return command
+
+
+@policy.command()
+@click.argument("do", type=click.Choice(policy_rules.DOES))
+@_grounds
+@click.option("--name", default="", help="Name of the rule (default: its number).")
+@click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
+@click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
+@click.option("--first", is_flag=True, help="Put it before all other rules (default: last).")
+def add(do: str, name: str, destructive: bool, reason: str, first: bool, **grounds: Any) -> int:
+    """Add a rule to config.toml. Running workers use it at once.
+
+    In a command, * matches anything: "git diff *" matches git diff with or without arguments. A
+    line of several commands is allowed only if each one is, and never if it has a substitution, a
+    variable or a redirection; use --exact for those.
+
+    \b
+    rookery policy add allow --agent claude --kind execute --command "git status *"
+    rookery policy add allow --kind edit --path "src/**" --path "tests/**"
+    rookery policy add deny --path "**/.env" --reason "Secrets are none of your business"
+    rookery policy add ask --tool "mcp__github__*" --first
+    """
+    from rookery.client.config import rules as config_rules
+
+    _check_author()
+    table: Json = {"do": do} | {key: list(value) for key, value in grounds.items() if value}
+    table |= {"name": name} if name else {}
+    table |= {"destructive": True} if destructive else {}
+    table |= {"reason": reason} if reason else {}
+
+    def made(known: Any) -> policy_rules.Rule:
+        rule = rule_tables.rule_of(table, len(known) + 1)
+        if isinstance(rule, rule_tables.Fault):
+            where = f"--{rule.key} {rule.why}" if rule.key else f"the rule {rule.why}"
+            raise click.UsageError(f"{where}.")
+        if rule.name in [each.name for each in known]:
+            raise click.UsageError(
+                f"a rule named {rule.name!r} already exists: rookery policy list."
+            )
+        return rule
+
+    try:
+        rule = config_rules.add(paths.home(), made, first=first)
+    except config_rules.NotEdited as error:
+        raise NotChanged(str(error)) from None
+    number = 1 if first else len(config.load(paths.home()).rules)
+    standard().note(f"Rule {number}: {rule.do} {clean_line(policy_rules.described(rule))}")
+    standard().note(f"To undo: rookery policy remove {_called(rule, number)}")
+    _warn(standard(), (rule,))
+    return exits.DONE
+
+
+def _called(rule: policy_rules.Rule, number: int) -> str:
+    import shlex
+
+    return str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
+
+
+@policy.command(short_help="Remove a rule by number or name.")
+@click.argument("rule")
+def remove(rule: str) -> int:
+    """Remove a rule by number or name. The rest of config.toml stays unchanged.
+
+    \b
+    rookery policy remove 2
+    rookery policy remove claude-execute
+    """
+    from rookery.client.config import rules as config_rules
+
+    _check_author()
+    try:
+        gone = config_rules.remove(paths.home(), rule)
+    except KeyError:
+        raise click.BadParameter(
+            f"there is no rule {rule!r}: rookery policy list.", param_hint="RULE"
+        ) from None
+    except config_rules.NotEdited as error:
+        raise NotChanged(str(error)) from None
+    standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
+    return exits.DONE
+
+
+# ---------------------------------------------------------------- test
+
+
+def _find_session(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    from rookery.client.fleet import find
+
+    return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
+
+
+@policy.command(short_help="Test the rules on past questions or on a call.")
+@click.argument("sessions", nargs=-1, callback=_find_session)
+@_grounds
+@click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Include questions whose answer would not change."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per question.")
+def test(
+    sessions: tuple[str, ...], cwd: str, everything: bool, as_json: bool, **grounds: Any
+) -> int:
+    """Test the rules on past questions from SESSIONS (default: all), or on a call you describe.
+    Nothing is answered.
+
+    Lists the questions that the rules would have answered differently than you did.
+
+    \b
+    rookery policy test
+    rookery policy test 3f2a --all
+    rookery policy test --agent claude --kind execute --command "git status; rm -rf ."
+    """
+    screen = standard()
+    known = settings.load().rules
+    if any(grounds.values()):
+        if sessions:
+            raise click.UsageError("Pass either sessions or a call, not both.")
+        return _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
+    from rookery.cli.commands.setup.policy_replay import rehearse
+    from rookery.client.fleet import heads
+
+    names = sessions or tuple(head["id"] for head in heads(paths.home()))
+    found = [each for name in names for each in rehearse(name, known)]
+    shown = [each for each in found if everything or each.differs]
+    if as_json:
+        for each in shown:
+            screen.line(dumps(each.as_json()))
+        return exits.DONE
+    rows = [
+        [each.session, str(each.turn), each.what, each.said or "open", _verdict(each.verdict)]
+        for each in shown
+    ]
+    if rows:
+        _write(screen, [["SESSION", "TURN", "WHAT", "SAID", "RULES SAY"], *rows])
+    persons = sum(each.by_person for each in found)
+    differ = sum(each.differs for each in found)
+    screen.note(f"{len(found)} questions, {persons} answered by you, {differ} would differ.")
+    _warn(screen, known)
+    return exits.DONE
+
+
+def _verdict(verdict: policy_rules.Verdict) -> str:
+    if not verdict.do:
+        return "nothing"
+    why = f": {verdict.why}" if verdict.why else ""
+    return f"{verdict.do} ({verdict.names}){why}"
+
+
+def _test_call(
+    screen: Screen, known: tuple[policy_rules.Rule, ...], cwd: str, as_json: bool, **grounds: Any
+) -> int:
+    lines = [*grounds["command"], *grounds["exact"]]
+    if any(len(grounds[key]) > 1 for key in ("agent", "kind", "tool")) or len(lines) > 1:
+        raise click.UsageError("A call has one agent, one kind, one tool and one command.")
+    call: Json = {"kind": next(iter(grounds["kind"]), "execute" if lines else "other")}
+    call |= {"rawInput": {"command": lines[0]}} if lines else {}
+    call |= {"name": grounds["tool"][0]} if grounds["tool"] else {}
+    call["locations"] = [{"path": path} for path in grounds["path"]]
+    agent = next(iter(grounds["agent"]), "")
+    asked = call_paths.look_at(agent, call, [cwd], call_paths.lay(paths.home(), os.environ))
+    verdict = policy_rules.decide(known, asked)
+    if as_json:
+        about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
+        screen.line(dumps(about | {"danger": asked.danger}))
+        return exits.DONE
+    said = {
+        "": "no rule matches: the session's confirmation mode decides",
+        "ask": f"asks you ({verdict.names})",
+        "allow": f"allowed by rule {verdict.names}",
+        "deny": f"denied by rule {verdict.names}",
+    }[verdict.do]
+    screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
+    if asked.danger:
+        screen.note(clean_line(f"Destructive: this {asked.danger}."))
+    from rookery.core.policy.rule_warnings import held_back
+
+    for each in held_back(known, asked):
+        screen.note(clean_line(each))
+    _warn(screen, verdict.rules)
+    return exits.DONE

@@ -1,0 +1,158 @@
+"""What the rules would have answered to the asks in a log, and to calls that a rule judged without
+an ask, next to the answers that were given."""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.policy import call_input, danger, reach, rules
+from rookery.core.turn.calls import TurnCalls
+from rookery.home import call_paths, paths
+from rookery.log.reader import Reader
+
+BATCH = 1000
+
+
+class Rehearsed(NamedTuple):
+    session: str
+    seq: int
+    turn: int
+    what: str
+    said: str
+    """allow, deny, cancelled, or "" while it is open."""
+    by: str
+    verdict: rules.Verdict
+
+    @property
+    def by_person(self) -> bool:
+        return bool(self.by) and not self.by.startswith(
+            ("rule:", "confirm:", "unattended:", "watchdog:", "headless:")
+        )
+
+    @property
+    def differs(self) -> bool:
+        """The user said something, and the rules would have said something else."""
+        if self.verdict.do not in ("allow", "deny") or not self.by_person:
+            return False
+        return self.verdict.do != self.said
+
+    def as_json(self) -> Json:
+        return {
+            "session": self.session,
+            "seq": self.seq,
+            "turn": self.turn,
+            "what": self.what,
+            "said": self.said,
+            "by": self.by,
+            "rules": self.verdict.do,
+            "rule": self.verdict.names,
+            "why": self.verdict.why,
+            "differs": self.differs,
+        }
+
+
+def rehearse(session: str, known: tuple[rules.Rule, ...]) -> list[Rehearsed]:
+    """Every permission that a session's agents asked for, in order."""
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        return _Play(session, known).play(_events(log))
+
+
+def _events(log: Reader) -> Iterator[Event]:
+    after = 0
+    while batch := log.read(after, BATCH):
+        yield from batch
+        after = batch[-1].seq
+
+
+class _Play:
+    """Walks over a log as the worker did: what is known of a call when its permission is asked."""
+
+    def __init__(self, session: str, known: tuple[rules.Rule, ...]) -> None:
+        self._session = session
+        self._rules = known
+        self._calls = TurnCalls()
+        self._open: dict[str, tuple[int, Json]] = {}
+        self._found: list[Rehearsed] = []
+        self._agent, self._turn = "", 0
+        self._roots: list[str] = []
+        self._lay = call_paths.lay(paths.home(), os.environ)
+
+    def play(self, events: Iterator[Event]) -> list[Rehearsed]:
+        for event in events:
+            self._take(event)
+        return self._found
+
+    def _take(self, event: Event) -> None:
+        update = event.update
+        match kind_of(update):
+            case "_session":
+                self._agent = lenient.text(update, "agent") or self._agent
+                if cwd := lenient.text(update, "cwd"):
+                    self._roots = [cwd, *lenient.texts(update, "roots")]
+            case "_agent" if update.get("state") == "switched":
+                self._agent = lenient.text(update, "to") or self._agent
+            case "_prompt" if update.get("steered") is not True:
+                self._turn += 1
+                self._calls.clear()
+            case "tool_call" | "tool_call_update":
+                self._calls.remember(update)
+            case "_ask":
+                self._ask(event)
+            case "_judged":
+                said = lenient.text(update, "verdict")
+                about = [self._calls.told(lenient.mapping(update, "toolCall"))]
+                self._found.append(self._rehearsed(event, about, said, event.by or ""))
+
+    def _ask(self, event: Event) -> None:
+        update, name = event.update, lenient.text(event.update, "id")
+        if update.get("state") == "answered" or "decide" in update or "again" in update:
+            return  # the same that stood before
+        if update.get("state") != "asked":
+            self._calls.answered(name, update)
+            if name in self._open:
+                place, ask = self._open.pop(name)
+                said = _said(ask, lenient.mapping(update, "outcome"))
+                self._found[place] = self._found[place]._replace(said=said, by=event.by or "")
+            return
+        given = lenient.mapping(update, "toolCall")
+        if given:
+            about = self._calls.stands_for(given)
+            self._calls.asked(update, about)
+            self._open[name] = (len(self._found), update)
+            self._found.append(self._rehearsed(event, about, "", ""))
+
+    def _rehearsed(self, event: Event, about: list[Json], said: str, by: str) -> Rehearsed:
+        """What the rules say to the calls that an event is about."""
+        home = os.path.expanduser("~")
+        calls = [
+            rules.call_of(self._agent, danger.gist(each), self._roots, home, self._lay.free)
+            for call in about
+            for each in call_input.judged(call)
+        ]
+        calls = [reach.reached(call, self._lay) for call in calls]
+        lines = [each.whole for call in calls for each in call.commands if each.whole]
+        shown = dict.fromkeys(lines or [path for call in calls for path in call.paths[:3]])
+        title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
+        verdict = _together([rules.decide(self._rules, call) for call in calls])
+        what = ", ".join(shown) or title
+        return Rehearsed(self._session, event.seq, self._turn, what, said, by, verdict)
+
+
+def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
+    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    for do in ("deny", "ask", ""):
+        if found := [verdict for verdict in verdicts if verdict.do == do]:
+            return found[0]
+    named = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
+    return verdicts[0]._replace(rules=tuple(named)) if verdicts else rules.Verdict("")
+
+
+def _said(ask: Json, outcome: Json) -> str:
+    if outcome.get("outcome") == "cancelled":
+        return "cancelled"
+    for option in lenient.mappings(ask, "options"):
+        if option.get("optionId") == outcome.get("optionId"):
+            return "allow" if lenient.text(option, "kind").startswith("allow") else "deny"
+    return "cancelled"

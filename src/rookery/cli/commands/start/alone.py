@@ -1,0 +1,171 @@
+"""`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from rookery.cli import flags
+from rookery.core.vendors.environment import OVERRIDE
+
+
+class Given(NamedTuple):
+    """The flags, as they were given."""
+
+    agent: str | None = None
+    resume: str | None = None
+    last: bool = False
+    task: str = ""
+    file: str | None = None
+    always: bool = False
+    risky: bool = False
+    headless: bool = False
+    as_json: bool = False
+    verbose: bool = False
+    override: bool = False
+    leave_at_once: bool = False
+
+
+OPTIONS = (
+    click.option(
+        "--agent", metavar="NAME", help="Agent for new sessions in the terminal interface."
+    ),
+    click.option(
+        "--resume",
+        is_flag=False,
+        flag_value="",
+        metavar="[SESSION]",
+        help="Open this session; without a name, the list of sessions.",
+    ),
+    click.option("--last", is_flag=True, help="Open the most recently active session."),
+    click.option("-t", "--task", default="", metavar="TEXT", help="Send this as the first prompt."),
+    click.option(
+        "-f",
+        "--file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help="Read the first prompt from this file.",
+    ),
+    click.option(
+        "--always-approve",
+        "--yolo",
+        "always",
+        is_flag=True,
+        help="Approve all in this session (same as `rookery set SESSION confirm all`).",
+    ),
+    click.option("--llm-approve", "risky", is_flag=True, help="Ask only about risky actions."),
+    click.option(
+        "--headless", is_flag=True, help="No interface, like `rookery run`. Needs a task."
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="With --headless: print one JSON event per line."
+    ),
+    click.option(
+        "--verbose", is_flag=True, help="With --headless, in a pipe: print the whole transcript."
+    ),
+    flags.override,
+    click.option(
+        "--exit-without-confirmation",
+        "leave_at_once",
+        is_flag=True,
+        help="Quit without confirmation. Running turns continue.",
+    ),
+)
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def begin(context: click.Context, given: Given) -> int:
+    """The exit code."""
+    if given.always and given.risky:
+        raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
+    if given.task and given.file:
+        raise click.UsageError("--task and --file cannot be combined.")
+    if given.as_json and not given.headless:
+        raise click.UsageError("--json needs --headless. Or use rookery run --json.")
+    if given.verbose and not given.headless:
+        raise click.UsageError("--verbose needs --headless. Or use rookery run --verbose.")
+    flags.check_output(as_json=given.as_json, verbose=given.verbose)
+    if given.override:
+        os.environ[OVERRIDE] = "1"  # the sessions are made in this environment
+    task = _read(given.file) if given.file else given.task
+    if given.headless and not (given.file or task):
+        from rookery.cli.session.prompt_input import text_of
+
+        task = text_of((), optional=True)  # of a pipe
+    if (given.file or given.headless) and not task.strip():
+        raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")
+    return _headless(context, given, task) if given.headless else _open(given, task)
+
+
+def _read(path: str) -> str:
+    try:
+        with click.open_file(path, encoding="utf-8", errors="replace") as file:
+            return str(file.read()).rstrip("\n")
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}.", param_hint="--file") from None
+
+
+def _headless(context: click.Context, given: Given, task: str) -> int:
+    from rookery.cli import tui_launch
+
+    if given.resume == "":
+        raise click.UsageError("--headless --resume needs a session.")
+    session = tui_launch.session_of(given.resume, given.last)
+    if not session:
+        from rookery.cli.commands.start.run import run
+
+        more = {"agent": given.agent, "always": given.always, "risky": given.risky}
+        shown = {"as_json": given.as_json, "verbose": given.verbose}
+        code = context.invoke(run, text=(task,), **shown, **more)
+        return int(code)
+    if given.agent:
+        raise click.UsageError(
+            "--agent is for new sessions only; rookery switch-agent changes the agent of this one."
+        )
+    from rookery.cli.output.screen import standard
+    from rookery.cli.session.approval_flags import Policy, hand_over
+    from rookery.cli.session.prompt_input import Message
+    from rookery.cli.session.turn import continue_turn
+
+    flag = " --yolo" if given.always else " --llm-approve" if given.risky else ""
+    approve = "risky" if given.risky else "all"
+    policy = Policy(approve, stated=bool(flag), told=f"--headless{flag}")
+    hand_over(standard(), session, policy)
+    return continue_turn(
+        standard(),
+        session,
+        Message(task, []),
+        policy,
+        as_json=given.as_json,
+        verbose=given.verbose,
+    )
+
+
+def _open(given: Given, task: str) -> int:
+    from rookery.cli import tui_launch
+
+    if tui_launch.can_open():
+        session = tui_launch.session_of(given.resume, given.last)
+        return tui_launch.open_screen(
+            given.agent or "",
+            session,
+            task,
+            choose=given.resume == "" and not session,
+            confirm="all" if given.always else "risky" if given.risky else "",
+            leave_at_once=given.leave_at_once,
+        )
+    if given != Given():
+        raise click.UsageError(
+            "The terminal interface needs a terminal. In a script, use rookery run or --headless."
+            if tui_launch.is_installed()
+            else "The terminal interface is not installed. Install rookery[tui]."
+        )
+    from rookery.cli.commands.look.overview import overview
+
+    return overview()

@@ -1,0 +1,141 @@
+"""`queue`: the prompts that wait for a turn's end, listed and changed."""
+
+from typing import override
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.names import session_argument
+from rookery.cli.output.queue import header_of, is_held, placeless, strip
+from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.prompt_input import text_of
+from rookery.cli.session.send import send as send_command
+from rookery.core.json.events import Json, dumps, kind_of
+from rookery.core.json.safe_text import count
+
+
+class Verbs(click.Group):
+    """`queue SESSION --json`: where there is no verb, an option may come last, as elsewhere."""
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args[1:] == ["--json"]:
+            args = args[::-1]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Verbs, invoke_without_command=True)
+@session_argument
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per prompt.")
+@click.pass_context
+def queue(context: click.Context, session: str, as_json: bool) -> int | None:
+    """List the prompts queued behind the running turn, or change them by number.
+
+    They are sent when the turn ends well; otherwise they are held until you send them.
+
+    \b
+    rookery queue 3f2a
+    rookery queue 3f2a edit 2 "Write the tests, too"
+    rookery queue 3f2a send
+    """
+    context.obj = session
+    if context.invoked_subcommand is not None:
+        return None
+    screen, header = standard(), header_of(session)
+    if as_json:
+        for number, item in enumerate(header["queue"], 1):
+            screen.line(dumps({"number": number, **item, "held": is_held(header)}))
+    elif header["queue"]:
+        screen.line("\n".join(strip(header, screen.width if screen.live else 200)))
+        _tell_when(screen, session, header)
+    else:
+        screen.note("Nothing is queued.")
+    return exits.DONE
+
+
+def _tell_when(screen: Screen, session: str, header: Json) -> None:
+    if is_held(header):
+        screen.note(f"Held: rookery queue {session} send")
+    else:
+        screen.note(placeless() if header["state"] == "idle" else "Sent when the turn ends.")
+
+
+def _item(session: str, number: int) -> Json:
+    queued = header_of(session)["queue"]
+    if not 1 <= number <= len(queued):
+        waits = f"{count(len(queued), 'prompt')} wait" + ("s" if len(queued) == 1 else "")
+        raise click.BadParameter(f"{waits}.", param_hint="N")
+    found: Json = queued[number - 1]
+    return found
+
+
+def _change(session: str, **command: object) -> int:
+    outcome = send_command(session, {"do": "queue", **command})
+    _tell(standard(), session, moved=kind_of(outcome.update) == "_queue")
+    return exits.DONE
+
+
+def _tell(screen: Screen, session: str, *, moved: bool) -> None:
+    header = header_of(session)
+    screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
+    if moved and is_held(header):
+        screen.note(f"Held: rookery queue {session} send")
+
+
+@queue.command()
+@click.argument("n", type=int)
+@click.argument("text", nargs=-1, required=True)
+@click.pass_obj
+def edit(session: str, n: int, text: tuple[str, ...]) -> int:
+    """Change the text of a queued prompt; its attachments stay.
+
+    \b
+    rookery queue 3f2a edit 1 "Write the tests, too"
+    """
+    item = _item(session, n)
+    kept = [block for block in item["prompt"] if block.get("type") != "text"]
+    prompt = [{"type": "text", "text": text_of(text)}, *kept]
+    return _change(session, op="edit", item=item["id"], prompt=prompt)
+
+
+@queue.command()
+@click.argument("n", type=int)
+@click.argument("to", type=click.IntRange(min=1))
+@click.pass_obj
+def move(session: str, n: int, to: int) -> int:
+    """Move a queued prompt to another position.
+
+    \b
+    rookery queue 3f2a move 3 1
+    """
+    return _change(session, op="move", item=_item(session, n)["id"], to=to - 1)
+
+
+@queue.command()
+@click.argument("n", type=int)
+@click.pass_obj
+def rm(session: str, n: int) -> int:
+    """Remove a prompt from the queue.
+
+    \b
+    rookery queue 3f2a rm 2
+    """
+    return _change(session, op="remove", item=_item(session, n)["id"])
+
+
+@queue.command()
+@click.argument("n", type=int, required=False)
+@click.pass_obj
+def send(session: str, n: int | None) -> int:
+    """Send the held prompts, or one of them. During a turn, that one is sent first when it ends.
+
+    \b
+    rookery queue 3f2a send
+    rookery queue 3f2a send 2
+    """
+    if n is None:
+        if not header_of(session)["queue"]:
+            standard().note("Nothing is queued.")
+            return exits.FAILED
+        return _change(session, op="send")
+    return _change(session, op="send", item=_item(session, n)["id"])

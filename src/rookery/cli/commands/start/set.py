@@ -1,0 +1,182 @@
+"""`set`: an agent's modes, models and other options, shown and chosen."""
+
+import click
+
+from rookery.cli import exits
+from rookery.cli.names import session_argument
+from rookery.cli.output.queue import header_of
+from rookery.cli.output.safe import clean_line, cut
+from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.form_fields import TRUTHS
+from rookery.cli.session.send import send
+from rookery.core import commands
+from rookery.core.critic.state import CHOICES
+from rookery.core.json.events import Json, dumps
+from rookery.core.policy import modes, unattended
+from rookery.core.vendors import options
+
+NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
+"""What the user calls an option of a category."""
+
+
+@click.command("set")
+@session_argument
+@click.argument("option", required=False)
+@click.argument("value", required=False)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Without VALUE: print one JSON object per option."
+)
+def set_(session: str, option: str | None, value: str | None, as_json: bool) -> int:
+    """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
+
+    If the agent is not running, mode, model and effort are saved for its next start.
+
+    Every session has `confirm`: every (ask you about every action), risky (ask only about actions
+    that are destructive or cannot be judged) or all (approve all; ask only about destructive
+    actions). If the agent has a mode of its own for risky or all (Claude, Codex, Gemini, Qwen),
+    that mode is used: the agent then decides, and your rules apply only to what it asks. This is
+    for one session; for new ones: rookery config set session.confirm VALUE.
+
+    `unattended` is for sessions that never ask you: all, risky or reject, like the flags of
+    `rookery run`. Setting `confirm` turns it off.
+
+    \b
+    rookery set 3f2a
+    rookery set 3f2a model opus
+    rookery set 3f2a mode plan
+    rookery set 3f2a confirm risky
+    rookery set 3f2a effort default
+
+    \b
+    rookery set 3f2a refine on       send poor verdicts back to the agent
+    rookery set 3f2a critic off      turn the critic off in this session
+    """
+    screen, header = standard(), header_of(session)
+    if option in CHOICES:
+        return _critic(screen, session, header, option, value)
+    if option == "agent" and options.find(header["options"], option) is None:
+        words = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
+        raise click.BadParameter(words, param_hint="OPTION")
+    if value is not None:
+        assert option is not None
+        return _choose(screen, session, header, option, value)
+    found = header["options"]
+    if option in (modes.OPTION, unattended.OPTION):
+        found = [modes.option_of(header)]
+    elif option is not None:
+        one = options.find(found, option)
+        if one is None and (found or option not in NAMES.values()):
+            raise click.BadParameter(_unknown(found), param_hint="OPTION")
+        found = [one] if one else []
+    own = [modes.option_of(header)] if option is None else []
+    for each in [*found, *own]:
+        if as_json:
+            screen.line(dumps({"set": _name(each), **each}))
+        else:
+            _write(screen, each)
+    if not as_json:
+        _say_pins(screen, header)
+        if modes.brief(header):
+            screen.note(clean_line(modes.sentence(header)))
+    if not found:
+        words = "This agent offers no options."
+        if header["process"]["state"] == "absent":
+            words = "The choices are known once the agent has started."
+        screen.note(words)
+    return exits.DONE
+
+
+def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> int:
+    """The critic's switches: the session's own, whatever its agent is."""
+    if value is None:
+        chosen = header["critic"][CHOICES[option]]
+        words = {True: "on", False: "off", None: "default"}
+        screen.line(f"{option} {words[chosen]}")
+        return exits.DONE
+    if value not in ("on", "off", "default"):
+        raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
+    send(session, {"do": "set", "option": option, "value": value})
+    said = "the configured value" if value == "default" else value
+    screen.note(f"{option} is now {said}.")
+    return exits.DONE
+
+
+def _unknown(found: list[Json]) -> str:
+    known = ", ".join(clean_line(_name(each)) for each in found)
+    return f"this agent has {known or 'no options'}."
+
+
+def _name(option: Json) -> str:
+    """The word by which it is set: mode, model, effort, or its id."""
+    return NAMES.get(option["category"]) or str(option["id"])
+
+
+def _write(screen: Screen, option: Json) -> None:
+    paint = screen.paint
+    name, title = clean_line(_name(option)), clean_line(option["name"])
+    value = option["value"]
+    screen.line(name if name.lower() == title.lower() else f"{name} · {title}")
+    choices = option["choices"] or [
+        {"value": choice, "name": "", "description": ""} for choice in _free(value)
+    ]
+    for choice in choices:
+        current = choice["value"] == value
+        mark = paint.in_("running", paint.sign("running")) if current else " "
+        shown = clean_line(_spelled(choice["value"]))
+        label = clean_line(choice["name"])
+        more = [label if label != shown else "", clean_line(choice["description"])]
+        rest = f" {paint.sign('dot')} ".join(words for words in more if words)
+        line = f"  {mark} {shown}" + (f"  {paint.faint(cut(rest, 100))}" if rest else "")
+        screen.line(line + (" (current)" if current else ""))
+
+
+def _free(value: object) -> list[object]:
+    """The choices of an option that lists none."""
+    if isinstance(value, bool):
+        return [True, False]
+    return [value] if value is not None else []
+
+
+def _spelled(value: object) -> str:
+    return dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _say_pins(screen: Screen, header: Json) -> None:
+    for name in NAMES.values():
+        value = header["wanted"].get(name)
+        if value is not None and value != header.get(name):
+            screen.note(f"{name} {clean_line(str(value))} will be used at the agent's next start.")
+
+
+def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> int:
+    known = options.find(header["options"], name)
+    given: str | bool = value
+    if known is not None and isinstance(known["value"], bool):
+        if value.lower() not in TRUTHS:
+            raise click.BadParameter(f"{name} is true or false.", param_hint="VALUE")
+        given = TRUTHS[value.lower()]
+    if not value.strip():
+        raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
+    if name in (modes.OPTION, unattended.OPTION):
+        return _choose_confirm(screen, session, name, value)
+    outcome = send(session, {"do": "set", "option": name, "value": given}).update
+    if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
+        now = options.find(header_of(session)["options"], name)
+        shown = clean_line(_spelled(now["value"])) if now else value
+        screen.note(f"{name} is now {shown}.")
+    else:
+        screen.note(f"{name} {clean_line(value)} will be used at the agent's next start.")
+    return exits.DONE
+
+
+def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> int:
+    command = {"do": "set", "option": name, "value": value, "told": f"set {name} {value}"}
+    if name == modes.OPTION:
+        command["value"] = modes.value_of(value) or value
+    refusal = commands.check(command, 0)
+    if refusal is not None:
+        raise click.BadParameter(refusal.message, param_hint="VALUE")
+    send(session, command)
+    words = clean_line(modes.sentence(header_of(session)))
+    screen.note(f"{name} is now {command['value']}. {words} This applies to this session.")
+    return exits.DONE

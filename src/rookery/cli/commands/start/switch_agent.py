@@ -1,0 +1,192 @@
+"""`switch-agent`, `recap`, `clear`: another agent for a session, or a fresh start for its own; and
+what was said before, in short."""
+
+import os
+
+import click
+
+from rookery.agents import registry
+from rookery.cli import exits
+from rookery.cli.names import complete_agents, session_argument
+from rookery.cli.output.queue import header_of
+from rookery.cli.output.safe import clean, clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.environment import hand_over
+from rookery.cli.session.send import send
+from rookery.client.fleet import head_of_session
+from rookery.client.session import Rejected
+from rookery.core.agent import switching
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.vendors import options
+from rookery.core.vendors.environment import overriding
+from rookery.home import paths
+
+
+@click.command("switch-agent")
+@session_argument
+@click.argument("target", required=False, shell_complete=complete_agents)
+@click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
+@click.option("--model", metavar="NAME", help="Model of the new agent.")
+def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
+    """Switch a session to another agent. The transcript stays, but the new agent does not know it.
+
+    A running turn is cancelled, and the old agent ends along with its modes, options and limits.
+    Queued prompts are kept. `rookery agents` lists the agents. The new agent gets this terminal's
+    environment, and its program is searched on this PATH.
+
+    With --model, the new agent starts at once. If it does not have that model, it uses another
+    one, says so, and the exit code is 1. For Rookery's own agent, whose models are known (rookery
+    setup --list), nothing is switched in that case.
+
+    \b
+    rookery switch-agent 3f2a codex
+    rookery switch-agent 3f2a claude --model opus
+    rookery recap 3f2a | rookery prompt 3f2a - "Go on from there."
+    """
+    screen = standard()
+    command = _command(target, line, model)
+    before = header_of(session)
+    refusal = switching.refusal(before, command, registry.names(_own_agents()))
+    if refusal is not None:  # nothing of a slip is left in the log
+        raise click.BadParameter(refusal.message, param_hint="TARGET")
+    if target == registry.OWN:
+        _check_own(before["cwd"])
+        if model is not None:
+            _check_saved(session, model)
+    hand_over(screen, {**before, "vendor": target or ""})
+    asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
+    outcome = send(session, command).update
+    screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
+    if before["turn"]:
+        screen.note(
+            "It does not know the conversation so far. For a recap to send it: "
+            f"rookery recap {session}"
+        )
+    waiting = len(header_of(session)["queue"])
+    if waiting:
+        screen.note(f"To send what is queued ({waiting}): rookery queue {session} send")
+    if model is None:
+        return exits.DONE
+    try:
+        return _check_model(screen, session, model)
+    finally:
+        if asleep:
+            send(session, {"do": "stop"})
+
+
+def _command(target: str | None, line: str | None, model: str | None) -> Json:
+    if (target is None) == (line is None) or (target is not None and not target.strip()):
+        known = ", ".join(registry.names(_own_agents()))
+        raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
+    command: Json = {"do": "switch", "agent": target}
+    if line is not None:
+        try:
+            found = registry.from_command(line)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--cmd") from None
+        command |= {"agent": found.name, "argv": found.argv}
+    if model is not None and not model.strip():
+        raise click.BadParameter("the model name is empty.", param_hint="--model")
+    return command | ({"model": model} if model is not None else {})
+
+
+def _check_own(cwd: str) -> None:
+    """Whether our own agent's library is there: a worker cannot see that. Raises NotInstalled."""
+    agent = registry.resolve(registry.OWN, _own_agents())
+    if registry.lacks_module(agent):
+        registry.check_installed(agent, os.environ, cwd)
+
+
+def _check_saved(session: str, model: str) -> None:
+    """Before anything is done: the saved models are all that our own agent has, unless the
+    session's environment goes over them."""
+    from rookery.models import profiles
+
+    saved = paths.read_json(
+        os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
+    )
+    if overriding(lenient.mapping(saved, "environment")) or overriding(os.environ):
+        return
+    names = list(profiles.load(paths.home()).profiles)
+    choices = [{"value": name, "name": name} for name in names]
+    if not names or options.choice_of({"choices": choices}, model) is None:
+        known = f"Saved models: {', '.join(names)}." if names else "Add one: rookery setup"
+        raise click.BadParameter(f"there is no model {model!r}. {known}", param_hint="--model")
+
+
+def _check_model(screen: Screen, session: str, model: str) -> int:
+    """Once the agent has started, it has said which models it has, and taken one or not."""
+    try:
+        send(session, {"do": "start"})
+    except Rejected as error:
+        screen.note(f"It did not start: {clean(error.message)}")
+        return exits.FAILED
+    header = header_of(session)
+    option = options.find(header["options"], "model")
+    value = options.choice_of(option, model) if option else None
+    if value is not None and header["model"] == value:
+        screen.note(f"The model is {clean_line(value)}.")
+        return exits.DONE
+    if value is None:
+        screen.note(clean_line(options.lacking(header["agent"], "model", model, option)))
+    else:  # it has it, and refused it: why is in the session
+        screen.note(f"{clean_line(header['agent'])} rejected the model {clean_line(model)}.")
+    screen.note(f"To choose another: rookery set {session} model NAME")
+    return exits.FAILED
+
+
+def _own_agents() -> "dict[str, list[str]]":
+    from rookery.cli import settings
+
+    return dict(settings.load().agents)
+
+
+@click.command()
+@session_argument
+@click.option(
+    "--before",
+    type=click.IntRange(min=1),
+    metavar="SEQ",
+    help="Only what came before this event.",
+)
+def recap(session: str, before: int | None) -> int:
+    """Print a recap of a session, to send to an agent that does not know it.
+
+    It covers the conversation up to the last switch, clear or reset, or all of it if there was
+    none: the last 20 turns, at most 24,000 characters, plus the prompt not yet processed. Nothing
+    is sent: read it, edit it, send it.
+
+    \b
+    rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
+    """
+    from rookery.client.reading.recap import recap as recap_of
+    from rookery.log.reader import Reader
+
+    screen = standard()
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        text = recap_of(log, before).text()
+    if not text:
+        screen.note("There is nothing before that.")
+        return exits.DONE
+    screen.line(clean(text))
+    return exits.DONE
+
+
+@click.command()
+@session_argument
+def clear(session: str) -> int:
+    """Start the conversation over. Earlier turns are folded, not deleted.
+
+    Uses the agent's own command if it has one, else a fresh session. Modes, options and queued
+    prompts stay. `rookery show --all` still prints everything.
+
+    \b
+    rookery clear 3f2a
+    """
+    screen = standard()
+    send(session, {"do": "clear"})
+    turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
+    folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
+    screen.note(f"Cleared.{folded}")
+    return exits.DONE

@@ -1,0 +1,161 @@
+"""Every error as a sentence the user can act on; the traceback of a bug goes to a file."""
+
+import errno
+import os
+import sys
+import time
+import traceback
+
+from rookery.cli import exits
+from rookery.core.json.events import Json
+from rookery.home import paths
+
+CRASH_LOG = "crash.log"
+CRASH_LOG_BYTES = 1024 * 1024
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def report(error: BaseException) -> int:
+    """Tell what went wrong on stderr; the exit code."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    known = explain(error)
+    if known is not None:
+        message, code = known
+        say(f"rookery: {message}")
+        return code
+    if os.environ.get("ROOKERY_DEBUG"):
+        raise error
+    say(
+        f"rookery: internal error: {type(error).__name__}: {error}\n"
+        f"{_keep(error)} Set ROOKERY_DEBUG=1 to see it here. Session data is safe."
+    )
+    return exits.FAILED
+
+
+def say(text: str) -> None:
+    from rookery.cli.output.safe import clean
+
+    try:
+        print(clean(text), file=sys.stderr, flush=True)
+    except (BrokenPipeError, UnicodeEncodeError):
+        return
+
+
+def explain(error: BaseException) -> tuple[str, int] | None:
+    """A known error's message and exit code; None for a bug. Imports what has been imported."""
+    from rookery.agents.registry import NotInstalled, UnknownAgent
+    from rookery.client.config.in_force import Waiting
+    from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
+    from rookery.client.guard import FromAgent
+    from rookery.client.start import StartError
+    from rookery.home.config import ConfigError
+    from rookery.home.mcp import BadServer, McpError
+    from rookery.log.errors import LogError
+
+    match error:
+        case UnknownSession():
+            return _unknown_session(error.name), exits.USAGE
+        case Ambiguous():
+            return f"{error} Which one?\n{_listed(error.candidates)}", exits.USAGE
+        case UnknownAgent():
+            return _unknown_agent(error.name, error.near, error.known), exits.USAGE
+        case NotInstalled():
+            return _not_installed(
+                error.agent.name, error.agent.argv[0], error.install
+            ), exits.FAILED
+        case StartError():
+            return f"The session's worker did not start. {error.message}", exits.FAILED
+        case BadServer():
+            return str(error), exits.USAGE
+        case ConfigError() | McpError() | LogError() | StillAlive() | paths.PathError():
+            return str(error), exits.FAILED
+        case FromAgent() | Waiting():
+            return str(error), exits.FAILED
+        case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
+            return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
+        case OSError() if error.filename is not None and error.strerror:
+            return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
+    return _of_the_client(error)
+
+
+def _of_the_client(error: BaseException) -> tuple[str, int] | None:
+    from rookery.client.guard import FromAgent
+    from rookery.client.session import Refused, Rejected, Trouble
+
+    if isinstance(error, Rejected):
+        return error.message, exits.FAILED
+    if isinstance(error, Trouble):
+        return str(error), exits.DISK_FULL
+    if isinstance(error, Refused | FromAgent):
+        return str(error), exits.FAILED
+    from rookery.models.documents import SettingsError
+
+    return (str(error), exits.FAILED) if isinstance(error, SettingsError) else None
+
+
+def _unknown_session(name: str) -> str:
+    from difflib import get_close_matches
+
+    from rookery.client.fleet import heads
+
+    known = heads(paths.home())
+    if not known:
+        return (
+            f'There is no session {name!r}. There are no sessions yet; rookery run "…" starts one.'
+        )
+    names = {head["id"]: head for head in known} | {head["title"].lower(): head for head in known}
+    near = {names[each]["id"]: names[each] for each in get_close_matches(name.lower(), names, 5)}
+    if near:
+        return f"There is no session {name!r}. Did you mean:\n{_listed(list(near.values()))}"
+    return f"There is no session {name!r}. Latest sessions:\n{_listed(known[:5])}"
+
+
+def _listed(heads: list[Json]) -> str:
+    from rookery.cli.output.safe import clean_line, cut
+
+    return "\n".join(
+        f"  {head['id']}  {cut(clean_line(head['title']) or '(no title)', 60)}" for head in heads
+    )
+
+
+def _unknown_agent(name: str, near: list[str], known: list[str]) -> str:
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return (
+        f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.\n"
+        f'To use any other program that speaks ACP on stdio: --cmd "program --its-flags"'
+    )
+
+
+def _not_installed(name: str, program: str, install: str) -> str:
+    how = f"\nTo install it: {install}" if install else ""
+    what = f"{program!r} is not on PATH"
+    if program == sys.executable:
+        what = "it needs an extra of the rookery package"
+    return (
+        f"{name} is not installed: {what}.{how}\n"
+        "The demo agent needs nothing: rookery run --agent demo"
+    )
+
+
+def _keep(error: BaseException) -> str:
+    """Write the trace to a file; the sentence that tells where it is."""
+    path = os.path.join(paths.home(), CRASH_LOG)
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    text = "".join(traceback.format_exception(error))
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        fresh = not os.path.exists(path) or os.path.getsize(path) > CRASH_LOG_BYTES
+        with open(path, "w" if fresh else "a", errors="backslashreplace") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(f"{stamp} rookery {' '.join(sys.argv[1:2])}\n{text}\n")
+    except OSError:
+        return "The traceback could not be saved."
+    return f"Traceback: {path}."
+
+
+def give_up_stdout() -> None:
+    """Nobody reads it any more: what Python still wants to flush goes nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

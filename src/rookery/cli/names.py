@@ -1,0 +1,62 @@
+"""Names on the command line: a session by its id, prefix or title; an agent by its name."""
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from rookery.home import paths
+
+
+def _find(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    from rookery.client.fleet import find
+
+    if isinstance(value, tuple):
+        return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
+    return value if value is None else find(paths.home(), value)
+
+
+def _sessions(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from rookery.cli.output.safe import clean_line
+    from rookery.client.fleet import heads
+
+    found = []
+    for head in heads(paths.home()):
+        title = clean_line(head["title"])
+        if head["id"].startswith(incomplete):
+            found.append(CompletionItem(head["id"], help=title or head["agent"]))
+        elif incomplete and title.startswith(incomplete) and " " not in title:
+            found.append(CompletionItem(title, help=head["id"]))
+    return found
+
+
+def complete_agents(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from rookery.agents import registry
+    from rookery.home import config
+
+    try:
+        custom = config.load(paths.home()).agents
+    except config.ConfigError:
+        custom = {}
+    return [
+        CompletionItem(name, help=None if name in custom else registry.AGENTS[name].title)
+        for name in registry.names(custom)
+        if name.startswith(incomplete)
+    ]
+
+
+session_argument = click.argument("session", callback=_find, shell_complete=_sessions)
+"""What a person typed, as the session's id."""
+
+sessions_argument = click.argument(
+    "sessions",
+    nargs=-1,
+    required=True,
+    metavar="SESSION...",
+    callback=_find,
+    shell_complete=_sessions,
+)

@@ -1,0 +1,57 @@
+"""What a pipe gets of a turn: the agent's own words as they come, and nothing else.
+
+Its messages stand in their order with an empty line between two of them, and the last one ends with
+one newline. What a sub-agent says is no part of them. Everything else that happens is a line on
+stderr (`Transcript`, brief).
+"""
+
+from rookery.cli.output.safe import clean
+from rookery.cli.output.screen import Screen
+from rookery.core.blocks.document import Op
+from rookery.core.blocks.tools import is_sub_agents
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, kind_of
+
+QUIET = ".quiet"
+"""How the id of the one block ends that may come in the middle of a message."""
+
+
+class Answer:
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._open = ""  # the block of the message that is being written
+        self._held = ""  # newlines at its end, written when more of it comes
+        self._begun = False  # whether that message has shown a letter yet
+        self.spoke = False
+        """Whether anything was written at all."""
+
+    def hear(self, event: Event, ops: list[Op]) -> None:
+        """Write what this event adds; `ops` are those that it became."""
+        content = lenient.mapping(event.update, "content")
+        if kind_of(event.update) != "agent_message_chunk" or content.get("type") != "text":
+            if any(op[0] == "put" and not op[1]["id"].endswith(QUIET) for op in ops):
+                self.close()
+            return
+        if is_sub_agents(event.update) or not ops:
+            return
+        name = ops[0][1]["id"] if ops[0][0] == "put" else ops[0][1]
+        if name != self._open:
+            self.close()
+            self._open = name
+        self._say(clean(lenient.text(content, "text")))
+
+    def close(self) -> None:
+        """A message is over: its line ends."""
+        if self._begun:
+            self._screen.write("\n")
+        self._open, self._held, self._begun = "", "", False
+
+    def _say(self, text: str) -> None:
+        text = text if self._begun else text.lstrip("\n")
+        body = text.rstrip("\n")
+        if body:
+            apart = "\n" if self.spoke and not self._begun else ""
+            self._screen.write(apart + self._held + body)
+            self._begun = self.spoke = True
+            self._held = ""
+        self._held += text[len(body) :] if self._begun else ""

@@ -1,0 +1,40 @@
+"""What is printed when the user stops watching: what the session does now."""
+
+from rookery.client.fleet import head_of_session
+from rookery.core.json.events import Json
+from rookery.core.view.fleet import state_of
+from rookery.home import paths
+from rookery.log.reader import Reader
+
+
+def farewell(session: str, command: str = "") -> str:
+    """`command`: the id of the prompt that was sent; what was not taken does not go on."""
+    head = head_of_session(paths.home(), session)
+    if head is None:
+        return f"Session {session} was deleted."
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        if command and log.find(command) is None:
+            return f"Left before the prompt was sent. The session is {session}."
+        header = log.header_before(log.turns() + 1)
+    return said(session, state_of(head, awake=head["awake"]), header)
+
+
+def said(session: str, state: str, header: Json) -> str:
+    """A session that waits is not said to go on, and of one that goes on, what would stop it."""
+    tail = f"  rookery tail {session}     to watch it"
+    cancel = f"  rookery cancel {session}   to end its turn"
+    if any(not ask.get("ruled") for ask in header["asks"].values()):
+        answer = f"  rookery answer {session}   to answer it"
+        return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
+    if state == "running":
+        words = f"Session {session} keeps running."
+        if not header["neverAsks"] and not header.get("unattended"):  # else nobody is asked
+            words += " If it needs an answer, it waits for you."
+        return "\n".join([words, tail, cancel])
+    if state == "waiting":
+        words = f"Session {session} is waiting: too many sessions are awake (max_workers)."
+        return "\n".join([words, "Its prompt is kept and starts automatically.", tail])
+    waits = len(header["queue"])
+    held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
+    rest = {"failed": "ended badly", "asleep": "sleeps"}.get(state, "has nothing to do")
+    return f"Session {session} {rest}: rookery show {session}{held}"

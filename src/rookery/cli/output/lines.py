@@ -1,0 +1,147 @@
+"""Parts as indented lines: the diff, the output, the list that a person would check."""
+
+from typing import Any
+
+from rookery.cli.output.paint import Paint
+from rookery.cli.output.safe import clean, clean_line, clean_output
+from rookery.core.asks import form_words
+from rookery.core.json import lenient
+from rookery.core.json.events import dumps
+from rookery.core.json.safe_text import count
+
+type Part = dict[str, Any]
+
+LONGEST_LINE = 400
+DIFF_LINES = 60
+OUTPUT_LINES = 16
+TEXT_LINES = 40
+CHOICES = 50
+
+BOXES = {"completed": "[x]", "in_progress": "[>]"}
+TOKENS = {"completed": "done", "in_progress": "running"}
+
+
+def of_part(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
+    """The lines of one part, without an indent."""
+    match part["type"]:
+        case "markdown":
+            return middle(clean(part["text"]).strip("\n").split("\n"), TEXT_LINES, paint, full)
+        case "diff":
+            return of_diff(part, paint, full=full)
+        case "terminal":
+            return of_output(lenient.text(part, "text"), paint, full=full)
+        case "checklist":
+            return [of_item(item, paint) for item in part["items"]]
+        case "image":
+            size = count(part.get("bytes", 0), "byte")
+            name = clean_line(lenient.text(part, "name"))
+            said = [each for each in (name, clean_line(part["mime"]), size) if each]
+            return [f"[image {', '.join(said)}]"]
+        case "link":
+            name, uri = clean_line(part["name"]), clean_line(part["uri"])
+            return [f"[{name}]" if name == uri else f"[{name}] {uri}"]
+        case "form":
+            return of_form(part)
+    return [short_json(part.get("value"), LONGEST_LINE if not full else 1_000_000)]
+
+
+def short_json(value: object, most: int) -> str:
+    text = clean_line(value if isinstance(value, str) else dumps(value))
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# ---------------------------------------------------------------- diffs
+
+
+def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
+    """A unified diff, without the file names: the line above says them."""
+    lines = [_painted(line, paint) for line in _diff_lines(part)]
+    if part.get("cut"):
+        lines.append(paint.faint(f"… {count(part['cut'], 'character')} more"))
+    return middle(lines, DIFF_LINES, paint, full)
+
+
+def _diff_lines(part: Part) -> list[str]:
+    old, new = clean(part.get("old") or ""), clean(part["new"])
+    if not old:
+        return ["+" + line for line in new.splitlines()]
+    from difflib import unified_diff
+
+    shift = part.get("line", 1) - 1
+    found = list(unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
+    return [_shifted(line, shift) if line.startswith("@@") else line for line in found]
+
+
+def _shifted(line: str, shift: int) -> str:
+    """A hunk's header for the place in the file: the part holds only what changed of it."""
+    numbers = [
+        sign + ",".join([str(int(start) + shift), *rest])
+        for sign, (start, *rest) in ((word[0], word[1:].split(",")) for word in line.split()[1:3])
+    ]
+    return f"@@ {' '.join(numbers)} @@"
+
+
+def _painted(line: str, paint: Paint) -> str:
+    match line[:1]:
+        case "+":
+            return paint.in_("done", line)
+        case "-":
+            return paint.in_("failed", line)
+        case "@":
+            return paint.faint(line)
+    return line
+
+
+def changed(part: Part) -> tuple[int, int]:
+    """How many lines a diff adds, and how many it takes away."""
+    lines = _diff_lines(part)
+    added = sum(line.startswith("+") for line in lines)
+    return added, sum(line.startswith("-") for line in lines)
+
+
+# ---------------------------------------------------------------- output, lists, forms
+
+
+def of_output(text: str, paint: Paint, *, full: bool = False) -> list[str]:
+    lines = clean_output(text.strip("\n"), colour=paint.colour)
+    return middle(lines, OUTPUT_LINES, paint, full) if text.strip() else []
+
+
+def middle(lines: list[str], most: int, paint: Paint, full: bool = False) -> list[str]:
+    """The beginning and the end, with a count of what lies between; very long lines are cut."""
+    if full:
+        return lines
+    if len(lines) > most:
+        head = most // 2
+        tail = most - head - 1
+        left = count(len(lines) - head - tail, "line")
+        more = paint.faint(f"{paint.sign('more')} {left} more")
+        lines = [*lines[:head], more, *lines[-tail:]]
+    return [_shortened(line) for line in lines]
+
+
+def _shortened(line: str) -> str:
+    lost = len(line) - LONGEST_LINE
+    if lost <= 20:
+        return line
+    # A colour that was cut off with its end would run on.
+    end = "\x1b[0m" if "\x1b" in line else ""
+    return f"{line[:LONGEST_LINE]}{end} … {count(lost, 'character')} more"
+
+
+def of_item(item: Part, paint: Paint) -> str:
+    status = lenient.text(item, "status")
+    box = paint.in_(TOKENS.get(status, ""), BOXES.get(status, "[ ]"))
+    return f"{box} {clean_line(lenient.text(item, 'text'))}"
+
+
+def of_form(part: Part) -> list[str]:
+    schema = lenient.mapping(part, "schema")
+    needed = lenient.texts(schema, "required")
+    lines = []
+    for name, field in lenient.mapping(schema, "properties").items():
+        words = lenient.text(field, "title") or lenient.text(field, "description")
+        kind = lenient.text(field, "type", "text") + (", required" if name in needed else "")
+        lines.append(clean_line(f"{name} ({kind})" + (f": {words}" if words else "")))
+        lines += [f"  {clean_line(choice.words)}" for choice in form_words.choices(field)[:CHOICES]]
+    return lines

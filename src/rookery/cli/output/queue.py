@@ -1,0 +1,43 @@
+"""The prompts queued behind a turn, in a few lines."""
+
+from rookery.cli.output.safe import clean_line, cut
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import count
+from rookery.home import paths
+
+
+def header_of(session: str) -> Json:
+    from rookery.log.reader import Reader
+
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        return log.header_before(log.turns() + 1)
+
+
+def is_held(header: Json) -> bool:
+    """The last turn did not end well: what waits is sent by hand."""
+    waits = [item for item in header["queue"] if not item.get("placeless")]
+    return header["state"] == "idle" and bool(waits)
+
+
+def strip(header: Json, width: int = 76) -> list[str]:
+    """What waits, one line each."""
+    return [
+        cut(f"  {number}  {_words(item['prompt'])}", width)
+        for number, item in enumerate(header["queue"], 1)
+    ]
+
+
+def placeless() -> str:
+    """Of a prompt that no worker could be started for."""
+    return (
+        "The maximum number of sessions is awake (max_workers) and none is idle. The "
+        "prompt is kept and starts automatically."
+    )
+
+
+def _words(prompt: list[Json]) -> str:
+    texts = [lenient.text(block, "text") for block in prompt if block.get("type") == "text"]
+    more = len(prompt) - len(texts)
+    words = clean_line(" ".join(texts)) or "(no words)"
+    return f"{words} (+ {count(more, 'attachment')})" if more else words

@@ -1,0 +1,70 @@
+"""Secrets that a screen need not show: values of variables and headers, and words that look like a
+key."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from rookery.core.json.events import Json
+
+MASK = "•••"
+
+_REFERENCE = re.compile(r"[^$]{0,20}\$\{[^}]*\}")
+"""`${NAME}`, also behind a word such as Bearer: where a secret is to be found is none."""
+
+_NAMES = re.compile(r"(?i)(key|token|secret|password|passwd|auth|credential)")
+_OPTION = re.compile(r"(-{1,2}[\w-]+)([=:])(.+)", re.DOTALL)
+_KEYLIKE = re.compile(r"(sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{8,}")
+
+
+def masked(entry: Json) -> Json:
+    """A server's entry, fit to be shown."""
+    found: Json = {}
+    for key, value in entry.items():
+        if key in ("env", "headers") and isinstance(value, dict):
+            found[key] = {name: _value(each) for name, each in value.items()}
+        elif key == "args" and isinstance(value, list):
+            found[key] = masked_words(value)
+        elif key in ("url", "httpUrl") and isinstance(value, str):
+            found[key] = _url(value)
+        elif _NAMES.search(key) and isinstance(value, str | int | float):
+            found[key] = _value(value)
+        else:
+            found[key] = value
+    return found
+
+
+def _value(value: object) -> object:
+    if isinstance(value, str) and (not value or _REFERENCE.fullmatch(value)):
+        return value
+    return MASK
+
+
+def masked_words(words: list[Any]) -> list[str]:
+    """The words of a command; what follows `--api-key` is a secret, too."""
+    found, next_is_secret = list[str](), False
+    for word in map(str, words):
+        option = _OPTION.fullmatch(word)
+        if next_is_secret and not word.startswith("-"):
+            found.append(str(_value(word)))
+        elif option and _NAMES.search(option[1]):
+            found.append(f"{option[1]}{option[2]}{_value(option[3])}")
+        else:
+            found.append(_KEYLIKE.sub(MASK, word))
+        next_is_secret = bool(word.startswith("-") and not option and _NAMES.search(word))
+    return found
+
+
+def _url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    place = parts.netloc
+    if "@" in place:
+        place = MASK + "@" + place.rpartition("@")[2]
+    pairs = [pair.partition("=") for pair in parts.query.split("&")] if parts.query else []
+    query = "&".join(
+        f"{key}{sign}{_value(value) if _NAMES.search(key) else value}" for key, sign, value in pairs
+    )
+    return urlunsplit((parts.scheme, place, parts.path, query, parts.fragment))

@@ -1,0 +1,80 @@
+"""Text from agents made safe to print: nothing in it can move the cursor, hide a word or crash us.
+
+What could is shown by a sign of its own, not left out, so that a person sees that it was there.
+Only the output of commands is different: escape sequences are common in it, and are taken out.
+"""
+
+import re
+
+from rookery.core.json.safe_text import clean
+
+__all__ = ["RESET", "clean", "clean_line", "clean_output", "columns", "cut", "pad"]
+
+_SEQUENCE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, and all that moves the cursor
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC: titles, links, the clipboard
+    r"|\x1b[PX^_][^\x1b]*\x1b\\"  # strings for the terminal itself
+    r"|\x1b[ -/]*[0-~]"
+)
+_COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
+RESET = "\x1b[0m"
+
+
+def clean_line(text: str) -> str:
+    """The same as `clean`, on one line."""
+    return " ".join(clean(text).split())
+
+
+def clean_output(text: str, *, colour: bool) -> list[str]:
+    """What a command printed, as the lines that a terminal would show at the end."""
+    text = _SEQUENCE.sub(lambda found: _kept(found.group(), colour), text.replace("\r\n", "\n"))
+    return [_output_line(line, colour) for line in text.replace("\b", "").split("\n")]
+
+
+def _kept(sequence: str, colour: bool) -> str:
+    return sequence if colour and _COLOUR.fullmatch(sequence) else ""
+
+
+def _output_line(line: str, colour: bool) -> str:
+    # A progress bar writes its line again and again: the last state is the one that counts.
+    line = next((part for part in reversed(line.split("\r")) if part), "")
+    if not colour or "\x1b" not in line:
+        return clean(line)
+    pieces = _COLOUR.split(line)  # text and colours take turns
+    safe = [piece if place % 2 else clean(piece) for place, piece in enumerate(pieces)]
+    return "".join(safe) + (RESET if len(pieces) > 1 else "")
+
+
+# ---------------------------------------------------------------- columns
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a clean line takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    import unicodedata
+
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def cut(text: str, most: int) -> str:
+    """A clean line, cut to so many columns, with an ellipsis where something is missing."""
+    if columns(text) <= most:
+        return text
+    kept, room = "", most - 1
+    for character in text:
+        room -= _width(character)
+        if room < 0:
+            break
+        kept += character
+    return kept + "…" if most > 0 else ""
+
+
+def pad(text: str, width: int) -> str:
+    return text + " " * max(0, width - columns(text))

@@ -1,0 +1,84 @@
+"""Tables that fit their terminal: what does not fit is shortened, then left out, by its rank."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rookery.cli.output.safe import columns, cut, pad
+from rookery.cli.output.screen import Screen
+
+GAP = 2
+
+
+class Column(NamedTuple):
+    heading: str
+    least: int = 0
+    """Columns to which it may be cut; 0: it is shown whole."""
+    rank: int = 0
+    """What is left out where it does not fit, the highest first; 0: never."""
+    right: bool = False
+
+
+type Look = Callable[[int, str, str], str]
+"""Of a cell: number of its row, heading of its column, the padded text."""
+
+
+def write(
+    screen: Screen, shape: Sequence[Column], rows: Sequence[Sequence[str]], look: Look | None = None
+) -> None:
+    """Cells are clean lines without colour; `look` paints them."""
+    natural = [
+        max(columns(column.heading), *(columns(row[place]) for row in rows))
+        for place, column in enumerate(shape)
+    ]
+    widths = fitted(shape, natural, screen.width) if screen.fits else natural
+    kept = [place for place, width in enumerate(widths) if width]
+    headings = [_cell(shape[place], shape[place].heading, widths[place]) for place in kept]
+    screen.line((" " * GAP).join(map(screen.paint.faint, headings)).rstrip())
+    for number, row in enumerate(rows):
+        cells = [_cell(shape[place], row[place], widths[place]) for place in kept]
+        if look is not None:
+            names = [shape[place].heading for place in kept]
+            cells = [look(number, *pair) for pair in zip(names, cells, strict=True)]
+        screen.line((" " * GAP).join(cells).rstrip())
+
+
+def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[int]:
+    """The width of each column; 0: it is left out."""
+    widths = list(natural)
+    while (over := _taken(widths) - room) > 0:
+        _shorten(shape, widths, over)
+        if _taken(widths) <= room:
+            break
+        ranked = [place for place, column in enumerate(shape) if column.rank and widths[place]]
+        if not ranked:
+            break
+        gone = max(ranked, key=lambda place: shape[place].rank)
+        # What is left out gives its room back to those that were cut.
+        widths = [n if w else 0 for n, w in zip(natural, widths, strict=True)]
+        widths[gone] = 0
+    return widths
+
+
+def _shorten(shape: Sequence[Column], widths: list[int], over: int) -> None:
+    """From those that can spare it: the one with the most room first, until they are even."""
+    while over > 0:
+        spare = [
+            place
+            for place, column in enumerate(shape)
+            if column.least and widths[place] > column.least
+        ]
+        if not spare:
+            return
+        widest = max(spare, key=lambda place: widths[place])
+        widths[widest] -= 1
+        over -= 1
+
+
+def _taken(widths: Sequence[int]) -> int:
+    kept = [width for width in widths if width]
+    return sum(kept) + GAP * (len(kept) - 1)
+
+
+def _cell(column: Column, text: str, width: int) -> str:
+    short = cut(text, width)
+    return " " * (width - columns(short)) + short if column.right else pad(short, width)

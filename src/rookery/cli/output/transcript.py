@@ -1,0 +1,339 @@
+"""A session as text that is written as it happens: each word once, in the order in which it came.
+
+Text streams. A card is written when its call ends; on a terminal the last line says what runs until
+then. A thought is one faint line with its length; a plan is written again only where it changed.
+"""
+
+from typing import Any
+
+from rookery.cli.output import card, lines, words
+from rookery.cli.output.late_output import LateOutput
+from rookery.cli.output.paint import duration
+from rookery.cli.output.safe import clean, clean_line, clean_output
+from rookery.cli.output.screen import Screen
+from rookery.cli.output.wrap import Wrap, wrapped
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Block, Document, Op
+
+CLOSE = frozenset({"tool", "thought", "raw", "notice"})
+"""Roles that stand line under line; any other has an empty line around it."""
+
+DEEPEST = 8
+
+
+class Transcript:
+    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
+    `durations`: say how long each call took; `brief`: a line for each thing that happens, and not
+    the agent's own words, which are written elsewhere."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        *,
+        prompts: bool = True,
+        asks: bool = True,
+        full: bool = False,
+        durations: bool = True,
+        brief: bool = False,
+    ) -> None:
+        self.screen = screen
+        self.paint = screen.paint
+        self._prompts = prompts
+        self._asks = asks
+        self._full = full
+        self._durations = durations
+        self._brief = brief
+        self._last = ""  # the role that was written last
+        self._open = ""  # the id of the message that is being written
+        self._held = ""  # newlines at its end, written when more of it comes
+        self._begun = False  # whether that message has shown a letter yet
+        self._thought: Block | None = None
+        self._wrap = Wrap(screen.width)
+        self._sent: dict[str, int] = {}  # of each message, how many characters are written
+        self._written: set[str] = set()
+        self._late = LateOutput()
+        self._below = ""  # the terminal whose late output was written last
+        self._plans: dict[str, list[Any]] = {}
+        self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
+        self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
+
+    def feed(self, document: Document, ops: list[Op]) -> None:
+        """Write what these ops changed; the document is the one that they were applied to."""
+        for op in ops:
+            name = op[1]["id"] if op[0] == "put" else op[1]
+            if op[0] != "drop" and name in document.blocks:
+                self._show(document, document.blocks[name])
+            elif op[0] == "drop" and self._thought is not None and self._thought["id"] == name:
+                self._thought = None  # taken back before a line was written of it
+
+    def page(self, document: Document) -> None:
+        """Write a document as it stands."""
+        for block in document.blocks.values():
+            self._show(document, block, final=True)
+        self.finish()
+
+    def finish(self) -> None:
+        """End the line that is being written."""
+        self._claim()
+        for document, terminal in self._late.left():
+            self._print_late(document, terminal, rest=True)
+        self._close()
+        self.screen.status("")
+
+    def hurry(self) -> None:
+        """Nothing came for a while: what is held of a word is shown."""
+        if self._open and self._begun and self.screen.live:
+            self.screen.write(self._wrap.hurry())
+
+    def status(self, document: Document, now: int) -> None:
+        """What goes on, for the last line of a terminal. A session that waits shows no work."""
+        header = document.header
+        idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
+        if not self.screen.live or self._open or idle or header["asks"]:
+            return
+        words, since = _doing(document)
+        seconds = (now - since) / 1000
+        words = f"{self.paint.sign('running')} {words}"
+        words = f"{words} · {duration(seconds)}" if seconds >= 1 else words
+        said = _last_output(document)
+        self.screen.status(f"{words} · {said}" if said else words)
+
+    def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
+        """Write of a block what is not written yet."""
+        role = block["role"]
+        if role not in ("tool", "terminal"):
+            self._claim()
+        match role:
+            case "answer" if self._brief:
+                found = [
+                    each for part in block["parts"] for each in lines.of_part(part, self.paint)
+                ]
+                self._once(block, found)
+            case "answer":
+                self._message(block)
+            case "thought":
+                self._think(block, final)
+            case "prompt":
+                if self._prompts:
+                    self._once(block, words.of_prompt(block, self.paint))
+                elif block["title"]:  # no person's: that it came is news
+                    self._once(block, words.of_prompt(block, self.paint)[:1])
+            case "tool" | "terminal":
+                self._call(document, block, final)
+            case "plan":
+                self._plan(block)
+            case "ask":
+                self._ask(document, block)
+            case "divider":
+                found = words.of_divider(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
+            case "raw":
+                self._once(block, [words.of_raw(block, self.paint)])
+            case _:
+                found = words.of_notice(block, self.paint)
+                self._once(block, self._folded(found + self._hints(document, block)))
+
+    def _hints(self, document: Document, block: Block) -> list[str]:
+        """In a transcript that is followed: what can be done about it now."""
+        session = clean_line(document.header["id"])
+        return words.of_actions(block, session, self.paint) if session else []
+
+    # ------------------------------------------------------------ lines
+
+    def _lines(self, role: str, found: list[str]) -> None:
+        if not found:
+            return
+        self._close()
+        self._separate(role)
+        self.screen.write("\n".join(found) + "\n")
+
+    def _once(self, block: Block, found: list[str]) -> None:
+        if block["id"] not in self._written:
+            self._written.add(block["id"])
+            self._lines(block["role"], found)
+
+    def _folded(self, found: list[str]) -> list[str]:
+        """Our own sentences, broken between words."""
+        return [wrapped(line, self.screen.width) if self.screen.fits else line for line in found]
+
+    def _separate(self, role: str) -> None:
+        if self._last and not (role in CLOSE and self._last in CLOSE) and not self._brief:
+            self.screen.write("\n")
+        self._last, self._below = role, ""
+
+    # ------------------------------------------------------------ messages
+
+    def _message(self, block: Block) -> None:
+        name = block["id"]
+        if self._open != name:
+            self._close()
+            self._open = name
+        text = clean(block["text"][self._sent.get(name, 0) :])
+        self._sent[name] = len(block["text"])
+        text = text if self._begun else text.lstrip("\n")
+        body = text.rstrip("\n")
+        if body:
+            if not self._begun:
+                self._begun = True
+                self._separate("answer")
+            self.screen.write(self._wrapped(self._held + body))
+            self._held = ""
+        self._held += text[len(body) :] if self._begun else ""
+        if block["parts"] and name not in self._written:
+            found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
+            self._once(block, found)
+
+    def _wrapped(self, text: str) -> str:
+        """In a pipe, lines are as the agent wrote them."""
+        return self._wrap.feed(text) if self.screen.live else text
+
+    def _think(self, block: Block, final: bool) -> None:
+        if self._thought is None or self._thought["id"] != block["id"]:
+            self._close()
+            self._thought = block
+        if final:
+            self._close()
+
+    def _close(self) -> None:
+        """End what is being written, before something else is."""
+        thought, self._thought = self._thought, None
+        if thought is not None and thought["id"] not in self._written:
+            self._written.add(thought["id"])
+            self._separate("thought")
+            length = len(thought["text"].strip())
+            self.screen.write(words.of_thought(length, self.paint) + "\n")
+        if self._open and self._begun:
+            self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")
+        self._open, self._held, self._begun = "", "", False
+
+    # ------------------------------------------------------------ cards
+
+    def _call(self, document: Document, block: Block, final: bool) -> None:
+        if block["role"] == "terminal" and block["parent"] in document.blocks:
+            self._print_late(document, block, rest=final)  # where its call's card has not shown it
+            return
+        if block["id"] in self._written or not (final or captions.is_over(block)):
+            return
+        if block["role"] == "terminal" and not final:
+            self._unclaimed[block["id"]] = document  # its call may name it late
+            return
+        self._written.add(block["id"])
+        terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
+        told = [each for each in terminals if each is block or each["id"] not in self._written]
+        self._written.update(each["id"] for each in terminals)
+        self._late.written(terminals)
+        cwd, timed = document.header["cwd"], self._durations
+        found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
+        if not self._brief:
+            asked = self._asked.get(block["id"], [])
+            opened = card.details(block, told, self.paint, full=self._full, told=asked)
+            found += [f"    {line}" for line in opened]
+        indent = "  " * _depth(document, block)
+        self._lines("tool", [indent + line for line in found])
+
+    def _print_late(self, document: Document, terminal: Block, *, rest: bool) -> None:
+        call = document.blocks[terminal["parent"]]
+        quiet = call.get("kind") in captions.QUIET and call["status"] != "failed"
+        if call["id"] not in self._written or self._brief or (quiet and not self._full):
+            return
+        text = self._late.take(document, terminal, rest=rest)
+        found = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
+        if found and self._below != terminal["id"]:
+            mark, dot = self.paint.mark("running"), self.paint.sign("dot")
+            cwd = document.header["cwd"]
+            found.insert(0, f"{mark} {card.title(call, cwd)} {dot} {self.paint.faint('goes on')}")
+        indent = "  " * _depth(document, call)
+        self._lines("tool", [indent + line for line in found])
+        self._below = terminal["id"] if found else self._below
+
+    def _claim(self) -> None:
+        """Terminals that no call has named by now stand for themselves."""
+        ended, self._unclaimed = self._unclaimed, {}
+        for name, document in ended.items():
+            if name in document.blocks:
+                self._call(document, document.blocks[name], final=True)
+
+    def _plan(self, block: Block) -> None:
+        items = block["parts"][0].get("items", []) if block["parts"] else []
+        before = self._plans.get(block["id"])
+        if before == items:
+            return
+        self._plans[block["id"]] = items
+        shown = items
+        if before is not None and [_text(item) for item in before] == [_text(i) for i in items]:
+            shown = [item for old, item in zip(before, items, strict=True) if old != item]
+        found = [f"  {lines.of_item(item, self.paint)}" for item in shown]
+        self._lines("plan", [clean_line(block["title"]), *found])
+
+    def _ask(self, document: Document, block: Block) -> None:
+        name = block["id"]
+        if block["status"] == "asked":
+            if self._asks and name not in self._written and not block.get("ruled"):
+                if block["parent"]:
+                    self._asked[block["parent"]] = block["parts"]
+                header = document.header
+                self._once(block, words.of_ask(block, self.paint, header["agent"], header["cwd"]))
+            return
+        if name + "!" in self._written:
+            return
+        self._written.add(name + "!")
+        outcome = words.of_outcome(block, self.paint)
+        if name in self._written:
+            self._last = "tool"  # it belongs to the lines above
+            self._lines("tool", [outcome])
+            return
+        asked = words.question(block, document.header["agent"], document.header["cwd"])
+        self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
+
+
+def _doing(document: Document) -> tuple[str, int]:
+    """What goes on, and since when: a call since it began, all else since the turn began."""
+    header, blocks = document.header, document.blocks.values()
+    running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
+    if len(running) == 1:
+        name, begun = running[0]["id"], header["since"]
+        begun = next((since for each, _, since in header["_tools"].values() if each == name), begun)
+        return card.title(running[0], header["cwd"]), begun
+    agent = clean_line(header["agent"]) or "the agent"
+    last = next(reversed(blocks), None)
+    words = f"waiting for {agent}"
+    if header["critic"]["state"] == "judging":
+        words = "the critic is judging"
+    elif running:
+        words = f"{len(running)} tools running"
+    elif header["process"]["state"] == "starting":
+        words = f"starting {agent}"
+    elif last is not None and last["role"] == "thought":
+        words = "thinking"
+    return words, header["since"]
+
+
+def _last_output(document: Document) -> str:
+    """The last line of the terminal that runs, so that a long command is seen to go on."""
+    for name in reversed(document.terminals):
+        block = document.blocks.get(name)
+        if block is not None and block["status"] == "running":
+            said = clean_output(block["text"][-2000:], colour=False)
+            return next((clean_line(line) for line in reversed(said) if line.strip()), "")
+    return ""
+
+
+def _terminals(document: Document, block: Block) -> list[Block]:
+    """The terminals that a call names in its content, and those that are nested under it."""
+    names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
+    known = (document.blocks[name] for name in document.terminals if name in document.blocks)
+    return [
+        each for each in known if each["parent"] == block["id"] or each.get("terminal") in names
+    ]
+
+
+def _depth(document: Document, block: Block) -> int:
+    depth = 0
+    while depth < DEEPEST and block["parent"] in document.blocks:
+        block = document.blocks[block["parent"]]
+        depth += 1
+    return depth
+
+
+def _text(item: dict[str, Any]) -> object:
+    return item.get("text")

@@ -1,0 +1,131 @@
+"""Asks, notices, prompts and dividers as text: short, plain, in the user's terms."""
+
+from typing import Any
+
+from rookery.cli.output import lines
+from rookery.cli.output.paint import Paint
+from rookery.cli.output.safe import clean, clean_line
+from rookery.core.blocks import asks, captions
+from rookery.core.blocks.document import Block
+from rookery.core.json.safe_text import count
+from rookery.core.settings.held import CONFIRM
+
+
+def of_prompt(block: Block, paint: Paint) -> list[str]:
+    """The user's words, with a rule at their left."""
+    rule = paint.mark("rule")
+    head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
+    body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
+    for part in block["parts"]:
+        body += lines.of_part(part, paint)
+    return [f"{rule} {line}".rstrip() for line in [*head, *body]]
+
+
+def of_thought(length: int, paint: Paint) -> str:
+    return paint.faint(f"{paint.sign('thought')} thought · {count(length, 'character')}")
+
+
+def of_notice(block: Block, paint: Paint) -> list[str]:
+    """What happened, then why and what helps."""
+    marks = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note"}
+    name = marks.get(block["status"], "stopped")
+    if block["role"] == "error":
+        name = "failed"
+    elif block["status"] == "":
+        name = "note"
+    body = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
+    head = clean_line(block["title"]) if block["title"] else body.pop(0) if body else ""
+    for part in block["parts"]:
+        body += lines.of_part(part, paint)
+    mark = paint.mark(name)
+    return [f"{mark} {paint.in_(name, head)}", *(f"  {line}" for line in body)]
+
+
+def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
+    """The command line behind what the user can do about a block, where there is one."""
+    found = []
+    for action in block["actions"]:
+        match action:
+            case {"choose": "agent", "command": {"do": "switch"}}:
+                found.append(f"rookery switch-agent {session} AGENT")
+            case {"compose": {"recap": int(seq)}}:
+                found.append(f"rookery recap {session} --before {seq}")
+            case {"label": "Resume now", "command": {"do": "prompt"}}:
+                found.append(f"rookery resume {session}")
+            case {"command": {"do": "settings"}}:
+                found.append(CONFIRM)
+            case {"command": {"do": "restart"}}:
+                found.append(f"rookery restart {session}")
+            case _:
+                continue
+        found[-1] = f"  {clean_line(action['label'])}: {found[-1]}"
+    return [paint.faint(line) for line in found]
+
+
+def of_divider(block: Block, paint: Paint) -> list[str]:
+    rule = paint.sign("line") * 2
+    words = clean_line(block["title"])
+    text = clean(block["text"]).strip().split("\n") if block["text"].strip() else []
+    return [paint.faint(f"{rule} {words} {rule}"), *(paint.faint(f"   {line}") for line in text)]
+
+
+def of_raw(block: Block, paint: Paint) -> str:
+    """What nobody gave a look: that it came, and how it begins."""
+    value = block["parts"][0].get("value") if block["parts"] else ""
+    title = clean_line(block["title"])
+    return paint.faint(f"{paint.sign('dot')} {title} {lines.short_json(value, 160)}")
+
+
+# ---------------------------------------------------------------- asks
+
+
+def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
+    """What will run, whole; what the agent says to it; then the agent's options in its order."""
+    danger = clean_line(block.get("danger", ""))
+    name = "failed" if danger else "needs-you"
+    found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent, cwd))}"]
+    for piece in asks.pieces(block, agent, clean_line, cwd):
+        found += _piece(piece, paint)
+    for part in block["parts"]:
+        if asks.says_more(part, block):
+            found += [f"    {line}" for line in lines.of_part(part, paint, full=True)]
+    if danger:
+        found.append(f"  {paint.in_('failed', f'cannot be undone: this {danger}')}")
+    found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
+    if danger:  # the whole card has its edge
+        found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
+    return found
+
+
+def _piece(piece: asks.Piece, paint: Paint) -> list[str]:
+    """What runs has an edge of its own: a line of it cannot pass for one of ours."""
+    match piece.look:
+        case "words":
+            return [f"  {clean(piece.text)}"]
+        case "note":
+            return [f"    {paint.in_('warn', piece.text)}"]
+        case "diff":
+            path = [clean_line(piece.text)] if piece.text else []
+            body = lines.of_diff(piece.part or {}, paint, full=True)
+            return [f"    {line}" for line in path + body]
+    edge = paint.faint(paint.sign("edge"))
+    return [f"    {edge} {line}".rstrip() for line in clean(piece.text).split("\n")]
+
+
+def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
+    label = f"  {number}  {clean_line(action['label'])}"
+    why = clean_line(action.get("disabled", ""))
+    if why:
+        return paint.faint(f"{label} (not available. {why})")
+    return label + (f" {paint.sign('dot')} asks you again" if action.get("danger") else "")
+
+
+def question(block: Block, agent: str, cwd: str = "") -> str:
+    return asks.question(block, agent, clean_line, cwd)
+
+
+def of_outcome(block: Block, paint: Paint) -> str:
+    """How an ask ended, and through what: `Allow once · cli`."""
+    said = captions.outcome(block, clean_line)
+    name = "stopped" if block["status"] == "cancelled" else "note"
+    return f"  {paint.sign('answer')} {paint.in_(name, said)}"

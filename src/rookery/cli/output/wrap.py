@@ -1,0 +1,120 @@
+"""Prose in a terminal, broken between words as it streams: a letter is written once, and a word
+only when it is whole, or when nothing more came for a while. Code, tables and what was indented
+keep their lines."""
+
+import re
+
+from rookery.cli.output.safe import columns
+
+WIDEST = 76
+"""Columns of prose, however wide the terminal is."""
+
+FENCE = "```"
+ITEM = re.compile(r"([-*+]|\d{1,3}[.)])$")
+
+
+class Wrap:
+    def __init__(self, width: int) -> None:
+        self._width = min(width, WIDEST)
+        self._column = 0
+        self._word = ""
+        self._gap = ""
+        self._indent = 0
+        self._fenced = False
+        self._plain = False
+        """This line keeps its breaks."""
+        self._torn = False
+        """The word's beginning is written already."""
+
+    def feed(self, text: str) -> str:
+        """What can be written by now."""
+        written: list[str] = []
+        for sign in text:
+            if sign == "\n":
+                written += [self._placed(), "\n"]
+                self._new_line()
+            elif sign in " \t":
+                written.append(self._placed())
+                self._gap += sign
+                self._torn = False
+            else:
+                self._word += sign
+        return "".join(written)
+
+    def hurry(self) -> str:
+        """The word that has begun, since nothing more comes: what follows is written behind it."""
+        begun = self._placed()
+        self._torn = self._torn or bool(begun)
+        return begun
+
+    def end(self) -> str:
+        """The last word; the next line is a new text."""
+        last = self._placed()
+        self._new_line()
+        self._fenced = False
+        return last
+
+    def _new_line(self) -> None:
+        self._column, self._gap, self._indent, self._plain = 0, "", 0, False
+        self._torn = False
+
+    def _placed(self) -> str:
+        """The word that is whole now, where it belongs."""
+        word, gap = self._word, self._gap
+        if not word:
+            return ""
+        self._word, self._gap = "", ""
+        if self._column == 0:
+            self._begin(word, gap)
+        wide, before = columns(word), columns(gap)
+        over = self._column + before + wide > self._width
+        fixed = self._fenced or self._plain or self._torn
+        if over and self._column > self._indent and not fixed:
+            self._column = self._indent + wide
+            return "\n" + " " * self._indent + word
+        self._column += before + wide
+        return gap + word
+
+    def _begin(self, word: str, gap: str) -> None:
+        """A line's first word says what kind of line it is."""
+        if word.startswith(FENCE):
+            self._fenced = not self._fenced
+            self._plain = True
+        elif word.startswith("|") or len(gap) >= 4:
+            self._plain = True
+        elif ITEM.match(word):
+            self._indent = len(gap) + len(word) + 1
+        else:
+            self._indent = len(gap)
+
+
+_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def wrapped(text: str, width: int) -> str:
+    """Whole sentences in lines of so many columns, broken between words, each line below its own
+    beginning. A word that is wider than a line is left whole: it may be a path or a command."""
+    return "\n".join(_folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    if _seen(line) <= width:
+        return line
+    words = line.split(" ")
+    margin = len(line) - len(line.lstrip(" "))
+    first = _PAINT.sub("", words[margin]) if margin < len(words) else ""
+    if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
+        margin += len(first) + 1  # below the words, not below the sign before them
+    margin = margin if margin <= width // 3 else 0
+    rows, row = list[str](), words[0]
+    for word in words[1:]:
+        if row.strip() and _seen(row) + 1 + _seen(word) > width:
+            rows.append(row.rstrip())
+            row = " " * margin + word
+        else:
+            row = f"{row} {word}"
+    return "\n".join([*rows, row])
+
+
+def _seen(text: str) -> int:
+    return columns(_PAINT.sub("", text))

@@ -1,0 +1,1 @@
+"""What commands that run a turn share."""

@@ -1,0 +1,67 @@
+"""How the flags of the command line answer an agent's asks. The session's log stores it, so the
+worker applies it whether or not a client is still connected."""
+
+from typing import NamedTuple
+
+import click
+
+from rookery.cli.output.queue import header_of
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
+from rookery.cli.session.send import send
+from rookery.core.policy import modes, unattended
+from rookery.core.policy.unattended import Order
+
+
+class Policy(NamedTuple):
+    """all, risky, reject, or ask (the user)."""
+
+    approve: str
+    stated: bool = True
+    """False: nobody chose it, so it is said."""
+    destructive: bool = False
+    """With `all`: also what cannot be undone."""
+    told: str = ""
+    """The words that said it: run --yolo."""
+
+    @property
+    def order(self) -> Order | None:
+        """None: the user is asked."""
+        if self.approve not in unattended.CONFIRMS:
+            return None
+        also = self.destructive and self.approve == unattended.ALL
+        return Order(self.approve, also, self.told + (" --confirm-destructive" if also else ""))
+
+
+def check_destructive(approve: str | None, destructive: bool) -> None:
+    """Raises click.UsageError where the flag would be passed over."""
+    if destructive and approve != unattended.ALL:
+        raise click.UsageError("--confirm-destructive needs --approve all.")
+
+
+def _order(session: str, order: Order) -> None:
+    from rookery.client.session import Rejected
+
+    given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
+    try:
+        send(session, {"do": "set", "option": unattended.OPTION, **given})
+    except Rejected as error:
+        if error.reason != "unknown_option":
+            raise
+        words = f"The worker of {session} is from an older build and cannot answer for you."
+        raise click.ClickException(f"{words} Run rookery stop {session}, then try again.") from None
+
+
+def hand_over(screen: Screen, session: str, policy: Policy) -> None:
+    """Let a session that is there go by a policy from now on, and say so in a line. What nobody
+    stated leaves a session alone in which nobody is asked already."""
+    held = unattended.order_of(header_of(session)["unattended"])
+    wanted = policy.order
+    if held == wanted or (held is not None and not policy.stated):
+        return
+    if wanted is None:
+        send(session, {"do": "set", "option": modes.OPTION, "value": modes.EVERY})
+    else:
+        _order(session, wanted)
+    back = "" if wanted is None else f" To undo: rookery set {session} confirm every"
+    screen.note(clean_line(f"From now on: {modes.said(header_of(session))}.{back}"))

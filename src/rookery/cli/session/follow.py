@@ -1,0 +1,140 @@
+"""Watching a session until something has happened: its events as text or as lines of JSON.
+
+Whoever stops watching leaves the session running; that is said, with the way back.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any
+
+from rookery.cli.output.answer import Answer
+from rookery.cli.output.screen import Screen
+from rookery.cli.output.transcript import Transcript
+from rookery.client.session import SessionClient
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event, dumps, event_to_json
+from rookery.core.view.reduce import reduce
+from rookery.home.seen import mark
+from rookery.log.errors import NoSession
+
+TICK = 1.0
+
+
+class Watch:
+    """Applies events to a document and writes what they change, until the session is deleted.
+
+    `showing` False: events are applied only, until what is wanted begins.
+    """
+
+    def __init__(
+        self,
+        client: SessionClient,
+        screen: Screen,
+        document: Document,
+        transcript: Transcript | None,
+        answer: Answer | None = None,
+    ) -> None:
+        """Without a transcript each event is written as a line of JSON. With an answer, the agent's
+        words go there."""
+        self.client = client
+        self.screen = screen
+        self.document = document
+        self.showing = True
+        self._transcript = transcript
+        self._answer = answer
+        self._gone = False
+
+    async def events(self, since: int) -> AsyncGenerator[Event, None]:
+        """Each event after it was applied and written; for ever."""
+        watcher = asyncio.current_task()
+        assert watcher is not None
+        ticking = asyncio.create_task(self._tick(watcher), name="status line")
+        try:
+            async for event in self.client.follow(since):
+                self._take(event)
+                yield event
+        except asyncio.CancelledError:
+            if not self._gone:
+                raise
+            watcher.uncancel()
+            raise NoSession(f"Session {self.client.session} was deleted.") from None
+        finally:
+            ticking.cancel()
+            self.finish()
+
+    def finish(self) -> None:
+        if self._answer is not None:
+            self._answer.close()
+        if self._transcript is not None:
+            self._transcript.finish()
+
+    def _take(self, event: Event) -> None:
+        ops = reduce(self.document, event)
+        if not self.showing:
+            return
+        if self.document.header["news"] == event.seq:
+            mark(self.client.directory, event.seq)
+        if self._transcript is None:
+            self.screen.line(dumps(event_to_json(event)))
+            return
+        if self._answer is not None:
+            self._answer.hear(event, ops)
+        self._transcript.feed(self.document, ops)
+        self._show_status()
+
+    async def _tick(self, watcher: "asyncio.Task[Any]") -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if not os.path.isdir(self.client.directory):
+                self._gone = True
+                watcher.cancel()
+                return
+            if self._transcript is not None and self.showing:
+                self._transcript.hurry()
+            self._show_status()
+
+    def _show_status(self) -> None:
+        if self._transcript is not None and self.showing:
+            self._transcript.status(self.document, time.time_ns() // 1_000_000)
+
+
+def attend(
+    main: Callable[[], Coroutine[Any, Any, int]], screen: Screen, farewell: Callable[[], str]
+) -> int:
+    """Run until it is done, or until a signal says to leave; the exit code.
+
+    The first Ctrl-C, hang-up or TERM leaves with a word; a second one ends the process at once.
+    """
+    left: list[int] = []
+
+    async def attended() -> int:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def leave(number: int) -> None:
+            left.append(number)
+            for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                loop.remove_signal_handler(each)
+                signal.signal(each, signal.SIG_DFL)
+            task.cancel()
+
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(each) != signal.SIG_IGN:  # nohup: somebody wants it to stay
+                loop.add_signal_handler(each, leave, each)
+        return await main()
+
+    with asyncio.Runner() as runner:
+        try:
+            return runner.run(attended())
+        except asyncio.CancelledError:
+            if not left:
+                raise
+        if left[0] != signal.SIGHUP:
+            screen.note(("\n" if screen.live else "") + farewell())
+        # Without waiting for a worker's start that a thread still waits for: it needs nobody.
+        sys.stdout.flush()
+        os._exit(128 + left[0])

@@ -1,0 +1,61 @@
+"""The fields of an agent's form from words of a command line: `--set branch=main`."""
+
+from typing import Any
+
+import click
+
+from rookery.cli.output.safe import clean_line
+from rookery.core.asks import form_words, forms
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+
+TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
+    """The answer to a question, checked against its form. Raises click.UsageError."""
+    if option not in ("accept", "decline", "cancel"):
+        message = "answer a form with accept, decline or cancel."
+        raise click.BadParameter(message, param_hint="OPTION")
+    if option != "accept":
+        return {"action": option}
+    schema = lenient.mapping(ask, "schema")
+    fields = lenient.mapping(schema, "properties")
+    content: Json = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or name not in fields:
+            known = clean_line(", ".join(fields))
+            message = f"{value!r}: pass FIELD=VALUE, with FIELD one of {known}."
+            raise click.BadParameter(message, param_hint="--set")
+        content[name] = _meant(fields[name], _typed(lenient.text(fields[name], "type"), text, name))
+    missing = [name for name in lenient.texts(schema, "required") if name not in content]
+    if missing:
+        raise click.UsageError(f"Required: --set {'=… --set '.join(missing)}=…")
+    if wrong := forms.check(schema, content):
+        problems = "; ".join(f"{name} {why}" for name, why in wrong.items())
+        raise click.BadParameter(clean_line(problems) + ".", param_hint="--set")
+    return {"action": "accept", "content": content}
+
+
+def _meant(field: Any, value: Any) -> Any:
+    """A choice may be given by its name."""
+    if isinstance(value, list):
+        return [form_words.value_of(field, each) for each in value]
+    return form_words.value_of(field, value) if isinstance(value, str) else value
+
+
+def _typed(kind: str, text: str, name: str) -> Any:
+    try:
+        match kind:
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+            case "boolean":
+                return TRUTHS[text.lower()]
+            case "array":
+                return [item for item in text.split(",") if item]
+    except (ValueError, KeyError):
+        raise click.BadParameter(f"{name} must be a {kind}.", param_hint="--set") from None
+    return text

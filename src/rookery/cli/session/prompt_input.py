@@ -1,0 +1,85 @@
+"""What is sent as one prompt: words from the command line or a pipe, and files that go along."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from rookery.core.json.events import Json
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+
+
+def text_of(words: tuple[str, ...], *, optional: bool = False) -> str:
+    """The prompt: the words, with `-` standing for stdin; stdin alone where it is piped to us.
+
+    `optional`: there is something else to send.
+    """
+    if not words and (sys.stdin is None or sys.stdin.isatty()):
+        if optional:
+            return ""
+        raise click.UsageError('Nothing to send: pass a text, or "-" to read stdin.')
+    text = " ".join(_stdin() if word == "-" else word for word in words) if words else _stdin()
+    if not text.strip() and not optional:
+        raise click.UsageError("The prompt is empty.")
+    return text
+
+
+class Message(NamedTuple):
+    """What is sent as one prompt."""
+
+    text: str
+    attachments: "list[Attachment]"
+
+    def blocks(self, directory: str) -> list[Json]:
+        """Its content blocks; the files are laid into the session's directory."""
+        from rookery.client.attach import stage
+
+        text: list[Json] = [{"type": "text", "text": self.text}] if self.text.strip() else []
+        return [*text, *stage(directory, self.attachments)] if self.attachments else text
+
+
+def message_of(words: tuple[str, ...], files: tuple[str, ...]) -> Message:
+    """A file that cannot be attached is told before anything is sent."""
+    found: list[Attachment] = []
+    if files:
+        from rookery.client.attach import Unattachable, load
+
+        try:
+            found = load(files)
+        except Unattachable as error:
+            raise click.BadParameter(str(error), param_hint="--attach") from None
+    return Message(text_of(words, optional=bool(found)), found)
+
+
+attach_option = click.option(
+    "--attach",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Attach an image or another file. Repeatable.",
+)
+
+confirm_option = click.option(
+    "--confirm-destructive",
+    "destructive",
+    is_flag=True,
+    help="With --approve all: also allow destructive actions.",
+)
+
+
+def critic_options[F: Callable[..., Any]](command: F) -> F:
+    """Of the critic, for the whole session from then on."""
+    off = click.option("--no-critic", is_flag=True, help="Turn the critic off for this session.")
+    on = click.option(
+        "--refine", is_flag=True, help="Send poor verdicts of the critic back to the agent."
+    )
+    return off(on(command))
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise click.UsageError("stdin is closed.")
+    return sys.stdin.buffer.read().decode("utf-8", "replace").rstrip("\n")

@@ -1,0 +1,280 @@
+"""One turn, from its prompt to its end: refusals are printed, the end becomes the exit code."""
+
+import os
+from collections.abc import Callable
+from contextlib import aclosing
+from functools import partial
+
+from rookery.cli import exits
+from rookery.cli.output.answer import Answer
+from rookery.cli.output.detached import farewell
+from rookery.cli.output.paint import duration
+from rookery.cli.output.queue import placeless, strip
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
+from rookery.cli.output.transcript import Transcript
+from rookery.cli.session.approval_flags import Policy
+from rookery.cli.session.follow import Watch, attend
+from rookery.cli.session.prompt_input import Message
+from rookery.cli.session.send import say_silent
+from rookery.cli.view_settings import shows_durations
+from rookery.client.create import discard_unbegun
+from rookery.client.reading.excerpt import excerpt
+from rookery.client.session import SessionClient
+from rookery.client.start import StartError
+from rookery.core.asks import kept_asks
+from rookery.core.blocks.document import Document
+from rookery.core.critic.verdicts import COMMAND
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.policy import modes, unattended
+from rookery.home import paths
+from rookery.log.errors import StoreError
+
+HEADLESS = "headless"
+
+
+class Progress:
+    """How far it has come, for the word that is left when the user leaves."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self.command = os.urandom(8).hex()
+        """The id of the prompt: whether the session took it is in its log."""
+
+    def farewell(self) -> str:
+        if not self.session:
+            return "Nothing was started."
+        return farewell(self.session, self.command)
+
+
+def run_turn(
+    screen: Screen,
+    create: Callable[[], str],
+    message: Message,
+    policy: Policy,
+    *,
+    as_json: bool,
+    stop: bool,
+    verbose: bool = False,
+) -> int:
+    """A new session with one prompt; the exit code. `stop`: it is put to sleep afterwards;
+    `verbose`: a pipe, too, gets the transcript."""
+    progress = Progress()
+
+    async def main() -> int:
+        progress.session = create()
+        client = SessionClient(paths.home(), progress.session, _name(policy))
+        try:
+            turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
+            turn.introduce()
+            try:
+                code = await turn.play(message, 0, progress)
+            except (StartError, StoreError):  # the prompt was not taken: a full disk, say
+                discard_unbegun(client.home, client.session)
+                raise
+            if stop:
+                await client.send({"do": "stop"})
+            return code
+        finally:
+            client.close()
+
+    return attend(main, screen, progress.farewell)
+
+
+def continue_turn(
+    screen: Screen,
+    session: str,
+    message: Message,
+    policy: Policy,
+    *,
+    as_json: bool,
+    steer: bool = False,
+    verbose: bool = False,
+) -> int:
+    """A prompt to a session that is there; the exit code of the turn that it becomes, or enters."""
+    progress = Progress(session)
+
+    async def main() -> int:
+        client = SessionClient(paths.home(), session, _name(policy))
+        client.on_silence = partial(say_silent, session)
+        try:
+            document, _, since, *_ = excerpt(client.log)
+            turn = _Turn(client, screen, document, policy, as_json=as_json, verbose=verbose)
+            turn.watch.showing = False
+            return await turn.play(message, since, progress, steer=steer)
+        finally:
+            client.close()
+
+    return attend(main, screen, progress.farewell)
+
+
+def _name(policy: Policy) -> str:
+    """Who answers, for the log: the user, or what they said beforehand."""
+    return "cli" if policy.approve == "ask" else HEADLESS
+
+
+class _Turn:
+    def __init__(
+        self,
+        client: SessionClient,
+        screen: Screen,
+        document: Document,
+        policy: Policy,
+        *,
+        as_json: bool,
+        verbose: bool,
+    ) -> None:
+        transcript, self._answer_alone = None, None
+        if not as_json:
+            alone = screen.piped and not verbose
+            self._answer_alone = Answer(screen) if alone else None
+            transcript = Transcript(
+                screen.beside() if alone else screen,
+                prompts=False,
+                durations=shows_durations(),
+                brief=alone,
+            )
+        self.client = client
+        self.screen = screen
+        self.document = document
+        self.watch = Watch(client, screen, document, transcript, self._answer_alone)
+        self.policy = policy
+        self.rejected = False
+        self._dangerous: set[str] = set()
+        """Asks about what cannot be undone."""
+        self._n = 0
+        self._ended = ""
+        self._poor = False
+        """The critic's last word on it, where that counts."""
+
+    def introduce(self) -> None:
+        log = self.client.log
+        said = modes.said(log.header_before(log.turns() + 1))
+        self.screen.note(clean_line(f"session {self.client.session} · {said}"))
+        if not self.policy.stated:
+            self.screen.note("To be asked: --approve ask. Also --approve reject, --llm-approve.")
+
+    async def play(
+        self, message: Message, since: int, progress: Progress, *, steer: bool = False
+    ) -> int:
+        name = progress.command
+        command: Json = {
+            "id": name,
+            "do": "prompt",
+            "prompt": message.blocks(self.client.directory),
+        }
+        outcome = await self.client.send(command | ({"steer": True} if steer else {}))
+        if outcome.update.get("placeless") is True:
+            self.screen.note(placeless())
+        elif kind_of(outcome.update) == "_queue" and not steer:
+            self.screen.note("A turn is running: the prompt is queued.")
+        async with aclosing(self.watch.events(since)) as events:
+            async for event in events:
+                if self._begins(event, name):
+                    self._n = self.document.header["turn"]
+                    self.watch.showing = True
+                elif kind_of(event.update) == "_ask":
+                    self._hear_ask(event)
+                elif kind_of(event.update) == "_judged":
+                    self._note_denial(event)
+                elif self._is_over(event):
+                    break
+                elif not self._n and self._is_held(name) and self.document.header["asks"]:
+                    self._tell_first()
+                    return exits.FAILED
+                elif not self._n and self._is_held(name):
+                    self.screen.note("The previous turn did not end well: the prompt is held.")
+                    self.screen.note("\n".join(strip(self.document.header)))
+                    self.screen.note(f"rookery queue {self.client.session} send")
+                    return exits.FAILED
+        self._conclude(self._ended)
+        return exits.of_turn(self._ended, rejected=self.rejected, poor=self._poor)
+
+    def _begins(self, event: Event, command: str) -> bool:
+        if kind_of(event.update) != "_prompt":
+            return False
+        return event.cause == command or command in lenient.texts(event.update, "queued")
+
+    def _is_over(self, event: Event) -> bool:
+        """A turn's end, but where a critic has its say: then its last word, or the end of the
+        turn that follows from it."""
+        update, kind = event.update, kind_of(event.update)
+        if not self._n:
+            return False
+        if kind == "_turn" and update.get("state") == "idle":
+            self._ended = lenient.text(update, "reason") or "end_turn"
+            return update.get("critic") is not True
+        if kind == "_critic" and update.get("more") is not True and self._ended:
+            if update.get("state") == "cancelled":
+                self._ended = "cancelled"
+            counts = update.get("refine") is True or update.get("source") == COMMAND
+            self._poor = update.get("accepted") is False and counts
+            return update.get("again") is not True
+        return False
+
+    def _is_held(self, command: str) -> bool:
+        header = self.document.header
+        queue = header["queue"]
+        waits = any(item["id"] == command and not item.get("placeless") for item in queue)
+        return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
+
+    def _hear_ask(self, event: Event) -> None:
+        """The session's worker answers; what it leaves open waits for the user."""
+        update, name = event.update, lenient.text(event.update, "id")
+        if not self._n:
+            if kept_asks.unanswered(self.document.header):
+                self._tell_first()
+            return
+        if lenient.text(update, "danger"):
+            self._dangerous.add(name)
+        by_order = (event.by or "").startswith(unattended.BY)
+        refused = lenient.text(update, "verdict") == "deny"
+        declined = by_order and lenient.mapping(update, "outcome").get("action") == "decline"
+        self.rejected = self.rejected or refused
+        if refused or declined:
+            self.screen.note(clean_line(self._denial(update, by_order)))
+        ask = self.document.header["asks"].get(name)
+        if ask is None or ask.get("ruled") or ask.get("given"):
+            return
+        if ask.get("decide"):  # nobody but a person sends a prompt a second time
+            self.screen.note(f"Decide how to continue: rookery answer {self.client.session}")
+        else:
+            self.screen.note(f"Waiting for your answer: rookery answer {self.client.session}")
+
+    def _tell_first(self) -> None:
+        """The prompt waits behind what was asked before it."""
+        self.screen.note(f"An open question comes first: rookery answer {self.client.session}")
+
+    def _denial(self, update: Json, by_order: bool) -> str:
+        said, why = lenient.text(update, "ruled"), lenient.text(update, "reason")
+        words = said[:1].upper() + said[1:]
+        if not by_order:
+            return f"{words}{f': {why}' if why else ''}. rookery policy list"
+        if self.policy.approve == "all" and lenient.text(update, "id") in self._dangerous:
+            return f"{words}. It cannot be undone. To allow it: --confirm-destructive"
+        return f"{words}."
+
+    def _note_denial(self, event: Event) -> None:
+        """Where a rule said no before anybody was asked."""
+        if lenient.text(event.update, "verdict") == "deny" and self._n:
+            self.rejected = True
+            self.screen.note(clean_line(self._denial(event.update, by_order=False)))
+
+    def _conclude(self, reason: str) -> None:
+        """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
+        seconds = self._seconds()
+        words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
+        words["waiting"] = f"waiting for your answer: rookery answer {self.client.session}"
+        said = words.get(reason, reason.replace("_", " "))
+        if self._poor and reason == "end_turn":
+            said = "done, but the critic is not satisfied"
+        if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
+            self.screen.note("The agent said nothing.")
+        self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
+        if self.document.header["asks"] and reason != "waiting":
+            self.screen.note(f"Its question is kept: rookery answer {self.client.session}")
+
+    def _seconds(self) -> float:
+        (first, _), (_, last) = map(self.client.log.spans, (self._n, self.document.header["turn"]))
+        return (last - first) / 1000 if first and last else 0.0

@@ -1,0 +1,112 @@
+"""The way from the command line to the terminal interface; without a terminal, or without its
+library, the list of sessions is printed instead."""
+
+import gc
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rookery.home import paths
+
+if TYPE_CHECKING:
+    from rookery.core.limits import Interface
+
+
+def can_open() -> bool:
+    """Whether there is a terminal to open it in, and what it is made of."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and is_installed()
+
+
+def is_installed() -> bool:
+    return importlib.util.find_spec("textual") is not None
+
+
+def open_screen(
+    agent: str = "",
+    session: str = "",
+    task: str = "",
+    *,
+    choose: bool = False,
+    confirm: str = "",
+    leave_at_once: bool = False,
+) -> int:
+    gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
+    _paint_often()
+    from rookery.tui.entry import run
+    from rookery.tui.shell import Start
+
+    home = paths.ensure_home(paths.home())
+    start = Start(
+        home,
+        paths.work_directory(),
+        agent=agent,
+        session=session,
+        task=task,
+        choose=choose,
+        taste=taste_of(home),
+        confirm=confirm,
+        leave_at_once=leave_at_once,
+    )
+    return run(start)
+
+
+def _paint_often() -> None:
+    """Twice as often as Textual would when something changes: a key is seen that much sooner. Its
+    library reads this once, and no program that is started from here has to."""
+    if "TEXTUAL_FPS" in os.environ:
+        return
+    os.environ["TEXTUAL_FPS"] = "120"
+    importlib.import_module("textual.constants")
+    del os.environ["TEXTUAL_FPS"]
+
+
+def taste_of(home: str) -> "Interface":
+    """How things are shown, before the first picture, from the plain lines of config.toml alone:
+    to read it whole takes what nobody should wait for. It is read behind the picture, and says
+    there what is wrong with it."""
+    from rookery.core.limits import Interface
+
+    try:
+        with open(os.path.join(home, "config.toml"), encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return Interface()
+    found: dict[str, Any] = {}
+    table = ""
+    for line in text.splitlines():
+        if heading := _TABLE.match(line):
+            table = f"{heading[1]}."
+        elif (said := _LINE.match(line)) and f"{table}{said['key']}".startswith(_OURS):
+            name = f"{table}{said['key']}".removeprefix(_OURS)
+            found[name] = said["flag"] == "true" if said["flag"] else said["text"] or said["bare"]
+    return Interface(**{name: value for name, value in found.items() if _is_sound(name, value)})
+
+
+_OURS = "interface."
+_TABLE = re.compile(r"\s*\[+\s*([\w.]+)\s*\]")
+_LINE = re.compile(
+    r"""\s*(?P<key>[\w.]+)\s*=\s*("(?P<text>[^"\\]*)"|'(?P<bare>[^']*)'|(?P<flag>true|false))\s*(\#|$)"""
+)
+
+
+def _is_sound(name: str, value: object) -> bool:
+    from rookery.core.limits import Interface
+    from rookery.home.settings import INTERFACE_LIMITS
+
+    default = Interface._field_defaults.get(name)
+    allowed = INTERFACE_LIMITS.get(name) or (True, False)
+    return type(value) is type(default) and value in allowed
+
+
+def session_of(resume: str | None, last: bool) -> str:
+    """The session that is meant; empty where none is. Raises UnknownSession, Ambiguous."""
+    from rookery.client.fleet import find, heads
+
+    home = paths.home()
+    if last and not resume:
+        found = heads(home)
+        return str(found[0]["id"]) if found else ""
+    return find(home, resume) if resume else ""

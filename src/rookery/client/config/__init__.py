@@ -1,0 +1,1 @@
+"""The settings in force, and changes to config.toml."""

@@ -1,0 +1,1 @@
+"""What deleting a session means for the agents that had it."""

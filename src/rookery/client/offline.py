@@ -1,0 +1,134 @@
+"""What a client does itself while no worker is awake: takes the lock, appends, lets go (§4 of the
+design)."""
+
+import os
+
+from rookery.client import attach, guard
+from rookery.client.create import write_head
+from rookery.client.damaged_logs import loss
+from rookery.core import commands
+from rookery.core.asks import kept_asks
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Event, Json
+from rookery.core.limits import Policy
+from rookery.core.turn.postmortem import post_mortem
+from rookery.home import paths
+from rookery.log.store import Writer
+
+MOST = 256 * 1024
+"""Bytes of a prompt that waits for a worker."""
+
+
+def bury(directory: str) -> list[Event]:
+    """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open.
+
+    Raises Busy where someone writes: then nobody died.
+    """
+    writer = Writer.open(directory)
+    try:
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
+        return _append(directory, writer, drafts) if drafts else []
+    finally:
+        writer.close()
+
+
+def carry_out(directory: str, command: Json, by: str) -> None:
+    """Do a command that needs no worker, once. Raises Busy where a worker has come awake
+    meanwhile."""
+    writer = Writer.open(directory)
+    try:
+        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
+        if drafts:
+            _append(directory, writer, drafts)
+        drafts = []
+        if writer.knows(command["id"]) is None:
+            drafts = _outcome(directory, writer, command, by)
+            _append(directory, writer, drafts)
+    finally:
+        writer.close()
+
+
+def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Draft]:
+    """What it does; its own outcome is the last one."""
+    header = writer.header
+    refusal = commands.check(command, MOST) or _from_agent(directory, command)
+    if refusal is None and command["do"] == "switch":
+        refusal = _check_successor(directory, header, command)
+    if refusal is None and command["do"] in ("prompt", "queue"):
+        command, refusal = _queued(directory, writer, command)
+    if refusal is not None:
+        said = {"reason": refusal.reason, "message": refusal.message}
+        rejected = {"sessionUpdate": "_rejected", "command": command["do"], **said}
+        return [Draft(rejected, command["id"], by)]
+    asked = kept_asks.offline(header, command, by)
+    if asked is not None:
+        return asked
+    update = commands.offline(command, header)
+    assert update is not None
+    return [*kept_asks.forgotten(header, update), Draft(update, command["id"], by)]
+
+
+def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusal | None]:
+    """A prompt that waits for a worker, or a change of one: its files are kept in the log, as a
+    worker does it."""
+    queue = writer.header["queue"]
+    if command["do"] == "prompt" and len(queue) >= Policy().queue_most:
+        words = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
+        return command, Refusal("queue_full", words)
+    if command["do"] == "queue" and command.get("item") not in [item["id"] for item in queue]:
+        return command, Refusal("not_queued", "That prompt is no longer in the queue.")
+    if "prompt" not in command:
+        return command, None
+    try:
+        blocks = attach.taken_up(directory, writer, command["prompt"])
+    except ValueError as error:
+        return command, Refusal("bad_attachment", str(error))
+    return {**command, "prompt": blocks}, None
+
+
+def _from_agent(directory: str, command: Json) -> Refusal | None:
+    """What a worker would say to an agent's process."""
+    home = os.path.dirname(os.path.dirname(directory))
+    if not commands.is_guarded(command) or not guard.of_an_agent(home):
+        return None
+    words = "An agent cannot answer or change what is asked; this came from an agent's process."
+    return Refusal("from_the_agent", words)
+
+
+def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
+    """By the environment that the session was made in: its agents get that one."""
+    from rookery.agents import registry
+    from rookery.client.config import in_force
+
+    settings = in_force.load(os.path.dirname(os.path.dirname(directory)))
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    environment = lenient.mapping(saved, "environment") if saved is not None else dict(os.environ)
+    found = settings.agents, environment, settings.node_path
+    return registry.check_successor(header, command, *found)
+
+
+def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
+    """Append one event once the worker that is about to end has gone. Raises Busy when it does not,
+    or when another has come."""
+    writer = Writer.open(directory, wait=wait)
+    try:
+        _append(directory, writer, [*loss(directory, writer), *post_mortem(writer.header), draft])
+    finally:
+        writer.close()
+
+
+def _append(directory: str, writer: Writer, drafts: list[Draft]) -> list[Event]:
+    events = writer.append(drafts, full=True)
+    if os.path.isdir(directory):
+        write_head(directory, writer.header, events[-1].seq, events[-1].at)
+    return events
+
+
+def left_open(header: Json) -> bool:
+    """Whether a session that nobody hosts still looks as if somebody did."""
+    return bool(post_mortem(header))
+
+
+def lock_path(directory: str) -> str:
+    return os.path.join(directory, paths.LOCK)

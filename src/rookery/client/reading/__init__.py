@@ -1,0 +1,1 @@
+"""Parts of a session read from its log."""

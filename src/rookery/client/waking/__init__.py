@@ -1,0 +1,1 @@
+"""Waking sleeping sessions, and making room for one more worker."""

@@ -1,0 +1,182 @@
+"""Which warm process of our own agent fits, where it listens, and how one is started: all that its
+door must know, and who starts a worker.
+
+A child inherits what was read at import, so a warm process fits only who would have imported the
+same: the same build and interpreter, the same versions of the SDK and of the libraries that it asks
+models with, and the same values of the variables that are read then.
+"""
+
+import binascii
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from rookery.build import build
+from rookery.client.config import confinement
+from rookery.home import paths
+from rookery.processes.lineage import MARK
+
+PATIENCE = 5.0
+"""Seconds that a door waits to be taken in; then it starts cold."""
+
+AFTER = 10.0
+"""Seconds until it begins to load: whoever starts it loads the same at that moment."""
+
+TAKEN = b"y"
+STATUS = b"x"
+SIGNAL = b"s"
+
+READ_AT_IMPORT = ("LITELLM_", "LOG_", "SSL_", "REQUESTS_", "OPENHANDS_", "PYTHON", "OTEL_")
+_unconfined: bool | None = None
+_loaded: list[str] | None = None
+
+READ_BY_NAME = frozenset({"HOME", "DEBUG"})
+
+LOADED = ("openhands_sdk-", "openhands_tools-", "litellm-", "openai-", "fastmcp-")
+RECORD = ".dist-info"
+"""How an installer names the folder of a package's record, its version in it."""
+
+
+def items() -> dict[str, str]:
+    """What must be equal."""
+    found = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(READ_AT_IMPORT)
+        or name.upper().endswith("_PROXY")
+        or name in READ_BY_NAME
+    }
+    package = os.path.dirname(os.path.abspath(paths.__file__))
+    # The home: its files are read, and where its path is long, homes share one directory.
+    found |= {"=home": os.path.realpath(paths.home())}
+    found |= {"=build": build(), "=python": sys.executable, "=package": package}
+    found |= {"=libraries": " ".join(libraries() if _loaded is None else _loaded)}
+    return found | ({"=confined": "no"} if is_unconfined() else {})
+
+
+def libraries(places: Sequence[str] = ()) -> list[str]:
+    """What is installed now of that which a warm process has loaded: versions, and when each was
+    installed, since one may be put in place of itself. By the names of folders: to read metadata
+    costs more than the rest of the door."""
+    found = []
+    for place in places or sys.path:
+        with suppress(OSError), os.scandir(place) as entries:
+            found += [
+                f"{each.name}@{each.stat().st_mtime_ns}"
+                for each in entries
+                if each.name.startswith(LOADED) and each.name.endswith(RECORD)
+            ]
+    return sorted(found)
+
+
+def is_unconfined() -> bool:
+    """Whether config.toml frees our own agent of its confinement."""
+    return confinement.is_off(paths.home()) if _unconfined is None else _unconfined
+
+
+def keep_confinement() -> None:
+    """A warm process keeps to what it found: no line that comes later frees its agents."""
+    global _unconfined  # noqa: PLW0603 - of this process, from here on
+    _unconfined = is_unconfined()
+
+
+def keep_libraries() -> None:
+    """A warm process is of what it found: from now on that is what it has loaded."""
+    global _loaded  # noqa: PLW0603 - of this process, from here on
+    _loaded = libraries()
+
+
+def are_replaced() -> bool:
+    """Whether others were installed since."""
+    return _loaded is not None and libraries() != _loaded
+
+
+def socket_path(home: str) -> str:
+    """The socket of the warm process for this key; nothing is made."""
+    said = repr(sorted(items().items())).encode()
+    return paths.named_socket(home, f"warm-{binascii.crc32(said):08x}.s")
+
+
+def is_wanted(home: str) -> bool:
+    """What `[agent] warm` says. A file that cannot be read is for the agent itself to complain
+    about."""
+    try:
+        with open(os.path.join(home, "config.toml"), "rb") as file:
+            data = file.read()
+    except OSError:
+        return True
+    if b"warm" not in data:
+        return True  # the parser costs more than the rest of the door
+    from rookery.home import config
+
+    try:
+        return config.parse(data, "").warm
+    except config.ConfigError:
+        return True
+
+
+def argv(after: float = 0.0) -> list[str]:
+    """-P: a `json.py` in somebody's directory is nothing to import."""
+    return [sys.executable, "-P", "-m", "rookery.agent.warm", *([str(after)] if after else [])]
+
+
+def start(home: str, after: float = AFTER) -> None:
+    """Start one for next time, detached. It sees for itself whether another is there already."""
+    import subprocess
+
+    try:
+        paths.ensure_home(home)
+        socket = socket_path(home)
+        paths.make_socket_dir(socket)
+        # No mark of a session: it is swept by nobody.
+        environment = {name: value for name, value in os.environ.items() if name != MARK}
+        with open(f"{socket}.log", "ab") as log:
+            command = argv(after)
+            # It forks and ends at once.
+            subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=environment,
+                check=False,
+            )
+    except (OSError, paths.PathError):
+        return  # next time is cold, too
+
+
+def end(home: str) -> None:
+    """End every warm process of a home; its agents live on."""
+    import glob
+    import signal
+
+    for lock in glob.glob(os.path.join(glob.escape(home), "run", "warm-*.lock")):
+        with suppress(OSError, ValueError), open(lock, encoding="ascii") as file:
+            if _is_held(file.fileno()):
+                os.kill(int(file.read()), signal.SIGTERM)
+
+
+def _is_held(lock: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def ahead(home: str, listens: Callable[[str], bool]) -> None:
+    """One for the next session, where none listens yet: called by who starts a worker, since what a
+    worker itself starts ends with it. That a socket lies there says nothing: one that was killed
+    leaves its own."""
+    if MARK in os.environ:
+        return  # so does what an agent starts
+    try:
+        there = listens(socket_path(home))
+    except paths.PathError:
+        return
+    if not there and is_wanted(home):
+        start(home)

@@ -1,0 +1,1 @@
+"""Supervision of the agent's process, and what it sends."""

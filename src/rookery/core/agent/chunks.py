@@ -1,0 +1,87 @@
+"""Text chunks on their way to the log: the first goes at once, then at most one event in each
+window.
+
+Only chunks that are equal in all but their text are merged, so nothing that an agent said is lost,
+and
+a flood of tokens costs as many events as there are windows, not as there are tokens.
+"""
+
+from rookery.core.json.events import Json, dumps
+
+CHUNK_KINDS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
+
+MOST_HELD = 256 * 1024
+"""Characters held back at most: a flood inside one window goes out in pieces of this size."""
+
+
+class Chunks:
+    """Time is an argument. What `push` and `flush` return must be appended in that order."""
+
+    def __init__(self, window: float) -> None:
+        self.window = window
+        self._held: Json | None = None
+        self._texts: list[str] = []
+        self._size = 0
+        self._open_until = float("-inf")
+
+    @property
+    def deadline(self) -> float | None:
+        """When what is held must go out."""
+        return self._open_until if self._held is not None else None
+
+    def push(self, update: Json, now: float) -> list[Json]:
+        text = _text_of(update)
+        if text is None:
+            return [*self.flush(now), update]
+        if self._held is not None and _alike(self._held, update):
+            self._texts.append(text)
+            self._size += len(text)
+            return self.flush(now) if now >= self._open_until or self._size > MOST_HELD else []
+        before = self.flush(now) if self._held is not None else []
+        if now >= self._open_until and not before:
+            self._open_until = now + self.window
+            return [update]
+        self._held, self._texts, self._size = update, [text], len(text)
+        return before
+
+    def flush(self, now: float) -> list[Json]:
+        """What is held, as one update; it opens the next window."""
+        held, texts = self._held, self._texts
+        if held is None:
+            return []
+        self._held, self._texts, self._size = None, [], 0
+        self._open_until = now + self.window
+        if len(texts) == 1:
+            return [held]
+        return [{**held, "content": {**held["content"], "text": "".join(texts)}}]
+
+
+def _text_of(update: Json) -> str | None:
+    if update.get("sessionUpdate") not in CHUNK_KINDS:
+        return None
+    content = update.get("content")
+    if not isinstance(content, dict) or content.get("type") != "text":
+        return None
+    text = content.get("text")
+    return text if isinstance(text, str) else None
+
+
+def _alike(one: Json, other: Json) -> bool:
+    """Equal in all but the text."""
+    return _same(one, other, "content") and _same(one["content"], other["content"], "text")
+
+
+def _same(one: Json, other: Json, but: str) -> bool:
+    """As JSON: Python takes true for 1 and 1.0, and what is merged must not lose which it was."""
+    if len(one) != len(other):
+        return False
+    # A loop, not `all`: this runs for each token of a flood, where a generator doubles its cost.
+    for key, value in one.items():
+        if key == but:
+            continue
+        if key not in other:
+            return False
+        theirs = other[key]
+        if value != theirs if isinstance(value, str) else dumps(value) != dumps(theirs):
+            return False
+    return True

@@ -1,0 +1,72 @@
+"""What an agent sends becomes updates: as it came where it is ACP, wrapped as `_raw` where it is
+not.
+
+Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds (row A9).
+"""
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, kind_of
+
+HISTORY = frozenset(
+    [
+        "user_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+    ]
+)
+"""Kinds of which a replay consists: the log has them already (row A4)."""
+
+
+BESIDE = "beside an update"
+
+OF_ACP = ("session/", "elicitation/", "mcp/", "$/")
+"""What the names of the protocol's own methods begin with: one that is not known yet is shown."""
+
+
+def from_notification(method: str, params: object, session: str | None) -> list[Json]:
+    """The updates in one notification. `session` is the agent's own id of our session, once
+    known."""
+    if method != "session/update":
+        return [raw("notification", {"method": method, "params": params}, method)]
+    if not isinstance(params, dict) or not isinstance(params.get("update"), dict):
+        return [raw("notification", params, "a session/update without an update")]
+    update = params["update"]
+    if session is not None and params.get("sessionId") not in (session, None):
+        return [raw("update", params, "an update for another session")]
+    kind = kind_of(update)
+    if not kind or kind.startswith("_"):
+        return [raw("update", update, f"an update that calls itself {kind!r}"[:200])]
+    # `_meta` belongs to the notification in ACP, and says nothing that is news by itself.
+    known = ("sessionId", "update", "_meta")
+    extra = {key: value for key, value in params.items() if key not in known}
+    return [update, raw("notification", extra, BESIDE)] if extra else [update]
+
+
+def raw(source: str, value: object, why: str) -> Json:
+    return {"sessionUpdate": "_raw", "source": source, "value": value, "why": why}
+
+
+def is_aside(update: Json) -> bool:
+    """Kept, but nothing that a person reads: a vendor's own notification, or what stood beside an
+    update."""
+    if kind_of(update) != "_raw" or update.get("source") != "notification":
+        return False
+    why = lenient.text(update, "why")
+    if why == BESIDE or why.startswith("_"):
+        return True
+    method = lenient.text(update.get("value"), "method")
+    return bool(why) and why == method and not why.startswith(OF_ACP)
+
+
+def is_replay(update: Json) -> bool:
+    return kind_of(update) in HISTORY
+
+
+def taken_back(update: Json) -> bool:
+    """Whether an agent takes back the message that it was writing: our own does where a model's
+    answer breaks off and is asked for again."""
+    about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
+    return about.get("takenBack") is True

@@ -1,0 +1,400 @@
+"""Supervision of the agent process: from nothing to a session that takes prompts, and back.
+
+    absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
+                           (settling: a replay that is late; applying: mode, model, effort) ┘
+       ▲                                                       (resume, else load, else new)     │
+       └───────────────────────────────────── Exited ◄─────────────── ending ◄──EndWanted──────┘
+
+Every way out of the middle gives the turn machine exactly one AgentLost.
+"""
+
+from rookery.core.agent import opening, parking, restoring
+from rookery.core.agent.messages import (
+    Agent,
+    Applied,
+    Call,
+    ClearWanted,
+    Effect,
+    End,
+    EndWanted,
+    Exited,
+    Initialized,
+    Input,
+    Leave,
+    Opened,
+    Past,
+    Replaced,
+    Replayed,
+    Setting,
+    Spawn,
+    Spawned,
+    SpawnFailed,
+    Tell,
+    Tick,
+    Wanted,
+    Wish,
+)
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.limits import Policy
+from rookery.core.turn import clearing as clears
+from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent
+from rookery.core.vendors import logins
+from rookery.core.vendors.errors import error_words
+
+__all__ = [
+    "Agent",
+    "Applied",
+    "Call",
+    "ClearWanted",
+    "Effect",
+    "End",
+    "EndWanted",
+    "Exited",
+    "Initialized",
+    "Input",
+    "Leave",
+    "Opened",
+    "Past",
+    "Replaced",
+    "Replayed",
+    "Setting",
+    "Spawn",
+    "SpawnFailed",
+    "Spawned",
+    "Tell",
+    "Tick",
+    "Wanted",
+    "Wish",
+    "deadline",
+    "step",
+]
+
+PROTOCOL = 1
+LATE_REPLAY = 0.25
+"""Seconds until a load that replayed nothing is taken for one without a replay."""
+REPLAY_GAP = 0.1
+"""Seconds without a part of a late replay, after which it is over."""
+
+
+def deadline(agent: Agent) -> float | None:
+    return agent.until
+
+
+def step(
+    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    match given:
+        case Replaced():
+            after, effects = _replaced(agent, given, policy)
+        case ClearWanted():
+            after, effects = _clear(agent, given.clearing, now, wish, policy)
+        case Replayed() | Tick() if agent.phase == "settling":
+            after, effects = _settle(agent, given, now, policy)
+        case _:
+            after, effects = _step(agent, given, now, wish, policy)
+    if agent.clearing is not None and after.clearing is None and not _tells(effects, agent):
+        # Whatever ended it, whoever wanted it hears of that.
+        return after, [Append(clears.refused(agent.clearing, "the agent ended")), *effects]
+    return after, effects
+
+
+def _tells(effects: list[Effect], agent: Agent) -> bool:
+    assert agent.clearing is not None
+    return agent.clearing.cause in [e.draft.cause for e in effects if isinstance(e, Append)]
+
+
+def _step(
+    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    match given:
+        case Wanted():
+            return _wanted(agent, now, wish)
+        case Spawned() if agent.phase == "spawning":
+            until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+            return agent._replace(phase="initializing", until=until), [_initialize(wish)]
+        case SpawnFailed():
+            failed = agent._replace(phase="spawning", born=now)
+            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish, policy)
+            if agent.heir is not None:
+                return _succeeded(agent, [Append(Draft(update))])
+            return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
+        case Initialized() if agent.phase == "initializing":
+            return _initialized(agent, given, now, wish, policy)
+        case Opened() if agent.phase == "opening":
+            return _opened(agent, given, now, wish, policy)
+        case Applied() if agent.phase == "applying":
+            return _applied(agent, given, now, wish, policy)
+        case Exited():
+            return _exited(agent, given, now, wish, policy)
+        case EndWanted() if agent.phase not in ("absent", "ending"):
+            return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
+        case EndWanted():
+            return agent._replace(wanted_again=False), []
+        case Tick() if agent.until is not None and now >= agent.until:
+            why = f"{wish.name} did not answer {_asked(agent)} in time"
+            return _give_up(_unrestored(agent, why, wish), why)
+    return agent, []
+
+
+def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
+    match agent.phase:
+        case "ready":
+            return agent, [_ready(agent)]
+        case "absent":
+            starting = _state("starting", wish, argv=wish.argv)
+            spawning = Agent(phase="spawning", born=now, past=agent.past)
+            return spawning, [Append(Draft(starting)), Spawn()]
+        case "ending":
+            return agent._replace(wanted_again=True), []
+    return agent, []
+
+
+def _replaced(agent: Agent, given: Replaced, policy: Policy) -> tuple[Agent, list[Effect]]:
+    """The log says that another has taken over once nothing of the old one can speak any more."""
+    if agent.phase == "absent":
+        start: list[Effect] = [WantAgent()] if given.start else []
+        return Agent(), [Append(given.heir, full=True), *start]
+    ending = agent._replace(heir=given.heir, wanted_again=agent.wanted_again or given.start)
+    if agent.phase == "ending":
+        return ending, []
+    past, again = agent.past, ending.wanted_again
+    ended = Agent("ending", born=agent.born, past=past, heir=given.heir, wanted_again=again)
+    return ended, [End(policy.switch_grace)]
+
+
+def _succeeded(agent: Agent, effects: list[Effect]) -> tuple[Agent, list[Effect]]:
+    """Nothing of the old one's past counts against the new one."""
+    assert agent.heir is not None
+    start: list[Effect] = [WantAgent()] if agent.wanted_again else []
+    return Agent(), [*effects, Append(agent.heir, full=True), *start]
+
+
+def _clear(
+    agent: Agent, clearing: clears.Clearing, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if agent.phase != "ready":
+        return agent, [Append(clears.refused(clearing, "the agent is not ready"))]
+    leaving = clearing._replace(session=agent.session)
+    return _open(agent._replace(session="", clearing=leaving), "session/new", now, wish, policy)
+
+
+def _initialize(wish: Wish) -> Call:
+    client = {"name": "rookery", "title": "Rookery", "version": wish.version}
+    params = {"protocolVersion": PROTOCOL, "clientCapabilities": wish.offers, "clientInfo": client}
+    return Call("initialize", params)
+
+
+def _initialized(
+    agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if given.error is not None or not isinstance(given.result, dict):
+        error = given.error or {"message": "initialize did not return an object"}
+        return _refused(agent, error, wish)
+    if opening.speaks_draft(given.result):
+        words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
+        return _refused(agent, {"message": words}, wish)
+    agent = agent._replace(
+        capabilities=lenient.mapping(given.result, "agentCapabilities"),
+        info=lenient.mapping(given.result, "agentInfo"),
+        logins=logins.methods(given.result, wish.argv),
+        steers=lenient.flag(
+            lenient.mapping(lenient.mapping(given.result, "_meta"), "steering"), "supported"
+        ),
+        continues=lenient.flag(
+            lenient.mapping(lenient.mapping(given.result, "_meta"), "rookery"), "continue"
+        ),
+    )
+    if wish.stored is None:
+        return _open(agent, "session/new", now, wish, policy)
+    if restoring.given_up(agent.past, wish.stored):
+        why = f"{wish.name} failed to restore its session {agent.past.transient} times"
+        fresh = agent._replace(reset=f"{why}: {agent.past.why}")
+        return _open(fresh, "session/new", now, wish, policy)
+    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
+    if isinstance(abilities.get("resume"), dict):
+        return _open(agent, "session/resume", now, wish, policy)
+    if lenient.flag(agent.capabilities, "loadSession"):
+        return _open(agent, "session/load", now, wish, policy)
+    fresh = agent._replace(reset=f"{wish.name} cannot load a session")
+    return _open(fresh, "session/new", now, wish, policy)
+
+
+def _open(
+    agent: Agent, method: str, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    params: Json = {
+        "cwd": wish.cwd,
+        "mcpServers": opening.taken(agent.capabilities, wish.mcp_servers),
+    }
+    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
+    if wish.roots and isinstance(abilities.get("additionalDirectories"), dict):
+        params["additionalDirectories"] = wish.roots
+    if method != "session/new":
+        params["sessionId"] = wish.stored
+    until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+    return agent._replace(phase="opening", method=method, until=until), [Call(method, params)]
+
+
+def _opened(
+    agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    fresh = agent.method == "session/new"
+    if given.error is not None and agent.clearing is not None:
+        said = error_words(given.error)
+        why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
+        kept = agent._replace(phase="ready", until=None, session=agent.clearing.session)
+        return kept._replace(clearing=None), [why, _ready(agent)]
+    if given.error is not None:
+        return _not_opened(agent, given.error, now, wish, policy)
+    session = lenient.text(given.result, "sessionId") if fresh else (wish.stored or "")
+    if not session:
+        message = "session/new did not return a session id"
+        return _refused(agent, {"message": message}, wish)
+    offers = opening.offers_of(given.result, wish)
+    update = _state(
+        "ready",
+        wish,
+        sessionId=session,
+        how=agent.method.removeprefix("session/"),
+        info=agent.info,
+        capabilities=agent.capabilities,
+        **offers,
+    )
+    if agent.continues:
+        update["continues"] = True
+    if agent.method == "session/load":
+        update["replayed"] = given.replayed
+    clearing = agent.clearing
+    before: list[Effect] = [_reset(agent.reset)] if agent.reset else []
+    if clearing is not None:
+        wish = wish._replace(chosen={**(wish.chosen or {}), **(clearing.current or {})})
+        before = [Append(clears.cleared("new", clearing.cause, clearing.by, session), full=True)]
+        before += _leave(agent, clearing.session)
+    settings = opening.settings(session, offers, wish)
+    past = restoring.restored(agent.past)
+    opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
+    opened = opened._replace(forgot=bool(agent.reset))
+    late = given.cut or (agent.method == "session/load" and not given.replayed)
+    if late and wish.told and not fresh:
+        # Some replay a moment after the answer. No prompt is sent before that is over: until then
+        # nothing that comes can be about a turn.
+        by = now + policy.start_timeout
+        opened = opened._replace(phase="settling", until=now + LATE_REPLAY, settled_by=by)
+    applying, effects = (opened, []) if opened.phase == "settling" else _apply(opened, now, policy)
+    texts = [opening.unoffered(offers, wish)]
+    texts += opening.unavailable(offers, wish, fresh=fresh and clearing is None)
+    amber = [Append(Draft(opening.warning(text))) for text in texts if text]
+    return applying, [*before, Append(Draft(update)), *amber, *effects]
+
+
+def _settle(
+    agent: Agent, given: Replayed | Tick, now: float, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if isinstance(given, Replayed):
+        return agent._replace(until=min(now + REPLAY_GAP, agent.settled_by)), []
+    over = agent.until is not None and now >= agent.until
+    return _apply(agent, now, policy) if over else (agent, [])
+
+
+def _leave(agent: Agent, session: str) -> list[Effect]:
+    """Some keep a whole process for each session: where it can be closed, it is."""
+    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
+    return [Leave(session)] if isinstance(abilities.get("close"), dict) else []
+
+
+def _not_opened(
+    agent: Agent, error: Json, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    """A resume that is refused tries a load, and what is gone a fresh session; what may pass ends
+    the start, and the stored session is kept."""
+    if agent.method == "session/new":
+        return _refused(agent, error, wish)
+    said = error_words(error)
+    if error.get("code") == restoring.UNAUTHENTICATED:  # logging in helps: this counts for nothing
+        return _refused(agent, error, wish)
+    if agent.method == "session/resume" and lenient.flag(agent.capabilities, "loadSession"):
+        return _open(agent, "session/load", now, wish, policy)
+    if restoring.is_gone(error):
+        fresh = agent._replace(reset=f"{wish.name} could not restore its session: {said}")
+        return _open(fresh, "session/new", now, wish, policy)
+    return _refused(_unrestored(agent, said, wish), error, wish)
+
+
+def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
+    """Counts a stored session that could not be reached."""
+    if agent.phase != "opening" or agent.method == "session/new":
+        return agent
+    return agent._replace(past=restoring.failed_again(agent.past, wish.stored, why))
+
+
+def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect]]:
+    if not agent.settings:
+        return agent._replace(phase="ready", until=None), [_ready(agent)]
+    first = agent.settings[0]
+    applying = agent._replace(phase="applying", until=now + policy.start_timeout)
+    return applying, [Call(first.method, first.params)]
+
+
+def _applied(
+    agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    setting = agent.settings[0]
+    update = opening.applied(setting, given, wish)
+    rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
+    return rest, [Append(Draft(update)), *effects]
+
+
+def _reset(reason: str) -> Append:
+    return Append(Draft({"sessionUpdate": "_context", "state": "reset", "reason": reason}))
+
+
+def _refused(agent: Agent, error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
+    error = logins.told(error, agent.logins)
+    lost = AgentLost(f"{wish.name}: {error_words(error)}", error)
+    return _failing(agent, error), [End(), Tell(lost)]
+
+
+def _give_up(agent: Agent, why: str) -> tuple[Agent, list[Effect]]:
+    return _failing(agent, {"message": why}), [End(), Tell(AgentLost(why))]
+
+
+def _failing(agent: Agent, fault: Json) -> Agent:
+    return Agent(phase="ending", born=agent.born, fault=fault, past=agent.past)
+
+
+def _asked(agent: Agent) -> str:
+    if agent.phase == "applying":
+        return agent.settings[0].method
+    return agent.method if agent.phase == "opening" else "initialize"
+
+
+def _exited(
+    agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy
+) -> tuple[Agent, list[Effect]]:
+    if agent.phase == "absent":
+        return agent, []
+    past, update = parking.gone(agent, given, now, wish, policy)
+    agent = agent._replace(past=past)
+    effects: list[Effect] = [Append(Draft(update))]
+    if agent.heir is not None:
+        return _succeeded(agent, effects)
+    if agent.phase == "ending" and agent.wanted_again:
+        again, more = _wanted(Agent(past=past), now, wish)
+        return again, [*effects, *more]
+    if agent.phase != "ending":
+        last = next((line for line in reversed(given.stderr) if line.strip()), "")
+        why = f"status {given.status}" + (f": {last}" if last else "")
+        if not restoring.was_killed(given.status):
+            agent = _unrestored(agent, why, wish)
+        effects.append(Tell(AgentLost(why)))
+    return Agent(past=agent.past), effects
+
+
+def _ready(agent: Agent) -> Tell:
+    return Tell(AgentReady(agent.continues, agent.forgot))
+
+
+def _state(state: str, wish: Wish, **fields: object) -> Json:
+    guard = {"guard": wish.guard} if wish.guard else {}
+    return {"sessionUpdate": "_agent", "state": state, "name": wish.name, **guard, **fields}

@@ -1,0 +1,43 @@
+"""Which block a message is written into, and which blocks go when an agent takes a message back."""
+
+from rookery.core.agent.ingest import taken_back
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json
+from rookery.core.tools import calls
+from rookery.core.turn import retries
+
+KEPT = 16
+"""Blocks of messages that can be taken back: an answer has a few, with thoughts in between."""
+
+
+def after(header: Json, event: Event) -> Json:
+    """A message goes on while kind and message id stay the same and no other block came between."""
+    update, closed = event.update, {"_open": None} if header["_open"] else {}
+    if lenient.mapping(update, "content").get("type") != "text" or retries.is_own(update):
+        return closed
+    key = key_of(update)
+    if taken_back(update):
+        gone = blocks_of(header, update)
+        left = [each for each in header["_said"] if each[0] not in gone]
+        return closed | ({"_said": left} if gone else {})
+    if header["_open"] and header["_open"][1:] == key:
+        return {}
+    opened = [calls.block_id(header, event), *key]
+    said = [*_of_turn(header), opened][-KEPT:] if key[1] else header["_said"]
+    return {"_open": opened} | ({"_said": said} if said is not header["_said"] else {})
+
+
+def blocks_of(header: Json, update: Json) -> list[str]:
+    """The blocks of the turn that this message is in."""
+    key, opened = key_of(update), [header["_open"]] if header["_open"] else []
+    return list(dict.fromkeys(block for block, *own in [*_of_turn(header), *opened] if own == key))
+
+
+def key_of(update: Json) -> list[str]:
+    name = lenient.text(update, "messageId") or lenient.text(update, "compactionId")
+    return [update["sessionUpdate"], name]
+
+
+def _of_turn(header: Json) -> list[list[str]]:
+    """What was said in an earlier turn stands."""
+    return [each for each in header["_said"] if each[0].startswith(f"{header['turn']}.")]

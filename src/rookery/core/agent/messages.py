@@ -1,0 +1,213 @@
+"""What happens to an agent's process, and what is then to be done: the words of its supervision.
+
+Inputs are in the past tense, effects in the imperative.
+"""
+
+from typing import NamedTuple
+
+from rookery.core.json.events import Draft, Json
+from rookery.core.turn.clearing import Clearing
+from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent
+from rookery.core.vendors.profiles import Profile
+
+
+class Past(NamedTuple):
+    """What outlives a process: it is passed from one start to the next."""
+
+    transient: int = 0
+    """How often in a row the stored session could not be restored, for reasons that may pass."""
+    stored: str = ""
+    """The stored session that this was about."""
+    why: str = ""
+    """What was said the last time."""
+    starts: tuple[float, ...] = ()
+    """When those that failed lately were started (row A6)."""
+    parked: bool = False
+
+
+class Agent(NamedTuple):
+    phase: str = "absent"
+    until: float | None = None
+    """When the step under way is given up."""
+    method: str = ""
+    """Of the opening that is under way, or of the last one."""
+    capabilities: Json | None = None
+    info: Json | None = None
+    session: str = ""
+    settings: tuple["Setting", ...] = ()
+    """What a person chose earlier and the agent has still to be told (row W10)."""
+    steers: bool = False
+    """It takes prompts in mid-turn (row T4)."""
+    continues: bool = False
+    """It goes on by itself where it was stopped (row P9)."""
+    forgot: bool = False
+    """Its conversation did not come back: it began anew."""
+    wanted_again: bool = False
+    """Wanted while ending: it is started once the old process is gone."""
+    reset: str = ""
+    """Why the conversation begins anew: said once the fresh session is there."""
+    born: float = 0.0
+    """When the process was started."""
+    fault: Json | None = None
+    """Why it is being ended, where its start failed."""
+    past: Past = Past()
+    heir: Draft | None = None
+    """What the log says once this one is gone and another takes over (row S1)."""
+    clearing: Clearing | None = None
+    """A new session is opened on the process that runs (row S4)."""
+    settled_by: float = 0.0
+    """When a replay that still comes is waited for no longer."""
+    logins: tuple[str, ...] = ()
+    """How to log in to it, as it told."""
+
+
+class Setting(NamedTuple):
+    name: str
+    value: str
+    method: str
+    params: Json
+
+
+class Wish(NamedTuple):
+    """What every start is given again (row W10)."""
+
+    name: str
+    argv: list[str]
+    cwd: str
+    roots: list[str]
+    mcp_servers: list[Json]
+    stored: str | None
+    """The agent's own session id, if the log knows one of this agent's."""
+    cold: bool
+    """The command may have to install first."""
+    offers: Json
+    """The capabilities that we offer as a client."""
+    version: str
+    chosen: Json | None = None
+    """Mode, model and effort, as a person last chose them, and how much is asked (row P6)."""
+    profile: Profile = Profile()
+    known_modes: Json | None = None
+    """Modes of the agent's that it does not report itself."""
+    install: str = ""
+    """The command that installs it, or where to read about that."""
+    told: bool = False
+    """The log has earlier turns: a load has something to replay."""
+    guard: str = ""
+    """How its processes are kept from answering for a person: `landlock` or `lineage`."""
+
+
+# --- inputs ------------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    pass
+
+
+class Spawned(NamedTuple):
+    pid: int
+
+
+class SpawnFailed(NamedTuple):
+    message: str
+
+
+class Initialized(NamedTuple):
+    result: object
+    error: Json | None
+
+
+class Opened(NamedTuple):
+    result: object
+    error: Json | None
+    replayed: int
+    """How many updates a load replayed: whether context came back."""
+    cut: bool = False
+    """The replay had not come to the last turn yet."""
+
+
+class Replayed(NamedTuple):
+    """Some of its history came after the answer to the load."""
+
+
+class Applied(NamedTuple):
+    result: object
+    error: Json | None
+
+
+class Exited(NamedTuple):
+    status: int
+    stderr: list[str]
+
+
+class EndWanted(NamedTuple):
+    pass
+
+
+class Replaced(NamedTuple):
+    """Another agent takes over: `heir` says so in the log, once this one is gone."""
+
+    heir: Draft
+    start: bool
+    """It is to be started at once."""
+
+
+class ClearWanted(NamedTuple):
+    """A new session on the process that is ready."""
+
+    clearing: Clearing
+
+
+class Tick(NamedTuple):
+    pass
+
+
+type Input = (
+    Wanted
+    | Spawned
+    | SpawnFailed
+    | Initialized
+    | Opened
+    | Replayed
+    | Applied
+    | Exited
+    | EndWanted
+    | Replaced
+    | ClearWanted
+    | Tick
+)
+
+
+# --- effects -----------------------------------------------------------------------------------
+
+
+class Spawn(NamedTuple):
+    pass
+
+
+class Call(NamedTuple):
+    """Send this request; its answer comes back as Initialized, Opened or Applied."""
+
+    method: str
+    params: Json
+
+
+class End(NamedTuple):
+    """TERM to the whole group, a grace, then KILL."""
+
+    grace: float | None = None
+    """None: the usual."""
+
+
+class Leave(NamedTuple):
+    """`session/close` for a session that nobody will use again; whatever comes of it."""
+
+    session: str
+
+
+class Tell(NamedTuple):
+    """To the turn machine."""
+
+    given: AgentReady | AgentLost
+
+
+type Effect = Spawn | Call | End | Leave | Tell | Append | WantAgent

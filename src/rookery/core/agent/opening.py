@@ -1,0 +1,94 @@
+"""A session of the agent's as it is opened: what it is given, what it offers, and what it is
+put into."""
+
+from rookery.core.agent.messages import Applied, Setting, Wish
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy import modes
+from rookery.core.vendors import options
+from rookery.core.vendors.errors import error_words
+
+
+def speaks_draft(result: Json) -> bool:
+    """Known by its shape: some agents echo whatever version they are asked for (acp-C22)."""
+    return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
+
+
+def taken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
+    left = untaken(capabilities, servers)
+    return [server for server in servers if server not in left]
+
+
+def untaken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
+    """The MCP servers that go over a transport which the agent does not take."""
+    takes = lenient.mapping(capabilities, "mcpCapabilities")
+    kinds = [(server, lenient.text(server, "type", "stdio")) for server in servers]
+    return [server for server, kind in kinds if kind != "stdio" and not takes.get(kind)]
+
+
+def offers_of(result: object, wish: Wish) -> Json:
+    offers: Json = {
+        key: result[key]
+        for key in ("modes", "models", "configOptions")
+        if isinstance(result, dict) and result.get(key) is not None
+    }
+    if wish.known_modes and not options.find(options.offered(offers), "mode"):
+        offers["modes"] = wish.known_modes
+    return offers
+
+
+CHOSEN = ("model", "mode", "effort")
+
+
+def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
+    """What differs from what the agent starts with; a value that it does not know is left alone,
+    and `unavailable` says so."""
+    found: list[Setting] = []
+    confirm = lenient.text(wish.chosen, modes.OPTION)
+    for name in CHOSEN:
+        option = options.find(options.offered(offers), name)
+        wanted = lenient.text(wish.chosen, name)
+        if name == "mode" and not wanted and confirm:
+            wanted = modes.mode_for(wish.profile, option, confirm) or ""
+        value = options.choice_of(option, wanted) if option and wanted else None
+        if option and value and value != option["value"]:
+            found.append(Setting(name, value, *options.setting(session, option, value)))
+    return tuple(found)
+
+
+def unoffered(offers: Json, wish: Wish) -> str:
+    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
+    if lenient.text(wish.chosen, "mode"):
+        return ""
+    mode = options.find(options.offered(offers), "mode")
+    wanted = lenient.text(wish.chosen, modes.OPTION)
+    return modes.unoffered(wish.name, wish.profile, mode, wanted)
+
+
+def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
+    """Of what the user chose, what the agent does not have: it goes on with its own, and that is
+    said. `fresh`: an agent that takes up an old session may tell its options later."""
+    found = []
+    for name in CHOSEN:
+        wanted = lenient.text(wish.chosen, name)
+        option = options.find(options.offered(offers), name)
+        if wanted and option and options.choice_of(option, wanted) is None:
+            found.append(options.lacking(wish.name, name, wanted, option))
+        elif wanted and option is None and fresh:
+            found.append(options.lacking(wish.name, name, wanted, None))
+    return found
+
+
+def warning(text: str) -> Json:
+    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
+
+
+def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
+    """What the agent made of a setting, for the log."""
+    if given.error is None:
+        return options.confirmation(setting.name, setting.value, given.result)
+    text = f"{wish.name} rejected the {setting.name} {setting.value}: {error_words(given.error)}"
+    if setting.name == "mode" and setting.value == dict(wish.profile.confirms).get("all"):
+        text += modes.hint(wish.profile, modes.ALL)
+    return warning(text)

@@ -1,0 +1,74 @@
+"""Prompts as an agent can take them: gated by what it said it takes (acp-C11, acp-P3)."""
+
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+
+type Load = Callable[[str], str | None]
+"""The bytes of a blob by its hash, in base64; None where there is none."""
+
+
+class Untaken(Exception):
+    """The agent does not take a part of the prompt; the words say which, and what helps."""
+
+
+def for_agent(prompt: list[Json], capabilities: Json, load: Load) -> list[Json]:
+    """The blocks as they are sent. Raises Untaken."""
+    takes = lenient.mapping(capabilities, "promptCapabilities")
+    return [_block(block, takes, load) for block in prompt]
+
+
+def _block(block: Json, takes: Json, load: Load) -> Json:
+    match block.get("type"):
+        case "image" | "audio" as kind:
+            if takes.get(kind) is not True:
+                raise Untaken(f"This agent does not accept {kind}; send the prompt without it.")
+            return _filled(block, load)
+        case "resource":
+            resource = lenient.mapping(block, "resource")
+            if takes.get("embeddedContext") is True:
+                return {**block, "resource": _resource(resource, load)}
+            name = lenient.text(resource, "uri").rpartition("/")[2] or "resource"
+            return {"type": "resource_link", "uri": lenient.text(resource, "uri"), "name": name}
+    return block
+
+
+def _filled(block: Json, load: Load) -> Json:
+    """An image that is kept as a blob gets its data back."""
+    name = lenient.text(block, "blob")
+    if not name:
+        return block
+    data = load(name)
+    if data is None:
+        raise Untaken("The image of this prompt is no longer in the log.")
+    kept = {key: value for key, value in block.items() if key not in ("blob", "bytes", "name")}
+    return {**kept, "data": data}
+
+
+def _resource(resource: Json, load: Load) -> Json:
+    """A file that is kept as a blob: as text where it is text."""
+    name = lenient.text(resource, "kept")
+    if not name:
+        return resource
+    data = load(name)
+    if data is None:
+        raise Untaken("A file of this prompt is no longer in the log.")
+    rest = {key: value for key, value in resource.items() if key not in ("kept", "bytes")}
+    try:
+        text = b64decode(data).decode("utf-8")
+    except UnicodeDecodeError:
+        return {**rest, "blob": data}
+    return {**rest, "blob": data} if "\0" in text else {**rest, "text": text}
+
+
+def words_of(prompt: list[Any]) -> str:
+    """A prompt's own words: its text blocks, each on a line of its own."""
+    words = ""
+    for block in prompt:
+        text = lenient.text(block, "text") if lenient.text(block, "type") == "text" else ""
+        apart = words.endswith("\n") or text.startswith("\n") or not (words and text)
+        words += text if apart else "\n" + text
+    return words

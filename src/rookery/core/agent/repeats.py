@@ -1,0 +1,323 @@
+"""What an agent says again: the prompt that it was just sent, and a history that the log has.
+
+A history belongs before the answer to `session/load`; some agents send it later, when a turn may
+already run. Then only what the log has is taken for history, and only in the log's order, from a
+prompt of an earlier turn on: a new answer may well have the words of an old one. Where that prompt
+is the running turn's, too, it is not certain at once (`doubt.py`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from rookery.core.agent.doubt import Doubt
+from rookery.core.agent.ingest import is_replay
+from rookery.core.agent.prompt import words_of
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, kind_of
+from rookery.core.tools.calls import ENDED, key_of
+
+LONG_ID = 8
+"""Characters by which a part of an id tells the call that it is of."""
+
+SURE = 16
+"""Characters that are taken for a later part of what was said; fewer must be the very next."""
+
+
+class PastTurn(NamedTuple):
+    n: int
+    prompt: list[Json]
+
+
+type Past = Callable[[], list[PastTurn]]
+"""The earlier turns of the conversation, oldest first."""
+type Page = Callable[[int], Iterable[Json]]
+"""The updates of a turn."""
+
+
+class Repeats:
+    def __init__(self, past: Past, page: Page) -> None:
+        self._past = past
+        self._page = page
+        self._own: list[list[Json]] = []
+        """The prompts of the turn that runs: the one that began it, and those steered into it."""
+        self._late = self._fresh = False
+        """A stored conversation was opened, and no turn has ended since; nor begun."""
+        self._turns: list[PastTurn] | None = None
+        self._at = -1
+        self._told: Told | None = None
+        """What is left of the earlier turn that is being replayed."""
+        self._doubt: Doubt[Told] | None = None
+
+    def opened(self, *, stored: bool) -> None:
+        """A session of the agent's: `stored`, so that its history may be sent."""
+        self._own, self._turns, self._at, self._told, self._doubt = [], None, -1, None, None
+        self._late = self._fresh = stored
+
+    def sent(self, prompt: list[Json]) -> None:
+        """It begins a turn."""
+        self._own = [prompt]
+        self._late, self._fresh = self._fresh, False
+        self._turns = None
+
+    def steered(self, prompt: list[Json]) -> None:
+        self._own.append(prompt)
+
+    def take(self, update: Json) -> list[Json]:
+        """What is news by now: this update, or not, or those that were held before it, too."""
+        if not is_replay(update):
+            return [update]
+        if kind_of(update) == "user_message_chunk":
+            return self._take_prompt(update)
+        if self._doubt is None:
+            return [] if self.is_repeat(update) else [update]
+        match self._doubt.hear(update):
+            case "held":
+                return []
+            case "history":
+                self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
+                return []
+        return [*self.release(), update]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether something is held."""
+        return self._doubt is not None and bool(self._doubt.held)
+
+    def release(self) -> list[Json]:
+        """What was held: it counts as news from now on."""
+        held = self._doubt.held if self._doubt is not None else []
+        self._doubt = None
+        return held
+
+    def _take_prompt(self, update: Json) -> list[Json]:
+        content = update.get("content")
+        own = any(is_prompt(content, prompt) for prompt in self._own)
+        at = self._later(content) if self._late and (own or self._doubt) else None
+        if self._doubt is not None:
+            match self._doubt.prompt(at, own=own):
+                case "history":
+                    self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
+                    return []
+                case "news":
+                    return [*self.release(), *([] if own else [update])]
+            return []
+        if at is None or not own:
+            return [] if self.is_repeat(update) else [update]
+        assert self._turns is not None
+        words = words_of(self._turns[at].prompt)
+        same = [n for n, each in enumerate(self._turns) if words_of(each.prompt) == words]
+        self._told, self._doubt = None, Doubt(at, self._told_in, same)
+        return []
+
+    def _later(self, content: object) -> int | None:
+        """The next earlier turn that this is the prompt of."""
+        if self._turns is None:
+            self._turns = self._past()
+        begin = self._doubt.at if self._doubt is not None else self._at
+        places = range(begin + 1, len(self._turns))
+        return next((at for at in places if is_prompt(content, self._turns[at].prompt)), None)
+
+    def is_repeat(self, update: Json) -> bool:
+        """Whether the log has it already."""
+        if kind_of(update) == "user_message_chunk":
+            return self._is_prompt(update.get("content"))
+        if self._told is None or not is_replay(update):
+            return False
+        if self._is_told(update):
+            return True
+        self._told = None
+        return False
+
+    def _is_prompt(self, content: object) -> bool:
+        echo = any(is_prompt(content, prompt) for prompt in self._own)
+        if not self._late or (echo and self._told is None):
+            return echo
+        found = self._find(content)
+        self._told = None if found is None else self._told
+        return found is not None or echo
+
+    def _find(self, content: object) -> int | None:
+        """The earlier turn that this is the prompt of, where it is not behind the replay."""
+        if self._turns is None:
+            self._turns = self._past()
+        if self._told is not None:
+            prompt = self._turns[self._at].prompt
+            if len(prompt) > 1 and _is_part(content, prompt):
+                return self._at
+        for at in range(self._at + 1, len(self._turns)):
+            if is_prompt(content, self._turns[at].prompt):
+                steered = self._told is not None and self._turns[at].n == self._turns[self._at].n
+                self._told = self._told if steered else self._told_in(at)
+                self._at = at
+                return at
+        return None
+
+    def _told_in(self, at: int) -> "Told":
+        assert self._turns is not None
+        n = self._turns[at].n
+        return Told(self._page(n), last=n == self._turns[-1].n)
+
+    def _is_told(self, update: Json) -> bool:
+        assert self._told is not None
+        if self._turns is None:  # a turn has begun since: what came before it is where it was
+            self._turns = self._past()
+        if self._at >= len(self._turns) - 1 and self._told.is_over():
+            return False
+        if self._told.take(update):
+            return True
+        # The same prompt may have been sent more than once: the replay may be of a later turn.
+        prompt = self._turns[self._at].prompt
+        for at in range(self._at + 1, len(self._turns)):
+            if words_of(self._turns[at].prompt) == words_of(prompt):
+                told = self._told_in(at)
+                if told.take(update):
+                    self._at, self._told = at, told
+                    return True
+        return False
+
+
+class Told:
+    """What an agent said and did in a turn, to be taken away in its order.
+
+    `last`: of the turn before the one that runs. An agent that was killed in it may do the same
+    once more, from the beginning: there only what has the id of a message, whole messages, and
+    calls that have ended are old.
+    """
+
+    def __init__(self, updates: Iterable[Json], *, last: bool) -> None:
+        self._last = last
+        self._messages: dict[str, list[str]] = {}
+        self._calls: Counter[str] = Counter()
+        self._begun: set[str] = set()
+        self._began_open: set[str] = set()
+        self._ids: set[str] = set()
+        self._others: list[object] = []
+        before = ""
+        for update in updates:
+            kind = kind_of(update)
+            if is_replay(update) or kind == "_ask":
+                self._note(update, goes_on=kind == before)
+                before = kind
+        for kind, said in self._messages.items():
+            self._messages[kind] = [words for each in said if (words := _squeezed(each))]
+
+    def _note(self, update: Json, *, goes_on: bool) -> None:
+        kind, content = kind_of(update), update.get("content")
+        if name := lenient.text(update, "messageId"):
+            self._ids.add(name)
+        if kind == "plan":
+            self._others.append(update.get("entries"))
+        elif not kind.endswith("_chunk"):
+            self._note_call(update)
+        elif lenient.text(content, "type") != "text":
+            self._others.append(content)
+        else:
+            said = self._messages.setdefault(kind, [])
+            before = said.pop() if said and goes_on else ""
+            said.append(before + lenient.text(content, "text"))
+
+    def _note_call(self, update: Json) -> None:
+        call = lenient.mapping(update, "toolCall") if kind_of(update) == "_ask" else update
+        key = key_of(call)
+        if kind_of(update) == "tool_call":
+            self._calls[key] += 1
+            if lenient.text(call, "status") not in ENDED:
+                self._began_open.add(key)
+        elif call:  # one that was never announced may be announced in a replay
+            self._calls[key] = max(1, self._calls[key])
+
+    def has_message(self, name: str) -> bool:
+        return name in self._ids
+
+    def began_open(self, key: str) -> bool:
+        """Whether a call was announced before it had ended."""
+        return key in self._began_open
+
+    def is_over(self) -> bool:
+        """Whether nothing is left that a replay would have to say."""
+        return not self._messages.get("agent_message_chunk") and not +self._calls
+
+    def take(self, update: Json) -> bool:
+        """Whether it is the next of what was said."""
+        content = update.get("content")
+        match kind_of(update):
+            case "tool_call":
+                return self._take_call(update)
+            case "tool_call_update":
+                key = self._key(update)
+                known = self._calls[key] > 0 and self._is_old(update)
+                return known or key in self._begun
+            case "plan":
+                return update.get("entries") in self._others
+            case kind if lenient.text(content, "type") == "text":
+                said = _squeezed(lenient.text(content, "text"))
+                known = lenient.text(update, "messageId") in self._ids
+                if self._last and not known:
+                    return self._take_message(kind, said)
+                return self._take(kind, said) or known
+        return content in self._others
+
+    def _is_old(self, call: Json) -> bool:
+        return not self._last or lenient.text(call, "status") in ENDED
+
+    def _key(self, call: Json) -> str:
+        """Its id in the log: a replay may begin it otherwise (`replay/3/call_1`: crow)."""
+        key = key_of(call)
+        tail = _tail(key)
+        if key in self._calls or not tail:
+            return key
+        return next((known for known in self._calls if _tail(known) == tail), key)
+
+    def _take_call(self, call: Json) -> bool:
+        key = self._key(call)
+        if self._calls[key] <= 0 or not self._is_old(call):
+            return False
+        self._calls[key] -= 1
+        self._begun.add(key)
+        return True
+
+    def _take_message(self, kind: str, said: str) -> bool:
+        left = self._messages.get(kind, [])
+        whole = len(left) if "".join(left) == said else 0
+        taken = left.index(said) + 1 if said in left else whole
+        self._messages[kind] = left[taken:]
+        return taken > 0 or not said
+
+    def _take(self, kind: str, said: str) -> bool:
+        left = "".join(self._messages.get(kind, []))
+        place = 0 if left.startswith(said) else left.find(said) if len(said) >= SURE else -1
+        if place >= 0:
+            self._messages[kind] = [left[place + len(said) :]]
+        return place >= 0
+
+
+def _tail(key: str) -> str:
+    """What is behind the last stroke of an id, where that is long enough to tell it by."""
+    before, _, tail = key.rpartition("/")
+    return tail if before and len(tail) >= LONG_ID else ""
+
+
+def is_prompt(content: object, prompt: list[Json]) -> bool:
+    """Whether a message of the person's is this prompt, or a block of it."""
+    words, said = _squeezed(words_of(prompt)), _squeezed(lenient.text(content, "text"))
+    if said and words:
+        whole = said == words
+        # Attachments are told as text by some, behind the words.
+        attached = any(lenient.text(block, "type") != "text" for block in prompt)
+        if whole or (attached and said.startswith(words)):
+            return True
+    return _is_part(content, prompt)
+
+
+def _is_part(content: object, prompt: list[Json]) -> bool:
+    kind = lenient.text(content, "type")
+    if kind == "text":
+        said = _squeezed(lenient.text(content, "text"))
+        return any(said == _squeezed(lenient.text(block, "text")) for block in prompt if said)
+    return any(lenient.text(block, "type") == kind for block in prompt if kind)
+
+
+def _squeezed(text: str) -> str:
+    """Without spaces: what is told again is often trimmed, or cut elsewhere."""
+    return "".join(text.split())

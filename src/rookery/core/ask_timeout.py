@@ -1,0 +1,68 @@
+"""How long an ask waits, where a limit is set: its clock runs only while somebody is attached."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rookery.core.asks.asks import CANCELLED, Answer, closed
+from rookery.core.blocks.asks import brief
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+
+BY = "rule:ask_timeout"
+
+
+class Clock(NamedTuple):
+    attached: bool = False
+    asks: tuple[tuple[str, float], ...] = ()
+    """Of each open ask: when it is due while somebody is attached, else how many seconds it has."""
+
+
+def synced(
+    clock: Clock, names: Iterable[str], now: float, limit: float, *, attached: bool
+) -> Clock:
+    """The clock of the asks that are open now, before whoever is attached now."""
+    if limit <= 0:
+        return Clock(attached)
+    left = {name: at - now if clock.attached else at for name, at in clock.asks}
+    due = {name: at for name, at in clock.asks if clock.attached and attached}
+    asks = []
+    for name in names:
+        seconds = left.get(name, limit)
+        asks.append((name, due.get(name, now + seconds) if attached else seconds))
+    return Clock(attached, tuple(asks))
+
+
+def deadline(clock: Clock) -> float | None:
+    return min((at for _, at in clock.asks), default=None) if clock.attached else None
+
+
+def expired(clock: Clock, now: float) -> list[str]:
+    return [name for name, at in clock.asks if clock.attached and now >= at]
+
+
+def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
+    """The answer of an ask that nobody gave one in time, and the notice that says so."""
+    reject = _rejecting(ask)
+    reply: Json = CANCELLED
+    said = "was cancelled"
+    if ask.get("kind") == "question":
+        reply = {"action": "cancel"}
+    elif reject is not None:
+        reply = {"outcome": {"outcome": "selected", "optionId": reject["optionId"]}}
+        said = f"was answered with {lenient.text(reject, 'name') or reject['optionId']!r}"
+    name = lenient.text(reject, "name") or "cancelled"
+    outcome = {"outcome": "cancelled"} if "action" in reply else reply["outcome"]
+    update = closed(lenient.text(ask, "id"), outcome, name=name)
+    text = f"No answer within {limit:g} s: {brief(ask) or 'an ask'} {said}."
+    notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)
+
+
+def _rejecting(ask: Json) -> Json | None:
+    """Once rather than for good: nobody decided it."""
+    options = [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
+    for kind in ("reject_once", "reject_always"):
+        for option in options:
+            if lenient.text(option, "kind") == kind:
+                return option
+    return None

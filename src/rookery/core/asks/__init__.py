@@ -1,0 +1,1 @@
+"""What an agent wants to know before it goes on, and the answers."""

@@ -1,0 +1,118 @@
+"""The answers to an agent's form, checked against its schema before they leave.
+
+The schema is ACP's restricted JSON schema: one level of text, numbers, booleans and choices.
+"""
+
+import re
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+
+NEEDED = "is needed"
+
+
+def check(schema: Json, content: Json) -> dict[str, str]:
+    """What is wrong with each field, by its name; empty when the answer may be sent."""
+    wrong: dict[str, str] = {}
+    fields = lenient.mapping(schema, "properties")
+    for name in lenient.texts(schema, "required"):
+        if name in fields and content.get(name) in (None, ""):
+            wrong[name] = NEEDED
+    for name, value in content.items():
+        field = fields.get(name)
+        if not isinstance(field, dict):
+            wrong[name] = "is not in the form"
+        elif name not in wrong and value is not None and (problem := _check(field, value)):
+            wrong[name] = problem
+    return wrong
+
+
+def _check(field: Json, value: Any) -> str:
+    match field.get("type"):
+        case "string":
+            return _text(field, value)
+        case "number" | "integer" as kind:
+            return _number(field, value, whole=kind == "integer")
+        case "boolean":
+            return "" if isinstance(value, bool) else "must be yes or no"
+        case "array":
+            return _several(field, value)
+    return ""
+
+
+def _text(field: Json, value: Any) -> str:
+    if not isinstance(value, str):
+        return "must be text"
+    choices = choices_of(field)
+    if choices and value not in choices:
+        return f"must be one of {', '.join(choices)}"
+    least, most = lenient.integer(field, "minLength"), lenient.integer(field, "maxLength")
+    if least is not None and len(value) < least:
+        return f"needs at least {least} characters"
+    if most is not None and len(value) > most:
+        return f"may have at most {most} characters"
+    pattern = lenient.text(field, "pattern")
+    if pattern and not _matches(pattern, value):
+        return f"must match {pattern}"
+    return _format(lenient.text(field, "format"), value)
+
+
+def _matches(pattern: str, value: str) -> bool:
+    """A pattern that Python cannot read is left to the agent."""
+    try:
+        return re.search(pattern, value[:10_000]) is not None
+    except re.error:
+        return True
+
+
+_FORMATS = {
+    "email": (r"[^@\s]+@[^@\s]+", "must be an e-mail address"),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "must be a URL with a scheme, for example https:"),
+    "date": (r"\d{4}-\d{2}-\d{2}", "must be a date (YYYY-MM-DD)"),
+    "date-time": (r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}.*", "must be a date and time"),
+}
+
+
+def _format(name: str, value: str) -> str:
+    pattern, words = _FORMATS.get(name, ("", ""))
+    return words if pattern and not re.fullmatch(pattern, value) else ""
+
+
+def _number(field: Json, value: Any, *, whole: bool) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
+        return "must be a number"
+    if whole and value != int(value):
+        return "must be a whole number"
+    least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
+    if least is not None and value < least:
+        return f"must be at least {least}"
+    if most is not None and value > most:
+        return f"must be at most {most}"
+    return ""
+
+
+def _several(field: Json, value: Any) -> str:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return "must be a list of choices"
+    choices = choices_of(lenient.mapping(field, "items"))
+    unknown = [item for item in value if choices and item not in choices]
+    if unknown:
+        return f"has no {', '.join(unknown)}; choose from {', '.join(choices)}"
+    least, most = lenient.integer(field, "minItems"), lenient.integer(field, "maxItems")
+    if least is not None and len(value) < least:
+        return f"needs at least {least}"
+    if most is not None and len(value) > most:
+        return f"takes at most {most}"
+    return ""
+
+
+def choices_of(field: Json) -> list[str]:
+    """The values that a choice field takes, however the schema spells them."""
+    plain = lenient.texts(field, "enum")
+    titled = [
+        lenient.text(choice, "const")
+        for key in ("oneOf", "anyOf")
+        for choice in lenient.mappings(field, key)
+    ]
+    return plain or titled

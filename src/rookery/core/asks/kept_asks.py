@@ -1,0 +1,357 @@
+"""Asks that outlive the process that asked them: what is kept, how it is asked again, and when an
+answer that was given meanwhile counts.
+
+An open ask is *away* once its agent cannot hear an answer any more. It is closed by the user, by an
+agent that goes on without it, by a clear or a switch; never by the end of a process.
+"""
+
+from collections.abc import Iterable
+
+from rookery.core.asks import asks, identity
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Event, Json
+from rookery.core.stop_reasons import STOP_REASONS
+from rookery.core.tools.calls import in_turn, key_of
+
+HEARD = STOP_REASONS - {"cancelled"}
+"""The agent answered a prompt: it knows what became of its asks."""
+
+CANCELLED = "the turn was cancelled"
+ORIGIN = "ask"
+"""Of a turn that brings a kept ask back."""
+
+CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
+"""How: the agent goes on by itself; its prompt is sent again; the user decides; the user did."""
+
+ANEW = "anew"
+"""As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""
+
+AGAIN, DROP = "again", "drop"
+OPTIONS: list[Json] = [
+    {"optionId": AGAIN, "name": "Send the prompt again", "kind": "allow_once"},
+    {"optionId": DROP, "name": "Drop it", "kind": "reject_once"},
+]
+"""Of an ask that cannot be asked again in silence."""
+
+RAN = (
+    "Steps of this turn have already run and could run twice, so the prompt is not sent "
+    "again automatically. If you send it, the agent may ask this again."
+)
+LOST = (
+    "The agent no longer remembers the conversation, so the prompt is not sent again "
+    "automatically. If you send it, the agent may ask this again."
+)
+LEFT_TO_YOU = (
+    "Prompts are not sent to this agent again automatically. If you send it, "
+    "the agent may ask this again."
+)
+GIVEN = ("option", "action", "content", "reason", "confirm", "always")
+"""Of an answer's command: what it says."""
+
+THEIRS = ("kind", "options", "danger", "always", "alwaysChoices")
+"""Fields of an ask that give way while the user decides whether its prompt is sent again."""
+
+NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
+"""Fields of an ask in the header that no agent's request can bring."""
+
+
+# --- which are kept ----------------------------------------------------------------------------
+
+
+def away(header: Json) -> dict[str, Json]:
+    """The asks whose agent does not hear an answer now."""
+    return {name: ask for name, ask in header["asks"].items() if ask.get("away")}
+
+
+def live(header: Json) -> dict[str, Json]:
+    return {name: ask for name, ask in header["asks"].items() if not ask.get("away")}
+
+
+def unanswered(header: Json) -> int:
+    """How many wait for the user."""
+    return sum(
+        bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
+        for ask in header["asks"].values()
+    )
+
+
+def has_run(header: Json) -> bool:
+    """Whether steps of the open turn have run, so far as the log tells: any call but those that are
+    asked about, a terminal, a write, an ask that was answered."""
+    asked = {
+        key_of(lenient.mapping(ask, "toolCall"))
+        for ask in header["asks"].values()
+        if in_turn(header, ask["block"])
+    }
+    return bool(header["_ran"]) or any(
+        status != "pending" and in_turn(header, block)
+        for key, (block, status, _) in header["_tools"].items()
+        if key not in asked
+    )
+
+
+def turn_over(header: Json, update: Json) -> Json:
+    """The fields that a turn's end changes: what is still open is kept."""
+    changes: Json = {}
+    if header["_dropped"] and update.get("reason") in HEARD:
+        changes["_dropped"] = False
+    if header["asks"]:
+        ran, decide = has_run(header), update.get("decide") is True
+        changes["asks"] = {
+            name: _left(ask, header["turn"], ran=ran, decide=decide)
+            for name, ask in header["asks"].items()
+        }
+    return changes
+
+
+def agent_gone(header: Json) -> Json:
+    """As `turn_over`, where the agent's end is told first, or comes between two turns."""
+    if not live(header):
+        return {}
+    ran = has_run(header) or header["state"] == "idle"
+    kept = {name: _left(ask, header["turn"], ran=ran) for name, ask in live(header).items()}
+    return {"asks": {**header["asks"], **kept}}
+
+
+def _left(ask: Json, turn: int, *, ran: bool, decide: bool = False) -> Json:
+    known = lenient.mapping(ask, "away")
+    mark: Json = {"turn": known.get("turn", turn), "ran": ran or known.get("ran") is True}
+    if decide or known.get("decide") is True:
+        mark["decide"] = True
+    return {**_without(ask, "sent"), "away": mark}
+
+
+def _without(ask: Json, *fields: str) -> Json:
+    return {key: value for key, value in ask.items() if key not in fields}
+
+
+def sent_again(header: Json, update: Json) -> Json:
+    """The fields that a `_prompt` changes which the user sent once more: the agent's own options
+    stand again, and it is the agent's turn."""
+    if update.get("origin") != ORIGIN or update.get("how") != FORCED:
+        return {}
+    asks_ = {
+        name: {**_without(ask, "decide", "theirs"), **lenient.mapping(ask, "theirs"), "sent": True}
+        if ask.get("away")
+        else ask
+        for name, ask in header["asks"].items()
+    }
+    return {"asks": asks_}
+
+
+def after(header: Json, event: Event, block: str) -> Json | None:
+    """The header's asks after an `_ask` that is none of the plain two; None: it is one of them."""
+    update, name = event.update, lenient.text(event.update, "id")
+    known = header["asks"].get(name)
+    match update.get("state"):
+        case "answered" if known is not None:
+            said = {"by": event.by, "name": lenient.text(update, "name")}
+            given = lenient.mapping(update, "given") | said
+            return {"asks": {**header["asks"], name: {**known, "given": given}}}
+        case "answered":
+            return {}
+        case "asked" if known is not None and update.get("decide") is True:
+            theirs = {key: known[key] for key in THEIRS if key in known}
+            ask = {**_without(known, *THEIRS), "kind": "permission", "options": OPTIONS}
+            ask |= {"decide": True, "why": lenient.text(update, "why"), "theirs": theirs}
+            return {"asks": {**header["asks"], name: {**ask, "block": block}}, "_open": None}
+    return None
+
+
+def closing(header: Json, update: Json) -> Json:
+    """What else an ask's end changes: one that was answered was a step of its turn; of one that was
+    dropped the agent is still to be told."""
+    changes: Json = {}
+    if lenient.mapping(update, "outcome").get("outcome") != "cancelled" and not header["_ran"]:
+        changes["_ran"] = header["state"] != "idle"
+    if update.get("dropped") is True:
+        changes["_dropped"] = True
+    return changes
+
+
+# --- how they are asked again ------------------------------------------------------------------
+
+
+def plan(header: Json, *, resends: bool) -> str:
+    """How what is kept is asked again; "" where nothing is. `resends`: the agent's profile allows
+    that its prompt is sent once more."""
+    marks = [ask["away"] for ask in away(header).values()]
+    if not marks:
+        return ""
+    if any(mark.get("decide") for mark in marks):
+        return DECIDE
+    if header["continues"]:
+        return CONTINUE
+    return RESEND if resends and not any(mark["ran"] for mark in marks) else DECIDE
+
+
+def way(wanted: str, *, continues: bool, forgot: bool) -> str:
+    """What is really done, once the agent is there; "" for a turn of another kind. `forgot`: its
+    conversation did not come back."""
+    if not wanted:
+        return ""
+    if continues and not forgot:
+        return CONTINUE
+    if wanted in (FORCED, ANEW):
+        return RESEND
+    return DECIDE if forgot or wanted == CONTINUE else RESEND
+
+
+def undecided(header: Json) -> list[Draft]:
+    """What lets the user decide, for each kept ask that does not offer it yet."""
+    base: Json = {"sessionUpdate": "_ask", "state": "asked", "decide": True, "options": OPTIONS}
+    found = []
+    for name, ask in away(header).items():
+        if not ask.get("decide"):
+            call = lenient.mapping(ask, "toolCall")
+            about: Json = {"id": name, "nonce": lenient.text(ask, "nonce"), "kind": "permission"}
+            title = lenient.text(call, "title") or lenient.text(ask, "message")
+            found.append(Draft(base | about | {"message": title, "why": _why(ask["away"])}))
+    return found
+
+
+def _why(mark: Json) -> str:
+    if mark["ran"]:
+        return RAN
+    return LOST if mark.get("decide") else LEFT_TO_YOU
+
+
+def is_first(header: Json, turn: int) -> bool:
+    """Whether a turn was the first of its conversation."""
+    return turn == 1 + (lenient.integer(header["fold"], "turn") or 0)
+
+
+# --- answers while nobody hears them -----------------------------------------------------------
+
+
+def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
+    """The event that keeps an answer until the agent asks again; it is checked now and then. Also
+    while the user is to decide whether the prompt is sent again: what they allow is one thing, how
+    it comes to that another."""
+    ask = {**ask, **lenient.mapping(ask, "theirs")}
+    if command.get("always") is True:
+        command = {**command, "option": asks.allowing(ask)}
+    answer = asks.answered(ask, command, by)
+    if isinstance(answer, Refusal):
+        return answer
+    given = {key: command[key] for key in GIVEN if key in command}
+    update: Json = {"sessionUpdate": "_ask", "id": ask["id"], "state": "answered", "given": given}
+    update["name"] = lenient.text(answer.draft.update, "name")
+    return Draft(update, command["id"], by)
+
+
+def is_drop(ask: Json, command: Json) -> bool:
+    """Whether an answer gives a kept ask up."""
+    if ask.get("decide"):
+        return command.get("cancel") is True or command.get("option") == DROP
+    return command.get("cancel") is True or command.get("action") == "cancel"
+
+
+def is_again(ask: Json, command: Json) -> bool:
+    return bool(ask.get("decide")) and command.get("option") == AGAIN
+
+
+def is_late(ask: Json, command: Json) -> bool:
+    """Whether another answer was first."""
+    return bool(ask.get("given")) and not (is_drop(ask, command) or is_again(ask, command))
+
+
+def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
+    if command.get("nonce") != ask.get("nonce"):
+        return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+    return _closed(ask, "dropped while the agent was away", command["id"], by, dropped=True)
+
+
+def given_up(header: Json, why: str, by: str | None = None) -> list[Draft]:
+    """Closes everything that is kept."""
+    person = by is not None
+    return [_closed(ask, why, None, by, dropped=person) for ask in away(header).values()]
+
+
+def superseded(ask: Json) -> Draft:
+    return _closed(ask, "the agent asks something else now", None, None, superseded=True)
+
+
+def unasked(ask: Json, reason: str) -> Draft:
+    """The turn that was to bring it back is over, and it was not asked again."""
+    if reason in (CANCELLED, "cancelled", "forced"):
+        return _closed(ask, CANCELLED, None, None, dropped=True)
+    return _closed(ask, "the agent continued without asking again", None, None)
+
+
+def stopped(header: Json) -> str:
+    """The reason of a turn that an orderly stop ends."""
+    return "waiting" if header["asks"] else "interrupted"
+
+
+def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
+    given = lenient.mapping(ask, "given")
+    if given:
+        why += f"; the answer {lenient.text(given, 'name')!r} was not sent to the agent"
+    update = asks.closed(ask["id"], {"outcome": "cancelled"}, reason=why)
+    return Draft(update | {key: True for key, is_so in marks.items() if is_so}, cause, by)
+
+
+def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
+    """What a command does to an ask while no worker is awake; None: it is about none. The last one
+    is its outcome."""
+    match command["do"]:
+        case "answer":
+            return [_offline_answer(header, command, by)]
+        case "cancel" if away(header):
+            done: Json = {"sessionUpdate": "_done", "command": "cancel"}
+            return [*given_up(header, "cancelled", by), Draft(done, command["id"], by)]
+    return None
+
+
+def forgotten(header: Json, update: Json) -> list[Draft]:
+    """The asks of a conversation that is given up by what `update` says, while nobody is awake."""
+    if update.get("sessionUpdate") == "_context":
+        return given_up(header, "the conversation was cleared")
+    if update.get("sessionUpdate") == "_agent":
+        return given_up(header, "another agent took over")
+    return []
+
+
+def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
+    ask = header["asks"].get(command["ask"])
+    done: Json = {"sessionUpdate": "_done", "command": "answer"}
+    if ask is None or is_late(ask, command):
+        return Draft(done | {"detail": "answered already"}, command["id"], by)
+    if command.get("defer") is True:
+        return Draft(done | {"detail": "deferred"}, command["id"], by)
+    said = dropped(ask, command, by) if is_drop(ask, command) else None
+    if said is None:
+        said = _needs_worker(ask, command) or kept_answer(ask, command, by)
+    if isinstance(said, Refusal):
+        update = {"sessionUpdate": "_rejected", "command": "answer"}
+        return Draft(update | said._asdict(), command["id"], by)
+    return said
+
+
+def _needs_worker(ask: Json, command: Json) -> Refusal | None:
+    if not is_again(ask, command):
+        return None
+    return Refusal("asleep", "The session did not wake up, so nothing was sent again.")
+
+
+# --- what is the same --------------------------------------------------------------------------
+
+
+def matching(header: Json, same: str, taken: Iterable[str]) -> Json | None:
+    """The kept ask that this one is. `taken`: those that were asked again already."""
+    spoken_for = set(taken)
+    for name, ask in away(header).items():
+        if name not in spoken_for and same and (ask.get("same") or identity.digest(ask)) == same:
+            return {**ask, "id": name}
+    return None
+
+
+def replaced(header: Json) -> Json | None:
+    """The kept ask that gives way where the agent, asked to go on, asks something else first. Where
+    steps had run, or several are kept, it may still come."""
+    kept = list(away(header).items())
+    if len(kept) != 1 or kept[0][1]["away"]["ran"]:
+        return None
+    return {**kept[0][1], "id": kept[0][0]}

@@ -1,0 +1,1 @@
+"""The blocks that every face paints: asks, tool calls, endings, notices."""

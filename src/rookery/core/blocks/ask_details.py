@@ -1,0 +1,162 @@
+"""What an ask is about, whole: the commands, paths, changes and arguments that are judged, not what
+the agent calls them. The worker writes it into the `_ask` event, as `does`; of an ask without it,
+from an older log, it is made of the call that it carries.
+
+An item: `what` (command, path, address, tool, input, diff), `text` (whole, and all of it to be
+seen), `call` (whose), `kind` (of that call), `removed` (letters that nobody could have seen); a
+diff has `path`, `old`, `new` and `line` instead of a text.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rookery.core.blocks.changes import diffs
+from rookery.core.json import hidden_text, lenient
+from rookery.core.json.events import Json, dumps_short
+from rookery.core.policy import call_input, danger
+from rookery.core.tools.calls import key_of
+from rookery.core.tools.names import MCP, arguments_of, name_of
+
+_QUIET = frozenset(
+    (
+        *("description", "explanation", "justification", "reason", "summary", "timeout"),
+        *("timeoutms", "timeoutseconds", "securityrisk", "kind"),
+    )
+)
+"""Beside a command: the agent's words about it, and what changes nothing of what it does."""
+_ADDRESS = ("url", "uri", "href", "address")
+_PATCH = ("diff", "patch", "unified_diff", "unifiedDiff")
+_CONTENT = frozenset(
+    (
+        *("content", "contents", "text", "filetext", "oldstring", "newstring", "oldstr", "newstr"),
+        *("oldtext", "newtext", "old", "new", "replacement"),
+    )
+)
+"""What a diff shows."""
+_LONGEST = 500
+"""Characters of a title."""
+_VERBS = ("create", "write", "edit", "insert", "str_replace", "replace", "view", "read")
+"""Of an editor's tool, which calls them its command: beside a diff they say nothing more."""
+
+
+def of(calls: Iterable[Json], cwd: str, roots: Sequence[str], home: str) -> list[Json]:
+    """The items of the calls that an ask stands for."""
+    return [item for call in calls for item in _of_call(call, (cwd, *roots), home)]
+
+
+def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
+    changes, name = diffs(call), name_of(call)
+    base = {"call": key_of(call), "kind": lenient.text(call, "kind", "other")[:40]}
+    if name.startswith(MCP):
+        rest = _rest(arguments_of(call), [], roots, frozenset())
+        found = [("tool", name), *([("input", rest)] if rest else [])]
+        return [_item(what, text, base) for what, text in found] + changes
+    lines = call_input.lines(call)
+    paths = dict.fromkeys(map(danger.normal, danger.paths_of(call, roots, home)))
+    addresses = _addresses(call) if not lines and not paths else []
+    found = [("command", line) for line in lines]
+    if not lines and paths:
+        found.append(("path", "\n".join(path.replace("\n", "␊") for path in paths)))
+    found += [("address", each) for each in addresses]
+    quiet = _QUIET if lines else frozenset()
+    rest = _rest(call, [*lines, *paths, *addresses], roots, quiet)
+    if not found and not changes and (named := name or _server_tool(call)):
+        found.append(("tool", named))
+    if rest:
+        found.append(("input", rest))
+    return [_item(what, text, base) for what, text in found] + changes
+
+
+def _server_tool(call: Json) -> str:
+    """gemini says which tool of which MCP server nowhere but in the title: enough to be shown, too
+    little to be a name that rules match."""
+    title = lenient.text(call, "title")
+    return title[:_LONGEST] if title.endswith(" MCP Server)") else ""
+
+
+def _item(what: str, text: str, base: Json) -> Json:
+    shown = hidden_text.shown(text)
+    item = {"what": what, "text": shown.text, **base}
+    return item | ({"removed": shown.removed} if shown.removed else {})
+
+
+def _addresses(call: Json) -> list[str]:
+    raw = lenient.mapping(call, "rawInput")
+    return [raw[key] for key in _ADDRESS if lenient.text(raw, key).strip()]
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def _rest(call: Json, said: list[str], roots: tuple[str, ...], quiet: frozenset[str]) -> str:
+    """The arguments that nothing else shows."""
+    raw = call.get("rawInput")
+    if not isinstance(raw, dict):
+        text = raw if isinstance(raw, str) else "" if raw is None else dumps_short(raw)
+        words = isinstance(raw, list) and all(isinstance(each, str) for each in raw)
+        return "" if text in ("", *said) or words else text
+    seen = _Seen(said, call, roots)
+    found = []
+    for key, value in raw.items():
+        if value in (None, False, "", [], {}) or _plain(key) in quiet or seen.is_said(key, value):
+            continue
+        found.append(_argument(key, value))
+    return "\n".join(found)
+
+
+class _Seen:
+    """What of an input can be read elsewhere in the ask: in what is `said`, or in a change."""
+
+    def __init__(self, said: list[str], call: Json, roots: tuple[str, ...]) -> None:
+        self._said = said
+        self._roots = roots
+        self._reads = lenient.text(call, "kind") == "read"
+        content = lenient.mappings(call, "content")
+        texts = [(lenient.text(part, "oldText"), lenient.text(part, "newText")) for part in content]
+        self._old = "\n".join(old for old, _ in texts)
+        self._new = "\n".join(new for _, new in texts)
+
+    def is_said(self, key: str, value: Any) -> bool:
+        match value:
+            case str():
+                return self._is_text_said(key, value)
+            case dict():
+                return bool(value) and all(self.is_said(*pair) for pair in value.items())
+            case list():
+                return bool(value) and all(self.is_said(key, each) for each in value)
+        return False
+
+    def _is_text_said(self, key: str, text: str) -> bool:
+        path = danger.normal(danger.absolute([text], self._roots, "~")[0]) if text else ""
+        if text in self._said or path in self._said:
+            return True
+        if key == "cwd":
+            return path in map(danger.normal, self._roots)
+        if call_input.is_command(key):
+            return any(text in each for each in self._said) or (
+                text in _VERBS and (self._reads or bool(self._old or self._new))
+            )
+        if _plain(key) in _CONTENT:
+            return text in self._new or text in self._old
+        return key in _PATCH and bool(self._old or self._new) and self._is_patch(text)
+
+    def _is_patch(self, text: str) -> bool:
+        """A patch says the same as the changes beside it."""
+        for sign, whole in (("+", self._new), ("-", self._old)):
+            rows = {row[1:] for row in text.splitlines() if row.startswith(sign)}
+            if any(not row.startswith(sign * 2) for row in rows - set(whole.splitlines())):
+                return False
+        return True
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", "").lower()
+
+
+def _argument(key: str, value: object) -> str:
+    """`key: value`; a text keeps its lines, below its name."""
+    text = value if isinstance(value, str) else dumps_short(value)
+    key = key.replace("\n", "␊")
+    if "\n" not in text:
+        return f"{key}: {text}"
+    return f"{key}:\n" + "\n".join(f"  {line}" for line in text.split("\n"))

@@ -1,0 +1,324 @@
+"""How an ask looks: what will run comes first and whole, what the agent calls it stands beside it.
+
+A block's `does` says what its text is made of (`core/blocks/ask_details.py` makes the items): the
+text grows by ops without a bound, which a field does not. When the ask is closed its text says how
+it ended, and of each item its beginning is left.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from rookery.core.blocks import captions, parts
+from rookery.core.blocks.captions import Clean
+from rookery.core.blocks.changes import diffs
+from rookery.core.blocks.document import Block, make_block
+from rookery.core.json import hidden_text, lenient, safe_text
+from rookery.core.json.events import Json
+from rookery.core.tools.calls import key_of
+from rookery.core.tools.names import is_bare
+
+ONE_LINE = 200
+"""Characters of a command that stands in the question itself."""
+LONG_WORDS = 5_000
+"""Characters of an agent's words that surely fit into a block's parts."""
+MOST = 50
+"""Items that are told apart; the rest is one text."""
+
+_FIRST = ("command", "path", "address", "tool", "diff")
+
+
+# --- as the fold makes it ------------------------------------------------------------------------
+
+
+def fields(ask: Json, header: Json) -> Json:
+    """Of a block for an ask about a tool call."""
+    call = lenient.mapping(ask, "toolCall")
+    if isinstance(ask.get("does"), list):
+        items = _with(list(lenient.mappings(ask, "does")), diffs(call), key_of(call))
+    else:  # of a build that did not say it
+        from rookery.core.blocks.ask_details import of
+
+        items = of([call], header["cwd"], header["roots"], "~") if call else []
+    items += _long_words(call)
+    told, texts = [], []
+    for item in _few(items):
+        entry, text = _packed(item)
+        told.append(entry)
+        texts.append(text)
+    title = lenient.text(call, "title")
+    called = title[:500] if items and not _same(title, items) and not is_bare(title) else ""
+    return {"does": told, "text": "".join(texts), "called": called} if told else {}
+
+
+def changes(ask: Json) -> list[Json]:
+    """The changes that an ask shows of its own call, for that to keep."""
+    call = lenient.mapping(ask, "toolCall")
+    told = [item for item in lenient.mappings(ask, "does") if lenient.text(item, "what") == "diff"]
+    mine = diffs(call) or [item for item in told if lenient.text(item, "call") == key_of(call)]
+    return [part for part in parts.fit(list(map(_part, mine))) if part["type"] == "diff"]
+
+
+def _part(item: Json) -> Json:
+    path, new, old = (lenient.text(item, key) for key in ("path", "new", "old"))
+    line = lenient.integer(item, "line") or 1
+    return {"type": "diff", "path": path, "old": old or None, "new": new, "line": line}
+
+
+def block_of(ask: Json, header: Json) -> Block:
+    """An open ask alone, for whoever shows no transcript."""
+    call = lenient.mapping(ask, "toolCall")
+    title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
+    block = make_block("", "ask", status="asked", title=title, kind=kind)
+    return block | fields(ask, header)
+
+
+def _long_words(call: Json) -> list[Json]:
+    """What the agent says to it, where a part could not hold it."""
+    found = [lenient.mapping(part, "content") for part in lenient.mappings(call, "content")]
+    texts = [lenient.text(each, "text") for each in found if lenient.text(each, "type") == "text"]
+    base = {"what": "said", "call": key_of(call), "kind": "other"}
+    return [{**base, "text": text} for text in texts if sum(map(len, texts)) > LONG_WORDS]
+
+
+def _with(items: list[Json], changes: list[Json], call: str) -> list[Json]:
+    """An ask's own changes are in its call, and stand behind what else is said of that."""
+    mine = [place for place, item in enumerate(items, 1) if lenient.text(item, "call") == call]
+    at = mine[-1] if mine else len(items)
+    return [*items[:at], *changes, *items[at:]]
+
+
+def _few(items: list[Json]) -> list[Json]:
+    if len(items) <= MOST:
+        return items
+    texts = [lenient.text(i, "text") or f"{lenient.text(i, 'path')}\n{i.get('new')}" for i in items]
+    more = {"what": "input", "text": "\n".join(texts[MOST - 1 :]), "call": "", "kind": "other"}
+    return [*items[: MOST - 1], more]
+
+
+def _packed(item: Json) -> tuple[Json, str]:
+    """An item without its text, and its text."""
+    entry: Json = {
+        "what": lenient.text(item, "what")[:40],
+        "call": lenient.text(item, "call")[:200],
+        "kind": lenient.text(item, "kind")[:40],
+    }
+    if entry["what"] == "diff":
+        old, new = lenient.text(item, "old"), lenient.text(item, "new")
+        path = hidden_text.shown(lenient.text(item, "path")).text
+        line = lenient.integer(item, "line") or 1
+        entry |= {"path": path[:1000], "line": line, "old": len(old), "size": len(old + new)}
+        return entry, old + new
+    text = lenient.text(item, "text")
+    first, *rest = text.strip().split("\n", 1)
+    head = first[:ONE_LINE] + (" …" if rest or len(first) > ONE_LINE else "")
+    entry |= {"size": len(text), "head": head, "lines": text.strip("\n").count("\n") + 1}
+    if removed := lenient.integer(item, "removed"):
+        entry["removed"] = removed
+    return entry, text
+
+
+def _same(title: str, items: list[Json]) -> bool:
+    """Whether the title says nothing that the items do not."""
+    bare = " ".join(title.replace("`", "").split())
+    if len({lenient.text(item, "call") for item in items}) > 1:
+        return False
+    text = lenient.text(items[0], "text") or lenient.text(items[0], "path")
+    said = " ".join(text.replace("`", "").split())
+    if not bare or bare == said or (bare.endswith("…") and said.startswith(bare[:-1])):
+        return True
+    head, _, rest = bare.partition(" ")
+    if lenient.text(items[0], "what") in ("path", "diff"):
+        return said.endswith("/" + bare.rsplit(" ", 1)[-1].lstrip("/")) and bare.count(" ") <= 2
+    return rest == said and head.lower().rstrip(":") in ("run", "execute", "running", "use")
+
+
+# --- as it is shown ------------------------------------------------------------------------------
+
+
+class Item(NamedTuple):
+    what: str
+    text: str
+    call: str
+    kind: str
+    note: str = ""
+    """What was taken out of the text."""
+    part: Json | None = None
+    """Of a diff: as the looks of parts take it, but for what cannot be seen in it."""
+    size: int = 0
+    lines: int = 1
+
+
+def items(block: Block) -> list[Item]:
+    """What an ask is about: whole while it is open, afterwards how each begins."""
+    found, at = [], 0
+    for entry in lenient.mappings(block, "does"):
+        size = lenient.integer(entry, "size") or 0
+        whole = block["text"][at : at + size] if block["status"] == "asked" else None
+        at += size
+        found.append(_unpacked(entry, whole, size))
+    return found
+
+
+def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
+    what, call, kind = (lenient.text(entry, key) for key in ("what", "call", "kind"))
+    if what == "diff":
+        path, old = lenient.text(entry, "path"), lenient.integer(entry, "old") or 0
+        sides = (whole or "")[:old], (whole or "")[old:]
+        part: Json = {"type": "diff", "path": path, "old": sides[0] or None, "new": sides[1]}
+        part["line"] = lenient.integer(entry, "line") or 1
+        return Item(what, path, call, kind, "", part, size)
+    note = hidden_text.told(lenient.integer(entry, "removed") or 0)
+    if whole is None:
+        return Item(what, lenient.text(entry, "head"), call, kind, note)
+    lines = lenient.integer(entry, "lines") or 1
+    return Item(what, whole, call, kind, note, None, size, lines)
+
+
+class Piece(NamedTuple):
+    """Of what stands below the question: words of ours, code (what runs, whole), input (arguments,
+    whole), a note, a diff."""
+
+    look: str
+    text: str
+    part: Json | None = None
+    call: str = ""
+
+
+def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
+    """What the agent wants, in one line."""
+    groups = _groups(items(block))
+    who = clean(agent) or "the agent"
+    if not groups:
+        return captions.question(block, agent, clean)
+    words = [_wants(group, clean, cwd)[0] for group in groups]
+    if len(words) == 1:
+        return f"{who} wants to {words[0]}"
+    said = f"{who} wants to do {len(words)} things"
+    return said if block["status"] == "asked" else _cut(f"{said}: {'; '.join(words)}")
+
+
+def pieces(
+    block: Block, agent: str, clean: Clean, cwd: str = "", *, short: bool = True
+) -> list[Piece]:
+    """All that the question does not say, in the order in which it is read. `short`: where a short
+    command is said by it, and not once more."""
+    groups = _groups(items(block))
+    found: list[Piece] = []
+    for number, group in enumerate(groups, 1):
+        words, rest = _wants(group, clean, cwd, short=short)
+        if len(groups) > 1:
+            found.append(Piece("words", f"{number}. {words}"))
+        for item in group:
+            if item in rest:
+                found.append(_piece(item, group))
+            if item.note:
+                found.append(Piece("note", item.note))
+    if called := " ".join(str(block.get("called") or "").split()):
+        who = clean(agent) or "the agent"
+        found.append(Piece("note", f"{who} calls it: {clean(_cut(called))}"))
+    return found
+
+
+def headline(block: Block, clean: Clean, cwd: str = "") -> str:
+    """The same as a title; "" where only the agent's own says something."""
+    groups = _groups(items(block))
+    if len(groups) > 1:
+        return f"{len(groups)} things"
+    if not groups:
+        return ""
+    words, rest = _wants(groups[0], clean, cwd)
+    first = groups[0][0]
+    return clean(first.text) if first.what == "command" and first not in rest else words
+
+
+def as_text(block: Block) -> str:
+    """Whole, as the user copies it."""
+    found = []
+    for item in items(block):
+        if item.part is None:
+            found.append(item.text)
+        else:
+            found.append(f"--- {item.text}\n{item.part['new']}")
+    return "\n".join(found)
+
+
+def brief(ask: Json) -> str:
+    """An ask of the header in a few words."""
+    call = lenient.mapping(ask, "toolCall")
+    found = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
+    said = next((text for text in found if text), "")
+    said = said or lenient.text(call, "title") or lenient.text(ask, "message")
+    return lenient.first_line(said, ONE_LINE)
+
+
+def says_more(part: Json, block: Block) -> bool:
+    """Whether a part of the ask's own content says what its items do not: the agent's words."""
+    if lenient.text(part, "type") == "diff":
+        return not any(item.what == "diff" for item in items(block))
+    if any(item.what == "said" for item in items(block)):
+        return lenient.text(part, "type") != "markdown"
+    said = captions.unfenced(lenient.text(part, "text")).strip("` \n")
+    return not said or all(said not in item.text for item in items(block))
+
+
+def _groups(found: Iterable[Item]) -> list[list[Item]]:
+    """By the call that each belongs to."""
+    groups: dict[str, list[Item]] = {}
+    for item in found:
+        groups.setdefault(item.call, []).append(item)
+    return list(groups.values())
+
+
+def _wants(
+    group: list[Item], clean: Clean, cwd: str, *, short: bool = True
+) -> tuple[str, list[Item]]:
+    """A call in a few words, and which of its items those do not say."""
+    first = next((item for item in group if item.what in _FIRST), group[0])
+    rest = [item for item in group if item is not first]
+    match first.what:
+        case "command" if not short:
+            return "run this", group
+        case "command" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
+            return f"run: {_line(first.text)}", rest
+        case "command" if first.lines == 1:
+            return f"run this ({safe_text.count(first.size, 'character')})", group
+        case "command":
+            return f"run this ({safe_text.count(first.lines, 'line')})", group
+        case "path" | "diff":
+            verb = captions.VERBS.get(first.kind, "use")
+            if "\n" in first.text:
+                return f"{verb} {safe_text.count(first.lines, 'file')}", group
+            rest = [first, *rest] if first.what == "diff" else rest
+            return f"{verb} {captions.short_path(first.text, cwd, clean)}", rest
+        case "address" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
+            return f"{captions.VERBS.get(first.kind, 'use')}: {_line(first.text)}", rest
+        case "tool":
+            return f"use {clean(first.text)}", rest
+    verb = "run something" if first.kind == "execute" else "use a tool"
+    return f"{verb} it does not name", group
+
+
+def _piece(item: Item, group: list[Item]) -> Piece:
+    if item.part is not None:
+        path = next((each.text for each in group if each.what == "path"), item.text)
+        same = f"/{path}".endswith("/" + item.text.lstrip("/")) and len(group) <= 3
+        old, new = item.part["old"], item.part["new"]
+        part = item.part | {"old": _visible(old) if old else old, "new": _visible(new)}
+        return Piece("diff", "" if same else item.text, part, item.call)
+    if item.what == "said":
+        return Piece("input", hidden_text.shown(item.text).text)
+    return Piece("input" if item.what == "input" else "code", item.text)
+
+
+_visible = lru_cache(maxsize=4)(hidden_text.visible)
+"""A card is painted again and again."""
+
+
+def _line(text: str) -> str:
+    """With its blanks as they are: they may stand between quotes."""
+    return safe_text.clean(text).strip().expandtabs(4)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= ONE_LINE else text[:ONE_LINE].rstrip() + "…"

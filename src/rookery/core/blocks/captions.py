@@ -1,0 +1,161 @@
+"""A tool call and an ask in a few words: the same in every look, whatever it is painted with.
+
+`clean` is the look's own way to make an agent's text fit for one line.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+
+type Clean = Callable[[str], str]
+
+VERBS = {
+    "read": "read",
+    "edit": "edit",
+    "delete": "delete",
+    "move": "move",
+    "search": "search",
+    "execute": "run",
+    "fetch": "fetch",
+    "think": "think",
+}
+ASKED = ("execute", "edit", "delete", "move", "fetch")
+"""Kinds of calls that an ask names by their verb."""
+
+MARKS = {
+    "pending": "pending",
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "interrupted": "stopped",
+    "unfinished": "stopped",
+    "cancelled": "stopped",
+}
+"""By a call's status: the name of its mark."""
+
+QUIET = ("read", "search", "fetch", "think")
+"""Kinds whose output says little that the answer does not: its length stands for it."""
+
+EXITS = ("exitCode", "exit_code", "exit")
+"""What agents call the code that a command ended with."""
+
+_COMMANDS = ("command", "cmd", "script", "code", "commandLine", "argv", "args")
+"""What agents call the line that is run."""
+
+_PID = re.compile(r":\d+$")
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def mark_of(block: Block) -> str:
+    return MARKS.get(block["status"], "pending")
+
+
+def is_over(block: Block) -> bool:
+    return block["status"] not in ("pending", "running")
+
+
+def is_quiet(block: Block) -> bool:
+    return block["role"] == "tool" and block.get("kind") in QUIET and block["status"] == "done"
+
+
+def call_words(block: Block, cwd: str, clean: Clean) -> tuple[str, str]:
+    """A verb and an object: the agent's own words where they say what is done."""
+    said = clean(block["title"] or lenient.text(block, "tool"))
+    kind = block.get("kind", "")
+    verb = VERBS.get(kind, "")
+    if kind == "execute" or block["role"] == "terminal":
+        return "run", _without_verb(clean(_command(block)) or said or "a command")
+    paths = [path for part in diffs(block) if (path := lenient.text(part, "path"))]
+    if kind == "edit" and paths:
+        return verb, ", ".join(dict.fromkeys(short_path(path, cwd, clean) for path in paths))
+    if said:
+        first, _, rest = said.partition(" ")
+        if verb and first.lower() == verb:
+            return verb, short_path(rest or said, cwd, clean)
+        bare = " " not in said and ("/" in said or "." in said)
+        return (verb, short_path(said, cwd, clean)) if bare and verb else ("", said)
+    if places := lenient.texts(block, "locations"):
+        return verb or "tool", short_path(places[0], cwd, clean)
+    return (verb, "") if verb else ("", "a tool")
+
+
+def parts_of(block: Block) -> list[dict[str, Any]]:
+    """What a call shows. A change that only its ask showed stays with it."""
+    shown: list[dict[str, Any]] = block["parts"]
+    if any(lenient.text(part, "type") == "diff" for part in shown):
+        return shown
+    return [*lenient.mappings(block, "proposed"), *shown]
+
+
+def diffs(block: Block) -> list[dict[str, object]]:
+    return [part for part in parts_of(block) if lenient.text(part, "type") == "diff"]
+
+
+def _without_verb(said: str) -> str:
+    first, _, rest = said.partition(" ")
+    said = rest if first.lower().rstrip(":") in ("run", "execute", "running") and rest else said
+    return said.strip("`")
+
+
+def _command(block: Block) -> str:
+    given = lenient.mapping(block, "input").get("value")
+    found = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
+    words = next((each for each in found if each), None)
+    if isinstance(words, list):
+        return " ".join(word for word in words if isinstance(word, str))
+    return words if isinstance(words, str) else ""
+
+
+def short_path(path: str, cwd: str, clean: Clean) -> str:
+    """From the session's directory on, where it lies in there."""
+    path, within = clean(path), cwd.rstrip("/") + "/"
+    if cwd and path.startswith(within):
+        return posixpath.normpath(path.removeprefix(within).lstrip("/"))
+    return path
+
+
+def exit_code(block: Block, terminals: list[Block]) -> int | None:
+    value = lenient.mapping(block, "output").get("value")
+    found = [lenient.integer(value, key) for key in EXITS]
+    found += [lenient.integer(each, "exit") for each in [*terminals, block]]
+    return next((code for code in found if code is not None), None)
+
+
+def length_of(block: Block, terminals: Sequence[Block] = ()) -> int:
+    """Lines of what a call brought."""
+    texts = [lenient.text(part, "text") for part in [*block["parts"], *terminals]]
+    return sum(len(text.strip("\n").splitlines()) for text in texts)
+
+
+def unfenced(text: str) -> str:
+    """Output that its agent put between fences, without them."""
+    bare = text.strip()
+    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
+        return bare.split("\n", 1)[1].removesuffix("```")
+    return text
+
+
+# --- asks ----------------------------------------------------------------------------------------
+
+
+def question(block: Block, agent: str, clean: Clean) -> str:
+    kind = block.get("kind", "")
+    title = clean(block["title"]) or "may it go on?"
+    who = clean(agent) or "the agent"
+    if kind not in ASKED:
+        return f"{who} asks: {title}"
+    verb = VERBS[kind]
+    first, _, rest = title.partition(" ")
+    said = f" {rest}" if first.lower() == verb else f": {title.strip('`')}"
+    return f"{who} wants to {verb}{said}"
+
+
+def outcome(block: Block, clean: Clean) -> str:
+    """How an ask ended, and through what: `Allow once · cli`."""
+    return _PID.sub("", clean(block["text"])) or clean(block["status"])

@@ -1,0 +1,203 @@
+"""ACP content as parts, the closed set of looks: markdown, diff, terminal, checklist, image, link,
+form, json.
+
+Whatever came, a list of parts stays small enough for one op: what does not fit is cut, and says how
+much.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import dumps
+
+type Part = dict[str, Any]
+
+ROOM = 40_000
+"""Bytes of JSON for the parts of one block, well below an op's 64 KiB."""
+
+CONTEXT = 3
+"""Unchanged lines kept around a diff's change."""
+
+DEEPEST = 6
+WIDEST = 50
+
+
+def from_tool_content(content: list[Any]) -> list[Part]:
+    """The parts of a tool call's content list."""
+    return fit([_tool_part(item) for item in content])
+
+
+def from_blocks(blocks: list[Any]) -> list[Part]:
+    """The parts of a prompt's blocks, or of any ACP content blocks, that are not plain text."""
+    return fit([from_block(item) for item in blocks if not _is_text(item)])
+
+
+def _is_text(item: object) -> bool:
+    return (
+        isinstance(item, dict) and item.get("type") == "text" and isinstance(item.get("text"), str)
+    )
+
+
+def _tool_part(item: object) -> Part:
+    match item:
+        case {"type": "content", "content": content}:
+            return from_block(content)
+        case {"type": "diff", "newText": str(new), **rest}:
+            old = rest.get("oldText")
+            return diff(lenient.text(rest, "path"), old if isinstance(old, str) else None, new)
+        case {"type": "terminal", "terminalId": str(name)}:
+            return {"type": "terminal", "id": name, "text": ""}
+    return from_block(item)
+
+
+def from_block(block: object) -> Part:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return {"type": "markdown", "text": text}
+        case {"type": "image" | "audio" as kind, "data": str(data), **rest}:
+            mime = lenient.text(rest, "mimeType") or f"{kind}/*"
+            return {"type": "image", "mime": mime, "bytes": len(data) * 3 // 4} | _name(rest)
+        case {"type": "image", "blob": str(name), **rest}:
+            size = lenient.integer(rest, "bytes") or 0
+            mime = lenient.text(rest, "mimeType")
+            return {"type": "image", "mime": mime, "bytes": size, "blob": name} | _name(rest)
+        case {"type": "resource_link", "uri": str(uri), **rest}:
+            name = lenient.text(rest, "title") or lenient.text(rest, "name") or uri
+            return {"type": "link", "uri": uri, "name": name}
+        case {"type": "resource", "resource": {"uri": str(uri), **rest}}:
+            if isinstance(rest.get("text"), str):
+                return {"type": "markdown", "text": rest["text"], "name": uri}
+            name = uri.rpartition("/")[2] if "kept" in rest else uri
+            return {"type": "link", "uri": uri, "name": name or uri}
+    return {"type": "json", "value": block}
+
+
+def _name(image: object) -> Part:
+    name = lenient.text(image, "name")
+    return {"name": name[:200]} if name else {}
+
+
+def diff(path: str, old: str | None, new: str) -> Part:
+    """A diff of just what changed: whole files come often, and their equal ends say nothing."""
+    if not old:
+        return {"type": "diff", "path": path, "old": old, "new": new, "line": 1}
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    shortest = min(len(before), len(after))
+    head = 0
+    while head < shortest and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    head, tail = max(0, head - CONTEXT), max(0, tail - CONTEXT)
+    return {
+        "type": "diff",
+        "path": path,
+        "old": "".join(before[head : len(before) - tail]),
+        "new": "".join(after[head : len(after) - tail]),
+        "line": head + 1,
+    }
+
+
+def outline(value: Any) -> Any:
+    """A value as it is where it fits into ROOM, else an outline of the same type that does."""
+    if not exceeds(value, ROOM) and len(dumps(value)) <= ROOM:
+        return value
+    short = _shallow(value, ROOM // 8, DEEPEST)
+    return short if len(dumps(short)) <= ROOM else type(value)()
+
+
+# --- fitting -----------------------------------------------------------------------------------
+
+
+def exceeds(value: Any, room: int) -> bool:
+    """Whether a value surely takes more than `room` bytes of JSON, told without writing it: an
+    output of 30 MB is looked at, and not written out to be measured."""
+    left, heap = room, [value]
+    while heap and left >= 0:
+        value = heap.pop()
+        if isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, dict):
+            left -= len(value)
+            heap += [*value, *value.values()] if left >= 0 else []
+        elif isinstance(value, list):
+            left -= len(value)
+            heap += value if left >= 0 else []
+    return left < 0
+
+
+def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
+    """The parts, cut so that together they take at most about `room` bytes of JSON."""
+    kept: list[Part] = []
+    for place, part in enumerate(parts):
+        fitting, size = part, room + 1 if exceeds(part, room) else len(dumps(part))
+        if size > room:
+            fitting = _cut(part, max(room, 400))
+            size = len(dumps(fitting))
+        if size > room:
+            left = len(parts) - place
+            return [*kept, {"type": "markdown", "text": f"… {left} more", "cut": left}]
+        kept.append(fitting)
+        room -= size
+    return kept
+
+
+def whole(actions: Iterable[Part]) -> list[Part]:
+    """An action is whole or worthless: those that an op cannot carry are left out, not cut."""
+    kept, room = [], ROOM
+    for action in actions:
+        room -= len(dumps(action))
+        if room >= 0:
+            kept.append(action)
+    return kept
+
+
+def _cut(part: Part, room: int) -> Part:
+    if part["type"] == "json":
+        return {**part, "value": _shallow(part["value"], room // 8, DEEPEST), "cut": 1}
+    if part["type"] == "checklist":
+        share = max(40, room // len(part["items"]) - 80)
+        items = [{**item, "text": _clip(item["text"], share)} for item in part["items"]]
+        return {**part, "items": items, "cut": 1}
+    cut = dict(part)
+    lost = 0
+    texts = [
+        key
+        for key in ("text", "old", "new", "uri", "name", "path")
+        if isinstance(part.get(key), str)
+    ]
+    for key in texts:
+        cut[key] = _clip(part[key], (room - 200) // len(texts))
+        lost += len(part[key]) - len(cut[key])
+    cut["cut"] = lost
+    return cut
+
+
+def _clip(text: str, room: int) -> str:
+    """As much of a text's beginning as takes at most `room` bytes of JSON."""
+    text = text[: max(0, room)]  # no character takes less than one
+    while text and (size := len(dumps(text))) > room:
+        text = text[: min(len(text) - 1, len(text) * room // size)]
+    return text
+
+
+def _shallow(value: object, budget: int, levels: int) -> object:
+    """A value's outline: long strings, wide and deep things are cut so that it takes about `budget`
+    bytes."""
+    if isinstance(value, str):
+        longest = max(16, budget // 2)
+        return value if len(value) <= longest else value[:longest] + "…"
+    if isinstance(value, dict | list):
+        if levels <= 0 or budget < 64:
+            return f"… ({len(value)} inside)"
+        share = budget // max(1, min(len(value), WIDEST))
+        if isinstance(value, list):
+            short = [_shallow(item, share, levels - 1) for item in value[:WIDEST]]
+            return short if len(value) <= WIDEST else [*short, f"… ({len(value) - WIDEST} more)"]
+        items = list(value.items())[:WIDEST]
+        return {key[: max(16, share)]: _shallow(item, share, levels - 1) for key, item in items}
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
+        return "… (a very large number)"
+    return value

@@ -1,0 +1,128 @@
+"""How a tool call looks: what it states itself, and what its agent's profile knows of its tools
+(row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
+
+from rookery.core.blocks import changes, parts
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.tools import outputs
+from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
+from rookery.core.vendors.profiles import Profile
+
+LONGEST_TITLE = 500
+
+STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "failed": "failed"}
+
+
+def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
+    """The fields that a call or an update of it states; what it does not state stays as it was.
+    `fresh`: it is the first news of the call."""
+    call = readable(call)
+    found: Json = {}
+    named = (lenient.text(call, "name") or _observed_tool(call))[:LONGEST_TITLE]
+    if title := lenient.text(call, "title") or (named if fresh else ""):
+        found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
+    elif named:  # codex names a tool when its call is over
+        found["tool"] = named
+    if kind := _kind(call, profile, fresh=fresh):
+        found["kind"] = kind[:40]
+    if status := lenient.text(call, "status"):
+        found["status"] = STATUS.get(status, status[:40])
+    if brought := outputs.result(call):
+        found["parts"] = parts.from_tool_content(brought)
+    elif isinstance(call.get("content"), list):
+        found["parts"] = parts.from_tool_content(call["content"])
+    if (code := _exit_code(call, profile)) is not None:
+        found["exit"] = code
+    if change := changes.stated(call):
+        found["proposed"] = change
+    if isinstance(call.get("locations"), list):
+        paths = [lenient.text(place, "path") for place in lenient.mappings(call, "locations")]
+        found["locations"] = [path[:250] for path in paths[:20] if path]
+    for key, field in (("rawInput", "input"), ("rawOutput", "output")):
+        if call.get(key) not in (None, {}, ""):
+            found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
+    return found | _special(call, profile)
+
+
+def _observed_tool(call: Json) -> str:
+    """OpenHands tells of a call that it refuses itself by its result alone."""
+    return lenient.text(lenient.mapping(call, "rawOutput"), "tool_name")
+
+
+def _exit_code(call: Json, profile: Profile) -> int | None:
+    code = outputs.exit_code(call)
+    return outputs.exit_in_words(call, profile.exit_words) if code is None else code
+
+
+def tool_name(call: Json, profile: Profile) -> str:
+    """What the agent calls the tool, which is not always what it shows."""
+    space, key = profile.tool_name
+    named = (
+        lenient.text(lenient.mapping(lenient.mapping(call, "_meta"), space), key) if space else ""
+    )
+    return named or name_of(call) or lenient.text(call, "title")
+
+
+def parent(tools: Json, call: Json, profile: Profile) -> str | None:
+    """The block of the call that a sub-agent's call belongs to: named in `_meta` where the profile
+    says, or for an agent without one under whatever its vendor calls itself."""
+    meta = lenient.mapping(call, "_meta")
+    space, key = profile.parent
+    named = [(each, "parentToolUseId") for each in meta.values()]
+    places = [(meta.get(space), key)] if space else named
+    for place, name in places:
+        known = tools.get(lenient.text(place, name))
+        if known:
+            return str(known[0])
+    return None
+
+
+def is_sub_agents(update: Json) -> bool:
+    """Whether an update belongs to a call, whatever its vendor calls itself: a sub-agent's."""
+    meta = lenient.mapping(update, "_meta")
+    return any(lenient.text(each, "parentToolUseId") for each in meta.values())
+
+
+def _title(call: Json, title: str, profile: Profile) -> str:
+    """`mcp__server__tool` as people say it."""
+    prefixes = profile.mcp
+    if is_codex_mcp(call) or (is_bare(title) and name_of(call)):
+        title, prefixes = name_of(call), (MCP,)
+    for prefix in prefixes:
+        server, apart, tool = title.removeprefix(prefix).partition("__")
+        if title.startswith(prefix) and server and apart and tool:
+            return f"{server}: {tool}"
+    return title
+
+
+def _kind(call: Json, profile: Profile, *, fresh: bool) -> str:
+    kind = lenient.text(call, "kind")
+    if kind == "execute" and is_codex_mcp(call):
+        return "other"
+    if kind == "other" or (fresh and not kind):
+        return dict(profile.aliases).get(tool_name(call, profile), kind)
+    return kind
+
+
+def _special(call: Json, profile: Profile) -> Json:
+    """Tools with a look of their own; each only where the profile's gate is open."""
+    given, name = lenient.mapping(call, "rawInput"), tool_name(call, profile)
+    match name:
+        case "ExitPlanMode" if profile.plan_mode and lenient.text(given, "plan"):
+            plan = {"type": "markdown", "text": lenient.text(given, "plan")}
+            return {"title": "The plan is ready", "parts": parts.fit([plan])}
+        case "TodoWrite" if profile.todos and lenient.sequence(given, "todos"):
+            items = [
+                {
+                    "text": lenient.text(todo, "content"),
+                    "status": lenient.text(todo, "status", "pending"),
+                }
+                for todo in list(lenient.mappings(given, "todos"))[:200]
+            ]
+            return {"title": "To do", "parts": parts.fit([{"type": "checklist", "items": items}])}
+        case "Skill" if profile.skills and lenient.text(given, "skill"):
+            return {"title": f"Skill: {lenient.text(given, 'skill')}"[:LONGEST_TITLE]}
+        case "ScheduleWakeup" if profile.wake_ups:
+            seconds = lenient.number(given, "delaySeconds")
+            return {} if seconds is None else {"title": f"Sleeps for {seconds:g} s"}
+    return {}

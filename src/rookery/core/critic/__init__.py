@@ -1,0 +1,1 @@
+"""The critic loop: a turn that ended well is judged, and refined."""

@@ -1,0 +1,86 @@
+"""Where a session stands with its critic: a field of the header, so that a status line can say it
+and the next worker goes on from it.
+
+    state      "", "judging" (a verdict is to come), "refining" (a refinement is under way)
+    iteration  refinements since a person's last prompt, of `of`
+    score, accepted  of the last verdict
+    enabled, refine  a person's choice for this session; None: as the configuration says
+"""
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, kind_of
+
+ORIGIN = "critic"
+"""Of a prompt that the loop sent."""
+
+EMPTY: Json = {
+    "state": "",
+    "iteration": 0,
+    "of": 0,
+    "score": None,
+    "accepted": None,
+    "enabled": None,
+    "refine": None,
+}
+
+CHOICES = {"critic": "enabled", "refine": "refine"}
+"""What a person sets, and the field that it is."""
+
+_FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
+
+
+def after(standing: Json, update: Json) -> Json:
+    """The standing after an event: the same value where that changes nothing."""
+    changes: Json = {}
+    match kind_of(update):
+        case "_prompt":
+            changes = _prompted(update)
+        case "_turn" if update.get("state") == "idle":
+            changes = {"state": "judging" if update.get("critic") is True else ""}
+        case "_critic":
+            changes = _judged(update)
+        case "_context" if update.get("state") == "cleared":
+            changes = _FRESH
+        case "_agent" if update.get("state") == "switched":
+            changes = _FRESH
+        case "_session":
+            changes = _chosen(update)
+    if all(standing[key] == value for key, value in changes.items()):
+        return standing
+    return {**standing, **changes}
+
+
+def _prompted(update: Json) -> Json:
+    origin = lenient.text(update, "origin")
+    if origin == ORIGIN:
+        return {"state": "refining"}
+    if origin:  # sent again by itself: the same prompt as before
+        return {"state": ""}
+    return {"iteration": 0, "of": 0} if update.get("steered") is True else _FRESH
+
+
+def _judged(update: Json) -> Json:
+    again = update.get("again") is True
+    if update.get("state") not in (None, "judged"):  # cancelled, interrupted
+        return {"state": ""}
+    accepted = update.get("accepted")
+    changes: Json = {
+        "score": lenient.number(update, "score"),
+        "accepted": accepted if isinstance(accepted, bool) else None,
+    }
+    if update.get("more") is True:  # another verdict on the same turn is to come
+        return changes
+    changes["state"] = "refining" if again else ""
+    if again:
+        changes["iteration"] = (lenient.integer(update, "iteration") or 0) + 1
+        changes["of"] = lenient.integer(update, "of") or 0
+    return changes
+
+
+def _chosen(update: Json) -> Json:
+    """`default` (null) takes a choice back."""
+    return {
+        field: update[name]
+        for name, field in CHOICES.items()
+        if name in update and (update[name] is None or isinstance(update[name], bool))
+    }

@@ -1,0 +1,1 @@
+"""Foreign JSON and foreign text: read leniently, shown safely."""

@@ -1,0 +1,1 @@
+"""The rules and modes that answer asks without a person."""

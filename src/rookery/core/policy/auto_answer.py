@@ -1,0 +1,145 @@
+"""What is done with an action before it runs: allowed, denied, or asked about.
+
+Rules first, then what cannot be undone, then the session's mode: the same for an agent's ask, for
+an agent that wants its actions judged (`_rookery/judge`), and for our own agent where nobody else
+judges.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.policy import modes, rules
+from rookery.core.vendors.profiles import Profile
+
+METHOD = "_rookery/judge"
+MOST = 100
+"""Calls of one request."""
+
+OUTCOMES = ("allow", "deny", "ask")
+LOOKS = frozenset({"read", "search", "think"})
+"""Kinds of what changes nothing: files that are looked at, an agent's own plan."""
+DENIED = "Denied by rule"
+"""So begins what a model is told of a denial."""
+
+
+class Judgement(NamedTuple):
+    outcome: str
+    """allow, deny or ask; "": nobody could judge."""
+    by: str = ""
+    """rule:NAME, guard or confirm:MODE."""
+    words: str = ""
+    """For people: allowed by rule NAME."""
+    reason: str = ""
+    """Of a denial, the rule's; of an ask, what makes the action dangerous."""
+
+    @property
+    def by_rule(self) -> bool:
+        return self.by.startswith("rule:")
+
+    @property
+    def denial(self) -> str:
+        """What a model is told."""
+        said = self.words[:1].upper() + self.words[1:]
+        return f"{said}: {self.reason}" if self.reason else f"{said}."
+
+    def as_json(self) -> Json:
+        return {key: value for key, value in self._asdict().items() if value}
+
+
+UNREACHED = Judgement("")
+
+
+def judge(
+    known: Sequence[rules.Rule],
+    call: rules.Call,
+    confirm: str,
+    *,
+    guard: bool,
+    risk: str = "",
+    looks: bool = False,
+    profile: Profile = Profile(),  # noqa: B008 (immutable)
+) -> Judgement:
+    """`confirm`: the session's mode. `risk`: the model's own word, which can only add to it.
+    `looks`: the agent vouches for its tool that it is of the kind that it says."""
+    verdict = rules.decide(known, call)
+    plain = call.kind == "other" and bool(call.tools) and call.tools[0] in profile.plain
+    seen = call._replace(kind="think") if plain else call  # for the mode; rules go by its word
+    ruling = modes.rule_on(seen, verdict, confirm, guard=guard, risk=risk)
+    if ruling is not None:
+        outcome = "allow" if ruling.allow else "deny"
+        return Judgement(outcome, ruling.by, ruling.words, ruling.reason)
+    if names := ", ".join(rule.name for rule in verdict.rules if rule.do == "ask"):
+        return Judgement("ask", f"rule:{names}", f"rule {names} asks you")
+    if looks and profile.judged and only_looks(call):
+        return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
+    if guard and call.danger:
+        return Judgement("ask", "guard", f"it {call.danger}", call.danger)
+    return Judgement("ask", f"confirm:{confirm}", "the mode asks you")
+
+
+def only_looks(call: rules.Call) -> bool:
+    """Whether it changes nothing, and touches neither keys nor what lies outside: in no mode is
+    anybody asked about that."""
+    return call.kind in LOOKS and not (call.danger or call.outside or call.cut)
+
+
+def strictest(found: Iterable[Judgement]) -> Judgement:
+    """Of several readings of one action: denied where one is, allowed only where all are."""
+    judged = list(found)
+    for outcome in ("deny", "ask", "allow"):
+        for each in judged:
+            if each.outcome == outcome:
+                return each
+    return UNREACHED
+
+
+# --- on the wire -------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """One action that an agent wants judged."""
+
+    call: Json
+    risk: str = ""
+    looks: bool = False
+    """Its tool is the agent's own, and of the kind that it says: no server's, which may call itself
+    anything."""
+
+
+def wanted_in(params: object) -> list[Wanted] | None:
+    """The calls of a request; None where it is not one."""
+    given = lenient.sequence(params, "calls")
+    if not given or len(given) > MOST:
+        return None
+    found = [
+        Wanted(
+            lenient.mapping(each, "toolCall"),
+            lenient.text(each, "risk").upper(),
+            isinstance(each, dict) and each.get("looks") is True,
+        )
+        for each in given
+    ]
+    return found if all(each.call for each in found) else None
+
+
+def judgements_in(answer: object, count: int) -> list[Judgement] | None:
+    """One for each call that was asked about; None where the answer is not clear in every one."""
+    given = lenient.sequence(answer, "judgements")
+    if len(given) != count or any(lenient.text(each, "outcome") not in OUTCOMES for each in given):
+        return None
+    return [Judgement(*(lenient.text(each, name) for name in Judgement._fields)) for each in given]
+
+
+# --- in the log --------------------------------------------------------------------------------
+
+
+def noted(call: Json, judgement: Judgement) -> Draft:
+    """That a rule judged a call: what only the mode allowed is not worth a line."""
+    shown = {key: call[key] for key in ("toolCallId", "title", "kind") if key in call}
+    update: Json = {"sessionUpdate": "_judged", "toolCall": shown, "verdict": judgement.outcome}
+    update |= {"ruled": judgement.words}
+    if judgement.reason:
+        update["reason"] = judgement.reason
+    return Draft(update, None, judgement.by)

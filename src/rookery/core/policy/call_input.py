@@ -1,0 +1,149 @@
+"""The command lines in a call's input, by whatever name its agent calls them. Rules know the usual
+names; a command that came by another one, or one level deeper, is found here, so that it is judged
+and shown all the same."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy.danger import TEXT_KEYS
+
+_LINE = frozenset(
+    (
+        *("command", "cmd", "script", "code", "query", "sql", "commandline", "cmdline", "exec"),
+        *(
+            "shellcommand",
+            "shellcmd",
+            "bashcommand",
+            "bash",
+            "shell",
+            "run",
+            "execute",
+            "statement",
+        ),
+    )
+)
+"""A line, or the words of one; spelled without case and underscores."""
+_PROGRAM = frozenset({"program", "executable", "binary"})
+_WORDS = frozenset({"args", "argv", "arguments"})
+_LINES = frozenset({"commands", "scripts", "commandlines", "cmds"})
+_SHELL = frozenset({"bash", "shell", "run", "exec", "execute"})
+"""May also name a shell, or say whether: a line only where it has several words."""
+
+_RUNS_NOTHING = frozenset({"read", "edit", "delete", "move", "search", "think"})
+
+MOST = 50
+"""Lines under odd names, and texts of an input that nobody understands, that are looked at."""
+DEEPEST = 4
+
+
+def lines(call: Json) -> list[str]:
+    """Every command line of a call: those that rules look for, then those under other names."""
+    from rookery.core.policy.call_lines import lines_of
+
+    call = _named(call)
+    known = lines_of(call)
+    found = [*known, *(line for line in _more(call) if line not in known)]
+    return [line for line in found if not _is_verb(call, line)]
+
+
+def _is_verb(call: Json, line: str) -> bool:
+    """`create`, `view`, `plan`: what an editor's tool calls its command runs nothing."""
+    return lenient.text(call, "kind") in _RUNS_NOTHING and line.isidentifier()
+
+
+def judged(call: Json) -> list[Json]:
+    """The call as rules can read it: one for each line that they would not find. Where it runs
+    something and says nowhere what, each of its texts may be it."""
+    from rookery.core.policy.call_lines import lines_of
+
+    call = _named(call)
+    raw = lenient.mapping(call, "rawInput")
+    known, more = lines_of(call), _more(call)
+    apart = [line for line in more if line not in known]
+    if not known and not apart and raw and lenient.text(call, "kind") == "execute":
+        return [call, *_each(call, islice(_texts(raw, DEEPEST), MOST))]
+    return [call, *_each(call, apart)] if known or not apart else _each(call, apart)
+
+
+def _named(call: Json) -> Json:
+    """An input that is a list alone is the words of a line."""
+    raw = call.get("rawInput")
+    return {**call, "rawInput": {"command": raw}} if isinstance(raw, list) and raw else call
+
+
+def is_command(key: str) -> bool:
+    """Whether what stands under this name is shown as a command already."""
+    name = _plain(key)
+    return name in _LINE or name in _PROGRAM or name in _WORDS or name in _LINES
+
+
+def _each(call: Json, found: Iterable[str]) -> list[Json]:
+    raw = lenient.mapping(call, "rawInput")
+    rest = {key: value for key, value in raw.items() if not is_command(key)}
+    return [{**call, "rawInput": {**rest, "command": line}} for line in found]
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", "").replace("-", "").lower()
+
+
+def _more(call: Json) -> list[str]:
+    raw = lenient.mapping(call, "rawInput")
+    found = list(_odd(raw))
+    for value in raw.values():
+        if isinstance(value, dict):
+            found += [*_known(value), *_odd(value)]
+    return list(dict.fromkeys(found))[:MOST]
+
+
+def _known(raw: Json) -> list[str]:
+    from rookery.core.policy.call_lines import lines_of
+
+    return lines_of({"rawInput": raw})
+
+
+def _odd(raw: Json) -> Iterator[str]:
+    """Lines under names that rules do not know."""
+    apart = [key for key in raw if _plain(key) in _WORDS and not (key == "args" and _known(raw))]
+    programs = [value for key, value in raw.items() if _plain(key) in _PROGRAM]
+    if programs and isinstance(programs[0], str) and programs[0].strip():
+        words = [word for key in apart for word in _list(raw[key])]
+        yield from _known({"command": [programs[0], *words]})
+    else:
+        for key in apart:
+            yield from _known({"command": raw[key]})
+    for key, value in raw.items():
+        name = _plain(key)
+        if key in TEXT_KEYS:
+            continue
+        if name in _LINE and (name not in _SHELL or _has_several_words(value)):
+            yield from _known({"command": value})
+        elif name in _LINES:
+            yield from _several(value)
+
+
+def _several(value: object) -> Iterator[str]:
+    """A list of lines, or the words of one."""
+    given = _list(value)
+    if isinstance(value, str) or not any(" " in each or "\n" in each for each in given):
+        yield from _known({"command": value})
+    else:
+        yield from (line for line in given if line.strip())
+
+
+def _has_several_words(value: object) -> bool:
+    return len(value.split() if isinstance(value, str) else _list(value)) > 1
+
+
+def _list(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _texts(value: object, levels: int) -> Iterator[str]:
+    if isinstance(value, str) and value.strip():
+        yield value
+    elif isinstance(value, dict | list) and levels:
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner, levels - 1)

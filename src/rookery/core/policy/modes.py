@@ -1,0 +1,317 @@
+"""How much the user is asked: every action, what is risky, or nothing.
+
+One owner. Where an agent has such modes of its own, its mode is set, and its word is the truth.
+Where it has none, the worker answers its asks: first by the rules, then by this. An agent that
+wants its actions judged (`core/policy/auto_answer.py`; our own does) is judged by the mode that is
+shown.
+
+What is said of a mode is said here, once, for every face. Of an agent that decides on its own it is
+said: no rule and no guard of ours sees what it does not ask.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rookery.core.asks.asks import CANCELLED, Answer, Ruling, closed, pick
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.policy import unattended
+from rookery.core.vendors import detection, options
+from rookery.core.vendors.profiles import Profile, profile_for
+
+if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
+    from rookery.core.policy import rules
+
+EVERY, RISKY, ALL = "every", "risky", "all"
+VALUES = (EVERY, RISKY, ALL)
+OPTION = "confirm"
+
+CHOICES = (
+    (EVERY, "Confirm every action", "asks you about every action, unless a rule answers"),
+    (RISKY, "High risk only", "allows plain, reversible actions; asks you about the rest"),
+    (ALL, "Approve all", "approves everything except destructive commands"),
+)
+"""Of agents whose asks are answered here; `choices_of` says what holds for one."""
+
+SANDBOX = "A sandbox for agents that decide on their own is planned."
+
+_ALIKE = {
+    EVERY: ("always", "ask", "alwaysask", "default", "manual"),
+    RISKY: ("risk", "highrisk", "riskbased", "llmapprove", "auto"),
+    ALL: ("approveall", "alwaysapprove", "yolo", "bypass", "bypasspermissions"),
+}
+
+OF_THE_AGENT = "mode"
+"""Shown where the agent is in a mode of its own that is none of ours, such as planning."""
+
+PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", "move"})
+
+
+def option_of(header: Json) -> Json:
+    """As one of the options that the user chooses from."""
+    known = choices_of(header["agent"], header["vendor"])
+    listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
+    base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
+    return base | {"value": current(header), "choices": listed}
+
+
+def current(header: Json) -> str:
+    """Which of the choices holds; where nobody is asked, none of them."""
+    return unattended.OPTION if header["unattended"] else str(header["confirm"])
+
+
+def value_of(wanted: str) -> str | None:
+    """The value that the user means, also by another's name for it."""
+    plain = "".join(sign for sign in wanted.lower() if sign.isalnum())
+    return next((each for each in VALUES if plain == each or plain in _ALIKE[each]), None)
+
+
+# --- whose it is -------------------------------------------------------------------------------
+
+
+def agent_value(profile: Profile, mode: Json | None, wanted: str) -> str | None:
+    """The agent's own mode that is this; None where it has none, or does not offer it."""
+    offered = [choice["value"] for choice in mode["choices"]] if mode else []
+    own = (value for ours, value in profile.confirms if ours == wanted)
+    return next((value for value in own if value in offered), None)
+
+
+def is_agents(profile: Profile, wanted: str) -> bool:
+    """Whether the agent is known to have a mode for this, offered or not."""
+    return any(ours == wanted for ours, _ in profile.confirms)
+
+
+def mode_for(profile: Profile, mode: Json | None, wanted: str) -> str | None:
+    """What the agent is set to. Where it has no mode for this it must ask, so that the worker can
+    answer."""
+    if is_agents(profile, wanted):
+        return agent_value(profile, mode, wanted)
+    return agent_value(profile, mode, EVERY)
+
+
+def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> str:
+    """Why the agent cannot be set to what it is known to have; "" where it can."""
+    if not is_agents(profile, wanted) or agent_value(profile, mode, wanted) is not None:
+        return ""
+    words = {value: title for value, title, _ in CHOICES}[wanted]
+    return f"{name} does not offer a mode for {words!r}.{hint(profile, wanted)}"
+
+
+def hint(profile: Profile, wanted: str) -> str:
+    if wanted != ALL or not profile.approves_with:
+        return ""
+    return f" It needs {profile.approves_with} in its environment."
+
+
+def chosen(header: Json) -> str:
+    """What was wanted, by the user or else (`_confirm`: the value, and by whom where by none)."""
+    value = header["_confirm"][0]
+    return value if value in VALUES else EVERY
+
+
+def for_agent(confirm: str, nobody: object) -> str:
+    """By which of ours the agent's own mode is chosen. Where nobody is asked (`nobody`: the order
+    of that) and all is approved, it must ask: only so can the worker say no."""
+    return EVERY if nobody and confirm == ALL else confirm
+
+
+def level(header: Json, profile: Profile) -> str:
+    """By which of ours the worker answers what this agent asks of the user: of one that has modes
+    of its own, or had the action judged before, nothing is allowed by mode a second time."""
+    wanted = chosen(header)
+    if for_agent(wanted, header["unattended"]) != wanted:
+        return wanted
+    return EVERY if is_agents(profile, wanted) else wanted
+
+
+def judged_by(header: Json) -> str:
+    """By which of ours the worker judges an action before it runs: the one that is shown."""
+    return header["confirm"] if header["confirm"] in VALUES else EVERY
+
+
+def shown(header: Json) -> Json:
+    """What clients are told: how much is asked, and whether the agent never asks, or decides by
+    itself what it asks in its mode."""
+    profile = profile_for(header)
+    mode = options.find(header["options"], "mode")
+    value, decides = chosen(header), False
+    current = mode["value"] if mode else header["wanted"].get("mode")
+    if profile.confirms and current:
+        ours = next((ours for ours, own in profile.confirms if own == current), OF_THE_AGENT)
+        value = level(header, profile) if ours == EVERY else ours
+        decides = ours != EVERY
+    elif profile.confirms and header["agentSession"]:  # it runs, and has no modes today
+        value = level(header, profile)
+    else:
+        decides = _decides(profile, for_agent(value, header["unattended"]))
+    decides = decides and not profile.judged
+    return {"confirm": value, "neverAsks": profile.never_asks, "decides": decides}
+
+
+def _decides(profile: Profile, wanted: str) -> bool:
+    """Whether an agent has a mode of its own for this, in which nobody judges what it does not
+    ask."""
+    return wanted != EVERY and is_agents(profile, wanted) and not profile.judged
+
+
+def beginning(agent: str, confirm: str) -> Json:
+    """As much of a header as is told of a session that is to be made."""
+    header: Json = {"agent": agent, "options": [], "wanted": {}, "mode": ""}
+    header["vendor"] = detection.vendor_of(agent, ())
+    header |= {"agentSession": None, "unattended": None, "_confirm": [confirm, ""]}
+    return header | shown(header)
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, str]]:
+    """The choices with what each means for this agent; `vendor` is a header's, where there is
+    one."""
+    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    if profile.never_asks:
+        return [(value, title, _never(agent)) for value, title, _ in CHOICES]
+    return [
+        (value, title, _by_itself(agent) if _decides(profile, value) else more)
+        for value, title, more in CHOICES
+    ]
+
+
+def decides_alone(agent: str, vendor: str | None = None) -> bool:
+    """Whether there is a choice with which the agent does not ask."""
+    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    return any(_decides(profile, value) for value in VALUES)
+
+
+def words_of(agent: str, vendor: str | None, value: str) -> str:
+    """A choice in a sentence."""
+    found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, vendor)}
+    return found.get(value, value)
+
+
+def said(header: Json) -> str:
+    """What holds in a session, in words that may stand behind others."""
+    agent, order = header["agent"], unattended.order_of(header["unattended"])
+    if header["neverAsks"]:
+        return _never(agent)
+    if header["decides"]:
+        rest = f"; {unattended.words(order)}" if order else ""
+        return _by_itself(agent, lenient.text(header, "mode")) + rest
+    if order:
+        return unattended.words(order)
+    if header["confirm"] == OF_THE_AGENT:
+        return f"{agent} decides what to ask, in its mode {header['mode']}"
+    return words_of(agent, header["vendor"], header["confirm"])
+
+
+def sentence(header: Json) -> str:
+    words = said(header)
+    return words[:1].upper() + words[1:] + "."
+
+
+def brief(head: Json) -> str:
+    """The same in a word or two, from a header or a head; "" where you are asked whatever is asked.
+    The head of an earlier build says less."""
+    order = unattended.order_of(head.get("unattended"))
+    if head.get("neverAsks"):
+        return "never asks"
+    if head.get("decides"):
+        return "decides on its own"
+    if order:
+        return {"all": "approves all", "risky": "rejects if risky"}.get(
+            order.approve, "rejects all"
+        )
+    return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
+
+
+def _by_itself(agent: str, mode: str = "") -> str:
+    where = f" in its mode {mode}" if mode else ""
+    return f"{agent} decides on its own{where}; your rules apply only to what it asks"
+
+
+def _never(agent: str) -> str:
+    return f"{agent} never asks: it does what it wants, and your rules do not apply"
+
+
+# --- what is answered --------------------------------------------------------------------------
+
+
+def is_risky(call: "rules.Call") -> bool:
+    """What cannot be undone, what lies outside the session's directories, and what cannot be
+    judged: a kind that says little, a command or a path that is not told."""
+    if call.danger or call.outside or call.kind not in PLAIN_KINDS:
+        return True
+    if call.kind == "execute":
+        return not any(command.whole for command in call.commands)
+    return call.kind in ("edit", "move") and not call.paths
+
+
+PLAIN_RISKS = ("", "LOW", "MEDIUM")
+"""A model's words about an action's risk that add nothing; "": it said nothing."""
+
+
+def rule_on(
+    call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool, risk: str = ""
+) -> Ruling | None:
+    """The answer that rules, else the mode, give; None: the user's. `guard`: what cannot be undone
+    is confirmed by the user (`confirm_destructive`). `risk`: what the model says of it, which never
+    makes it less than it is."""
+    if verdict.do in ("allow", "deny"):
+        allow = verdict.do == "allow"
+        many = "rules" if "," in verdict.names else "rule"
+        words = f"{'allowed' if allow else 'denied'} by {many} {verdict.names}"
+        return Ruling(allow, f"rule:{verdict.names}", words, verdict.why)
+    if verdict.do == "ask" or confirm == EVERY:
+        return None
+    if confirm == RISKY and risk in PLAIN_RISKS and not is_risky(call):
+        return Ruling(True, "confirm:risky", "allowed, not risky (confirm risky)")
+    if confirm == ALL and not (guard and call.danger):
+        return Ruling(True, "confirm:all", "allowed (confirm all)")
+    return None
+
+
+def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
+    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    given = [ruling for ruling in rulings if ruling is not None]
+    denied = next((ruling for ruling in given if not ruling.allow), None)
+    if denied is not None or len(given) < len(rulings) or not given:
+        return denied
+    names = dict.fromkeys(ruling.by for ruling in given)
+    words = dict.fromkeys(ruling.words for ruling in given)
+    return given[0]._replace(by=", ".join(names), words=", ".join(words))
+
+
+def ruled(ask: Json, ruling: Ruling) -> Answer:
+    """An ask answered by a ruling: with the agent's own option, once rather than for good."""
+    kinds: tuple[str, ...] = ("reject_once", "reject_always")
+    if ruling.allow:  # what cannot be undone never for good
+        kinds = ("allow_once",) if lenient.text(ask, "danger") else ("allow_once", "allow_always")
+    option = pick(ask, kinds)
+    outcome: Json = CANCELLED["outcome"]
+    words = ruling.words
+    if option is not None:
+        outcome = {"outcome": "selected", "optionId": option["optionId"]}
+        if ruling.reason and not ruling.allow:  # for agents that pass it on to their model
+            outcome = outcome | {"_meta": {"rookery": {"reason": ruling.reason}}}
+    else:
+        words += ", but the agent offers no such option: cancelled"
+    said = {"name": lenient.text(option, "name"), "ruled": words}
+    said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
+    update = closed(lenient.text(ask, "id"), outcome, **said)
+    if ruling.reason:
+        update["reason"] = ruling.reason
+    return Answer(Draft(update, None, ruling.by), {"outcome": outcome})
+
+
+def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:
+    """The user's answer that holds from now on, and the notice that says how to take it back."""
+    from rookery.core.policy.rules import described
+
+    draft = answer.draft
+    update = draft.update | {"rule": rule.name, "ruled": f"from now on by rule {rule.name}"}
+    text = (
+        f"Rule {rule.name} allows this from now on: {described(rule)}. "
+        f"To undo: rookery policy remove {rule.name}"
+    )
+    notice = Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, draft.by)
+    return answer._replace(draft=draft._replace(update=update)), notice

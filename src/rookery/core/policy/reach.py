@@ -1,0 +1,84 @@
+"""Where a call reaches: what lies outside the session's directories, and what only its owner should
+read or change (row P4).
+
+Paths are judged with their links followed: a link inside may lead anywhere. Of a command that is
+run, the command line says where it reaches (`core.policy.danger`), not this.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rookery.core.policy import danger, rules
+
+WRITES = frozenset({"edit", "delete", "move"})
+SILENT = frozenset({"execute", "think", "switch_mode"})
+"""Kinds whose paths say nothing about what they read or write."""
+
+KEYS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".kube"),
+    *(".docker/config.json", ".netrc", ".git-credentials", ".npmrc", ".pypirc"),
+)
+"""In a person's home: what gives access to something else."""
+OPEN = ("conversations", "skills")
+"""In Rookery's home: what an agent may read. The rest holds keys, or decides what is asked."""
+SKILLS = (".agents/skills", ".openhands/skills")
+
+
+class Lay(NamedTuple):
+    """Of the land around a session's directories."""
+
+    homes: tuple[str, ...] = ()
+    """The person's, by each of its names: as it is given, and with its links followed."""
+    rookery: tuple[str, ...] = ()
+    """Where Rookery keeps its own files; likewise."""
+    free: tuple[str, ...] = ()
+    """Anything may be written there: temporary directories."""
+    readable: tuple[str, ...] = ()
+    """Read as if it lay inside."""
+
+
+def reached(call: rules.Call, lay: Lay) -> rules.Call:
+    """The call with what is to be said about its paths: a danger, or that it reads outside."""
+    if call.kind in SILENT:
+        return call
+    outside = next((path for path in call.paths if not _is_inside(path, call, lay)), "")
+    found = _private(call, lay) or call.danger
+    if not found and outside and call.kind in WRITES:
+        found = f"writes outside the session's directories ({outside})"
+    return call._replace(danger=found, outside=outside)
+
+
+def _private(call: rules.Call, lay: Lay) -> str:
+    writes = call.kind in WRITES
+    for path in call.paths:
+        if _in(path, lay.homes, KEYS):
+            return f"{'writes to' if writes else 'reads'} your keys ({path})"
+        if _is_rookerys(path, call, lay, writes=writes):
+            return f"{'changes' if writes else 'reads'} Rookery's own files ({path})"
+    return ""
+
+
+def _is_rookerys(path: str, call: rules.Call, lay: Lay, *, writes: bool) -> bool:
+    if not _in(path, lay.rookery) or (not writes and _in(path, lay.rookery, OPEN)):
+        return False
+    # Whoever works in a folder of it chose that folder; nobody chooses the settings by that.
+    chosen = (root for root in call.roots if root not in map(danger.normal, lay.rookery))
+    return not any(_in(root, lay.rookery) and _below(path, root) for root in chosen)
+
+
+def _is_inside(path: str, call: rules.Call, lay: Lay) -> bool:
+    if _in(path, call.roots) or _in(path, lay.free):
+        return True
+    if call.kind in WRITES:
+        return False
+    return _in(path, lay.readable) or _in(path, lay.homes, SKILLS) or _in(path, lay.rookery, OPEN)
+
+
+def _in(path: str, places: Iterable[str], names: Iterable[str] = ("",)) -> bool:
+    """Whether it lies below one of these names in one of these places."""
+    return any(_below(path, f"{place}/{name}") for place in places for name in names)
+
+
+def _below(path: str, place: str) -> bool:
+    plain = danger.normal(place)
+    return plain in (path, "/") or path.startswith(plain + "/")

@@ -1,0 +1,163 @@
+"""The rules that can be made of one ask: the narrowest first, then wider ones in plain words.
+
+None reaches further than its words say: a file's verb is no command, a tool's name alone means any
+call of it, and no wider rule reaches hidden files (`.git/hooks`, `.env`) or a program's ways to run
+other programs.
+"""
+
+import re
+from typing import NamedTuple
+
+from rookery.core.command_line import escape_hatches, globs
+from rookery.core.command_line.words import listed
+from rookery.core.policy.call_lines import FILE_KINDS
+from rookery.core.policy.rules import Call, Rule
+
+MOST_PATHS = 20
+LONGEST = 60
+
+
+class Unruly(NamedTuple):
+    """Why no rule can be made of a call."""
+
+    why: str
+
+
+class Choice(NamedTuple):
+    words: str
+    """What it would allow from now on."""
+    rule: Rule
+
+
+_VERBS = {"read": "reading", "edit": "editing", "delete": "deleting", "move": "moving"}
+_VERBS |= {"search": "searching"}
+
+_LOOKING = listed(
+    "ls cat head tail wc grep egrep fgrep rg ag tree pwd stat file du df which type diff cmp cut "
+    "jq date uname whoami id ps pytest ruff mypy eslint tsc black isort flake8 shellcheck true"
+)
+"""Programs of which any use may be allowed, their hatches aside."""
+
+_DEPTHS = dict.fromkeys(
+    listed(
+        "git cargo go pip pip3 make terraform tofu helm systemctl brew apt apt-get yarn pnpm npm "
+        "rails mix dotnet docker podman kubectl oc gradle mvn tox nox just task cmake"
+    ),
+    2,
+) | {"gh": 3, "glab": 3, "aws": 3, "az": 3, "gcloud": 4}
+"""Programs that are told apart by their subcommands, and how many words say which."""
+
+_DEEPER = {("npm", "run"), ("yarn", "run"), ("pnpm", "run"), ("docker", "compose")}
+_DEEPER |= {("docker", "volume"), ("docker", "image"), ("docker", "container"), ("git", "stash")}
+_WORD = re.compile(r"[A-Za-z0-9][\w:.@/-]{0,40}")
+
+
+def choices(call: Call, name: str) -> tuple[Choice, ...] | Unruly:
+    """What "always allow" can mean for a call."""
+    first = _narrowest(call, name)
+    if isinstance(first, Unruly):
+        return first
+    found = [first, *_wider(call, name)]
+    return tuple({choice.rule: choice for choice in reversed(found)}.values())[::-1]
+
+
+def narrow(call: Call, name: str) -> Rule | Unruly:
+    """The rule that allows this call again and as little else as can be."""
+    found = _narrowest(call, name)
+    return found if isinstance(found, Unruly) else found.rule
+
+
+def _narrowest(call: Call, name: str) -> Choice | Unruly:
+    if call.danger:
+        return Unruly(f"This {call.danger}: it can only be allowed once, not always.")
+    base = _base(call, name)
+    lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
+    tool = call.tools[0] if call.tools else ""
+    named = (globs.escaped(tool),) if tool and call.named else ()
+    if lines and (call.kind == "execute" or not (named and call.arguments)):
+        if len(lines) == 1:
+            rule = base._replace(exact=lines, tool=() if call.kind == "execute" else named)
+            return Choice("exactly this command", rule)
+    elif not lines and call.paths and call.kind in FILE_KINDS:
+        paths = tuple(globs.escaped(path) for path in call.paths[:MOST_PATHS])
+        if len(call.paths) <= MOST_PATHS:
+            which = "this file" if len(call.given) <= 1 else "these files"
+            words = f"{_VERBS[call.kind]} exactly {which}"
+            return Choice(words, base._replace(path=paths))
+    elif call.arguments and tool and call.kind != "execute":
+        rule = base._replace(tool=(globs.escaped(tool),), exact=(call.arguments,))
+        return Choice(f"exactly this call of {tool[:LONGEST]}", rule)
+    elif named and call.kind != "execute" and not call.paths and not lines:
+        return _any_call(base, tool)
+    return Unruly("This call does not say exactly what would be allowed.")
+
+
+def _base(call: Call, name: str) -> Rule:
+    return Rule(name, "allow", (globs.escaped(call.agent),), (call.kind,))
+
+
+def _any_call(base: Rule, tool: str) -> Choice:
+    return Choice(f"any call of {tool[:LONGEST]}", base._replace(tool=(globs.escaped(tool),)))
+
+
+def _wider(call: Call, name: str) -> list[Choice]:
+    base = _base(call, name)
+    if call.kind == "execute":
+        return _wider_commands(call, base)
+    if call.kind in FILE_KINDS:
+        return _wider_paths(call, base)
+    if call.named and call.tools and not any(each.whole for each in call.commands):
+        return [_any_call(base, call.tools[0])]
+    return []
+
+
+def _wider_commands(call: Call, base: Rule) -> list[Choice]:
+    """`git status -s` → any `git status` command; only of one plain command without a hatch."""
+    [first, *more] = call.commands
+    if more or not first.plain or escape_hatches.opened(first.plain):
+        return []
+    words = first.plain.split()
+    depth = _DEPTHS.get(words[0], 1)
+    depth += tuple(words[:2]) in _DEEPER
+    if depth == 1 and words[0] not in _LOOKING:
+        return []
+    prefix = words[:depth]
+    if len(prefix) < depth or not all(map(_WORD.fullmatch, prefix)):
+        return []
+    said = " ".join(prefix)
+    rule = base._replace(command=(f"{globs.escaped(said)} *",))
+    return [Choice(f"any `{said}` command", rule)]
+
+
+def _wider_paths(call: Call, base: Rule) -> list[Choice]:
+    """The directory of the file, then the session's own: of a file in sight, within them."""
+    places = [_place(path, call.roots) for path in call.paths]
+    if not places or any(place is None for place in places) or len(call.given) != 1:
+        return []
+    _, below = next(place for place in places if place is not None)
+    found: list[Choice] = []
+    folder = below.rpartition("/")[0]
+    if folder:
+        words = f"{_VERBS[call.kind]} any file in {folder[:LONGEST]} (except hidden ones)"
+        found.append(Choice(words, base._replace(path=_below(call, folder))))
+    words = f"{_VERBS[call.kind]} any file in the session's directory (except hidden ones)"
+    return [*found, Choice(words, base._replace(path=_below(call, "")))]
+
+
+def _below(call: Call, folder: str) -> tuple[str, ...]:
+    """All files below a folder of each root that the call's paths lie in."""
+    roots = dict.fromkeys(
+        place[0] for path in call.paths if (place := _place(path, call.roots)) is not None
+    )
+    inner = f"/{globs.escaped(folder)}" if folder else ""
+    return tuple(f"{globs.escaped(root)}{inner}/**" for root in roots)
+
+
+def _place(path: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
+    """The root that a path lies in, and the way from there; None: outside, or hidden."""
+    for root in sorted(roots, key=len, reverse=True):
+        if root != "/" and path.startswith(root + "/"):
+            below = path[len(root) + 1 :]
+            hidden = any(name.startswith(".") for name in below.split("/"))
+            return None if hidden else (root, below)
+    return None

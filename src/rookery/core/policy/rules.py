@@ -1,0 +1,360 @@
+"""Rules that answer for the user: allow, ask or deny.
+
+A rule names grounds, each a value or several of which one suffices: the agent, the tool's kind, the
+command (a pattern, or exactly as it was written), the path, the tool's name. It matches a call when
+all its grounds do.
+
+- The first rule that matches decides.
+- On equal ground deny beats allow: when the first match allows, and a later one that names the same
+  grounds denies, the call is denied. So `allow git *` and `deny git push*` mean the same in any
+  order, while `allow claude git push*` before `deny git push*` is an exception for claude.
+- A line of several commands is decided one by one: denied where any of them is, else asked where
+  any is to be asked, and allowed only where each of them is allowed.
+- To allow, a pattern must match a command that could be read whole: with a substitution, a
+  variable, a redirection or a comment in it, only `exact` matches. To ask or deny, it is enough
+  that it matches something that the line may run.
+- A pattern allows no command that uses a program's way to run other programs or to write files
+  (`hatches`), unless it names that itself.
+- To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
+  that begins with a dot. To ask or deny, one path is enough, also one in a command.
+- What cannot be undone is allowed only by rules that say `destructive`; else the user is asked.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rookery.core.command_line import globs
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy import danger
+from rookery.core.policy.call_lines import VERBS, file_verb, lines_of, titled
+
+DOES = ("allow", "ask", "deny")
+KINDS = (
+    *("read", "edit", "delete", "move", "search"),
+    *("execute", "think", "fetch", "switch_mode", "other"),
+)
+"""What ACP knows; a call that says nothing is `other`."""
+
+GROUNDS = ("agent", "kind", "command", "exact", "path", "tool")
+LONGEST_NAME = 60
+
+
+class Rule(NamedTuple):
+    name: str
+    do: str
+    agent: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
+    destructive: bool = False
+    reason: str = ""
+    """Of a denial: told to the agent where it listens."""
+    left_out: bool = False
+    """It allows by a ground that is not known here: it matches nothing."""
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        return tuple(name for name in GROUNDS if getattr(self, name))
+
+
+class Command(NamedTuple):
+    """One simple command of a call's line; all empty: the call runs none."""
+
+    whole: str = ""
+    """The line that it is part of."""
+    plain: str = ""
+    """As it is written, where that could be read for sure."""
+    suspects: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Its words that may be paths."""
+    behind: bool = False
+    """It is run by the parts of the line together, as in `echo rm x | sh`: it can only be asked
+    about or denied."""
+
+
+class Call(NamedTuple):
+    """What rules look at."""
+
+    agent: str
+    kind: str
+    tools: tuple[str, ...] = ()
+    named: bool = False
+    """The first of them is the tool's own name, not a title."""
+    arguments: str = ""
+    """All that the tool is given, as JSON; "": not known whole."""
+    commands: tuple[Command, ...] = (Command(),)
+    paths: tuple[str, ...] = ()
+    """Absolute, without `..`; where links were followed, both ends."""
+    given: tuple[str, ...] = ()
+    """The same as they were told, before links were followed."""
+    roots: tuple[str, ...] = ()
+    home: str = ""
+    danger: str = ""
+    """Why it cannot be undone; "": it can."""
+    cut: bool = False
+    """There may be more of it: no rule allows it."""
+    outside: str = ""
+    """A path of it that lies outside the session's directories (`core.policy.reach`)."""
+
+
+class Verdict(NamedTuple):
+    do: str
+    """allow, ask or deny; "": no rule says anything."""
+    rules: tuple[Rule, ...] = ()
+    """Those that decided it."""
+    why: str = ""
+
+    @property
+    def names(self) -> str:
+        return ", ".join(dict.fromkeys(rule.name for rule in self.rules))
+
+
+# --- what is asked -----------------------------------------------------------------------------
+
+
+def call_of(
+    agent: str, call: Json, roots: Sequence[str], home: str, free: Sequence[str] = ()
+) -> Call:
+    """A tool call as rules see it. `roots`: the session's directories, its own first; `free`: where
+    else anything may be written."""
+    kind = lenient.text(call, "kind")
+    paths = danger.paths_of(call, tuple(roots), home)
+    commands = _commands(call, kind)
+    judged = danger.danger_of(call, [*roots, *free], home)
+    plain = tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS])))
+    if not judged and _is_cut(call, commands, paths):
+        judged = "is too long to be judged"
+    return Call(
+        agent=agent,
+        kind=kind if kind in KINDS else "other",
+        tools=_tools(call),
+        named=bool(lenient.text(call, "name")),
+        arguments=danger.arguments_of(call),
+        commands=commands,
+        paths=plain,
+        given=plain,
+        roots=tuple(map(danger.normal, roots)),
+        home=home,
+        danger=judged,
+        cut=_is_cut(call, commands, paths),
+    )
+
+
+def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bool:
+    """Whether there may be more of it than is known here: what was left out could be anything."""
+    raw = call.get("rawInput")
+    lists = [*(raw.values() if isinstance(raw, dict) else ()), call.get("locations"), paths]
+    return (
+        any(len(command.whole) >= danger.LONGEST for command in commands)
+        or any(len(path) >= danger.LONGEST_PATH for path in paths)
+        or any(isinstance(each, list) and len(each) >= danger.MOST_PATHS for each in lists)
+    )
+
+
+def _tools(call: Json) -> tuple[str, ...]:
+    """The tool's name, "" where it has none, then its title, and what an MCP server itself calls
+    it: a title can say anything, and servers may share a name, so that nothing is allowed by
+    them."""
+    name, title = lenient.text(call, "name"), lenient.text(call, "title")
+    plain = name.split("__", 2)[2:] if name.startswith("mcp__") else []
+    names = [name, *(each for each in (title, *plain) if each not in ("", name))]
+    return tuple(each[: danger.LONGEST_PATH] for each in names)
+
+
+def _commands(call: Json, kind: str) -> tuple[Command, ...]:
+    lines = lines_of(call)
+    title = lenient.text(call, "title") if kind == "execute" else ""
+    if not lines:
+        verb = file_verb(call)
+        said = titled(title) or (verb if verb not in VERBS else "")
+        return (_suspected("", said) if said else Command(),)
+    found = [command for line in lines for command in _of_line(line)]
+    if title and lines != [titled(title)]:
+        # It may say more than the input does: enough to deny, nothing to allow by.
+        more = _suspected("", titled(title))
+        found[0] = found[0]._replace(
+            suspects=(*found[0].suspects, *more.suspects), names=(*found[0].names, *more.names)
+        )
+    return tuple(found)
+
+
+# The reader is loaded where the first command is judged: most that know rules judge none.
+
+
+def _of_line(line: str) -> list[Command]:
+    from rookery.core.command_line import shell
+
+    parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
+    if parts is None:
+        return [_suspected(line, line)]
+    found = [_suspected(line, part)._replace(plain=part) for part in parts]
+    if len(parts) > 1:
+        known = {line.strip(), *(text for command in found for text in command.suspects)}
+        more = tuple(text for text in shell.suspects(line) if text not in known)
+        named = {name for command in found for name in command.names}
+        names = tuple(name for name in shell.names(line) if name not in named)
+        if more or names:
+            found.append(Command(line, "", more, names, behind=True))
+    return found
+
+
+def _suspected(whole: str, text: str) -> Command:
+    from rookery.core.command_line import shell
+
+    return Command(whole, "", shell.suspects(text), shell.names(text))
+
+
+# --- matching ----------------------------------------------------------------------------------
+
+
+def decide(rules: Iterable[Rule], call: Call) -> Verdict:
+    """What the rules say to a call."""
+    known = tuple(rules)
+    verdicts = [
+        verdict
+        for command in call.commands
+        if (verdict := _decide_one(known, call, command)).do in ("ask", "deny")
+        or not command.behind
+    ]
+    for do in ("deny", "ask", ""):
+        found = [verdict for verdict in verdicts if verdict.do == do]
+        if found:
+            return found[0]
+    deciding = tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules))
+    if call.cut or (call.danger and not all(rule.destructive for rule in deciding)):
+        return Verdict("ask", deciding, f"it {call.danger}")
+    return Verdict("allow", deciding)
+
+
+def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdict:
+    texts = (command.plain, command.whole, *command.suspects)
+    near = (rule for rule in rules if not rule.command or _may_cover(rule.command, texts))
+    matching = [rule for rule in near if matches(rule, call, command)]
+    if not matching:
+        return Verdict("")
+    first = matching[0]
+    if first.do == "allow":
+        for rule in matching:
+            if rule.do == "deny" and rule.grounds == first.grounds:
+                return Verdict("deny", (rule,), rule.reason)
+    return Verdict(first.do, (first,), first.reason if first.do == "deny" else "")
+
+
+def _may_cover(patterns: Iterable[str], texts: Iterable[str]) -> bool:
+    """Most rules are about other commands: how their patterns begin and end tells that."""
+    for begins, ends in map(globs.both_ends, patterns):
+        for text in texts:
+            if text.startswith(begins) and text.endswith(ends):
+                return True
+    return False
+
+
+def matches(rule: Rule, call: Call, command: Command) -> bool:
+    strict = rule.do == "allow"
+    if rule.left_out:
+        return False
+    if rule.kind and call.kind not in rule.kind:
+        return False
+    if rule.agent and not _any(rule.agent, [call.agent]):
+        return False
+    if rule.tool and not _any(rule.tool, filter(None, call.tools[: 1 if strict else None])):
+        return False
+    if rule.command and not any(
+        _matches_command(each, call, command, strict) for each in rule.command
+    ):
+        return False
+    if rule.exact and not _is_exactly(rule, call, command):
+        return False
+    return not rule.path or _matches_paths(rule, call, command, strict)
+
+
+def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
+    """The whole line; or, where a tool is named, all its arguments."""
+    if command.whole in rule.exact and command.whole:
+        return True
+    return bool(rule.tool and call.arguments) and call.arguments in rule.exact
+
+
+def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
+    if strict:
+        return (
+            bool(command.plain)
+            and covers(pattern, command.plain)
+            and _names_hatches(pattern, command.plain)
+        )
+    if covers(pattern, command.plain) or _covers_one(pattern, command.suspects):
+        return True
+    if (
+        not command.whole.startswith(globs.beginning(pattern))
+        or not command.whole
+        or not globs.matches_text(pattern, command.whole)
+    ):
+        return False
+    # `curl*sh` speaks of a line, `git *` of a part: that one begins the line says nothing about
+    # the parts that follow.
+    parts = [each.plain for each in call.commands if each.whole == command.whole and each.plain]
+    return not any(covers(pattern, part) for part in parts)
+
+
+def _names_hatches(pattern: str, command: str) -> bool:
+    from rookery.core.command_line import escape_hatches
+
+    return escape_hatches.is_allowed(pattern, command)
+
+
+def covers(pattern: str, command: str) -> bool:
+    """`git diff *` means `git diff` alone, too."""
+    if not command.startswith(globs.beginning(pattern)) or not command:
+        return False
+    if globs.matches_text(pattern, command):
+        return True
+    return pattern.endswith(" *") and globs.matches_text(pattern[:-2], command)
+
+
+def _covers_one(pattern: str, commands: Iterable[str]) -> bool:
+    """Most patterns meet none of a line's commands: their beginnings tell."""
+    begins = globs.beginning(pattern)
+    return any(covers(pattern, each) for each in commands if each.startswith(begins))
+
+
+def _any(patterns: Iterable[str], texts: Iterable[str]) -> bool:
+    known = list(texts)
+    return any(globs.matches_text(pattern, text) for pattern in patterns for text in known)
+
+
+def _matches_paths(rule: Rule, call: Call, command: Command, strict: bool) -> bool:
+    patterns = [whole for pattern in rule.path for whole in _anchored(pattern, call)]
+    if strict:
+        if command.whole and not (rule.command or rule.exact):
+            return False  # where a command works says nothing about what it does
+        return bool(call.paths) and all(_fits(patterns, path, hidden=False) for path in call.paths)
+    named = command.names[: danger.MOST_PATHS]
+    more = danger.absolute(named, call.roots, call.home)
+    return any(_fits(patterns, path) for path in (*call.paths, *map(danger.normal, more)))
+
+
+def _fits(patterns: Iterable[str], path: str, *, hidden: bool = True) -> bool:
+    return any(globs.matches_path(pattern, path, hidden=hidden) for pattern in patterns)
+
+
+def _anchored(pattern: str, call: Call) -> list[str]:
+    """What is not absolute lies below the session's directories."""
+    if pattern.startswith("/"):
+        return [pattern]
+    if pattern == "~" or pattern.startswith("~/"):
+        return [globs.escaped(call.home) + pattern[1:]]
+    return [f"{globs.escaped(root)}/{pattern.removeprefix('./')}" for root in call.roots]
+
+
+# --- rules in words ----------------------------------------------------------------------------
+
+
+def described(rule: Rule) -> str:
+    """Its grounds in a few words: `claude · execute · git status *`."""
+    parts = [" or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)]
+    if not parts:
+        return "everything"
+    return " · ".join(parts) + (" · including destructive actions" if rule.destructive else "")

@@ -1,0 +1,105 @@
+"""Sessions in which nobody is asked: what was said at their start stands for the user (P6, U13).
+
+It is a property of the session and stands in its log, so that it outlives whoever said it. Rules
+come first, then how much is asked; this answers what would be the user's then. `set confirm` takes
+it back: from then on asks wait.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rookery.core.asks.asks import Answer, Ruling, closed
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+
+if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
+    from rookery.core.policy import rules
+
+OPTION = "unattended"
+ALL, RISKY, REJECT = "all", "risky", "reject"
+CONFIRMS = {ALL: "all", RISKY: "risky", REJECT: "every"}
+"""What is said to asks, and how much the agent asks: of `reject` it is everything."""
+
+BY = "unattended:"
+"""Begins the `by` of each answer that is given so."""
+
+LONGEST = 80
+
+
+class Order(NamedTuple):
+    """What was said at the start."""
+
+    approve: str
+    destructive: bool = False
+    """With `all`: also what cannot be undone."""
+    told: str = ""
+    """The words of the command line, for the log and for people: run --yolo."""
+
+    def update(self) -> Json:
+        """Fields of a `_session`."""
+        return {"confirm": CONFIRMS[self.approve], OPTION: self._asdict()}
+
+
+def order_of(given: object) -> Order | None:
+    """As a header or a `_session` has it; None: the user is asked."""
+    approve = lenient.text(given, "approve")
+    if not isinstance(given, dict) or approve not in CONFIRMS:
+        return None
+    told = lenient.text(given, "told")[:LONGEST] or f"unattended {approve}"
+    return Order(approve, given.get("destructive") is True, told)
+
+
+def chosen(command: Json) -> Order | None:
+    """Of a `set unattended`."""
+    return order_of({**command, "approve": command.get("value")})
+
+
+def allows_destructive(order: Order | None) -> bool:
+    return order is not None and order.approve == ALL and order.destructive
+
+
+def settled(
+    order: Order | None, ruling: Ruling | None, call: "rules.Call", verdict: "rules.Verdict"
+) -> Ruling | None:
+    """The ruling, and where that leaves it to the user, what stands for one."""
+    if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
+        return ruling
+    allowed = Ruling(True, BY + order.approve, f"allowed ({order.told})")
+    if ruling is not None:
+        return allowed
+    asking = ", ".join(rule.name for rule in verdict.rules if rule.do == "ask")
+    if allows_destructive(order) and not asking:
+        return allowed
+    why = ""
+    if asking:
+        why = f"rule {asking} asks"
+    elif call.danger and order.approve != REJECT:
+        why = f"this {call.danger}"
+    elif order.approve == RISKY:
+        why = "it may be risky"
+    words = f"rejected: {f'{why}, and ' if why else ''}this session does not ask you"
+    reason = f"No user is available to approve this{f', and {why}' if why else ''}."
+    return Ruling(False, BY + REJECT, f"{words} ({order.told})", reason)
+
+
+def answered(order: Order, ask: Json) -> Answer:
+    """A question, which only the user could answer: declined, but for one that needs no answer."""
+    accepts = order.approve == ALL and not lenient.texts(lenient.mapping(ask, "schema"), "required")
+    action = "accept" if accepts else "decline"
+    words = "accepted as it is" if accepts else "declined: this session does not ask you"
+    reply: Json = {"action": action} | ({"content": {}} if accepts else {})
+    said = {"name": action, "ruled": f"{words} ({order.told})"}
+    if order.approve != ALL:
+        said["verdict"] = "deny"
+    update = closed(lenient.text(ask, "id"), reply, **said)
+    return Answer(Draft(update, None, BY + (ALL if accepts else REJECT)), reply)
+
+
+def words(order: Order) -> str:
+    """What holds, for people."""
+    but = "including" if order.destructive else "except"
+    said = {
+        ALL: f"approving everything, {but} destructive commands",
+        RISKY: "approving plain, reversible actions and rejecting the rest",
+        REJECT: "rejecting everything, unless a rule allows it",
+    }[order.approve]
+    return f"{said}; you are not asked ({order.told})"

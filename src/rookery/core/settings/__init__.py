@@ -1,0 +1,1 @@
+"""Settings as values: what loosens them, what they were called before."""

@@ -1,0 +1,59 @@
+"""Settings that do not apply: those loosened while an agent was running, which wait for the user's
+confirmation, and entries of the file that mean nothing."""
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json
+from rookery.core.tools.calls import block_id
+
+EMPTY: Json = {"held": "", "block": "", "warnings": []}
+
+CONFIRM = "rookery config confirm"
+"""What the user types who has no button for it."""
+TITLE = "Settings were loosened while an agent was running"
+WAITS = (
+    f"{TITLE}, and need your confirmation: `{CONFIRM}` shows and confirms them, `rookery "
+    "config edit` undoes them."
+)
+HELP = (
+    f"They do not apply until you confirm them: `{CONFIRM}` shows all of them first. To "
+    "undo them: `rookery config edit`."
+)
+MOST = 20
+LONGEST = 500
+
+
+def after(header: Json, event: Event) -> Json:
+    """The header's `settings` after an event of kind `_settings`."""
+    held = lenient.text(event.update, "held")[:LONGEST]
+    known = header["settings"]
+    if held and held == known["held"]:
+        block = known["block"]
+    else:
+        block = block_id(header, event) if held else ""
+    return {
+        "held": held,
+        "block": block,
+        "warnings": lenient.texts(event.update, "warnings")[:MOST],
+    }
+
+
+def note(header: Json) -> str:
+    """For whoever sees a session without the moment at which it was told; "": nothing waits."""
+    return WAITS if header["settings"]["held"] else ""
+
+
+def sentence(update: Json) -> str:
+    """For a look that has one line for it: what waits, or what is not used; "" where nothing."""
+    if lenient.text(update, "held"):
+        said = " ".join(lenient.texts(update, "loosens"))[:LONGEST]
+        return f"{TITLE}. {said} They do not apply until you run `{CONFIRM}`"
+    return " ".join(lenient.texts(update, "warnings")[:MOST])[:LONGEST].rstrip(".")
+
+
+def listed(update: Json) -> str:
+    """What is looser, a line for each; "" where nothing waits."""
+    if not lenient.text(update, "held"):
+        return ""
+    return "\n".join(
+        f"- {line}" for line in lenient.texts(update, "loosens")
+    )  # whole: it is approved

@@ -1,0 +1,312 @@
+"""What a change of the settings loosens, in sentences; and what holds until the user confirms it.
+
+An agent runs as the person who owns the files: it can write `config.toml`. So a change that allows
+more than before is not taken up by itself (docs/security.md). Whatever is not provably stricter
+counts as looser.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy.rules import GROUNDS, Rule, described
+
+STRICT_FIRST: Mapping[str, tuple[str | bool, ...]] = {
+    "session.confirm": ("every", "risky", "all"),
+    "session.approve_all": (False, True),
+    "worker.confirm_destructive": (True, False),
+}
+"""Settings that decide how much the user is asked: their values, the strictest first."""
+
+RUNS = ("node_path", "critic.command")
+"""Settings that say which program runs: another one is as good as a yes to it. So is the command
+of each own agent."""
+
+
+EXTRAS = ".env, mcp"
+"""Ends the key of what an agent is started with beside its command: variables can change what
+runs."""
+
+
+class Guarded(NamedTuple):
+    """The part of the settings that decides what runs without a question."""
+
+    rules: tuple[Rule, ...] = ()
+    choices: Mapping[str, Any] = {}
+    """Settings whose values have an order, by their key."""
+    programs: Mapping[str, Any] = {}
+    """Settings that say what is run, by their key: a command line, its words, or a path."""
+    servers: Mapping[str, Any] = {}
+    """MCP servers, as they stand in their file."""
+    hooks: Mapping[str, Any] = {}
+    """The person's own, as they stand in their file."""
+
+
+def loosened(former: Guarded, new: Guarded) -> list[str]:
+    """A sentence for each thing that is looser than it was, whole and on one line; none: all of it
+    may hold."""
+    found = [
+        *_of_rules(former.rules, new.rules, _unguarded(new)),
+        *(
+            f"{key} changes from {_said(_chosen(former, key))} to {_said(new.choices[key])}."
+            for key in _looser(former, new)
+        ),
+        *(_of_program(key, former, new) for key in _other_programs(former, new)),
+        *(_of_server(name, former, new) for name in _other_servers(former, new)),
+        *([HOOKED] if former.hooks != new.hooks else []),
+    ]
+    return [" ".join(sentence.replace("\n", " ⏎ ").split()) for sentence in found]
+
+
+def strictest(former: Guarded, new: Guarded) -> Guarded:
+    """What holds meanwhile: each part as it was where the new one is looser, else as it is."""
+    kept = {key: _chosen(former, key) for key in _looser(former, new)}
+    programs = {**new.programs}
+    for key in _other_programs(former, new):
+        programs.pop(key, None)
+        programs |= {key: former.programs[key]} if key in former.programs else {}
+    servers = {**new.servers}
+    for name in _other_servers(former, new):
+        del servers[name]
+        servers |= {name: former.servers[name]} if name in former.servers else {}
+    return Guarded(
+        _strictest_rules(former.rules, new.rules, _unguarded(new)),
+        {**new.choices, **kept},
+        programs,
+        servers,
+        former.hooks,  # a hook runs a command, and one that is gone may have been a guard
+    )
+
+
+# --- single settings, programs, servers, hooks --------------------------------------------------
+
+
+def _order(key: str) -> tuple[str | bool, ...]:
+    """The values of a setting, the strictest first. Any agent can be confined, or not."""
+    return STRICT_FIRST.get(key) or (True, False)
+
+
+def _chosen(guarded: Guarded, key: str) -> Any:
+    return guarded.choices.get(key, _order(key)[0])
+
+
+def _looser(former: Guarded, new: Guarded) -> list[str]:
+    found = []
+    for key, value in new.choices.items():
+        order, before = _order(key), _chosen(former, key)
+        known = before in order and value in order
+        if before != value and not (known and order.index(value) < order.index(before)):
+            found.append(key)
+    return found
+
+
+def _other_programs(former: Guarded, new: Guarded) -> list[str]:
+    """Which are others now. An agent's name that stands for nothing any more is none that is
+    stricter: there may be a program of that name."""
+    keys = dict.fromkeys([*former.programs, *new.programs])
+    return [
+        key
+        for key in keys
+        if (former.programs.get(key) or None) != (new.programs.get(key) or None)
+        and (new.programs.get(key) or key not in EMPTY_IS_STRICT)
+    ]
+
+
+EMPTY_IS_STRICT = ("critic.command",)
+"""Where nothing is given, nothing is run."""
+
+
+def _of_program(key: str, former: Guarded, new: Guarded) -> str:
+    before, now = former.programs.get(key), new.programs.get(key)
+    if key.endswith(EXTRAS):
+        return _of_extras(key.removesuffix(EXTRAS), before, now)
+    if not now:
+        return f"{key} was removed; it was {_said(before)}."
+    if not before:
+        return f"{key} is new: {_said(now)}"
+    return f"{key} changes from {_said(before)} to {_said(now)}"
+
+
+def _of_extras(agent: str, before: object, now: object) -> str:
+    """Without the values: they may be secrets, and this goes into logs."""
+    old, new = lenient.mapping(before, "env"), lenient.mapping(now, "env")
+    names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+    said = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
+    was, is_ = (each.get("mcp") if isinstance(each, dict) else None for each in (before, now))
+    if was != is_:
+        said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
+    return " ".join(said)
+
+
+def _other_servers(former: Guarded, new: Guarded) -> list[str]:
+    return [
+        name
+        for name, entry in new.servers.items()
+        if former.servers.get(name) != entry and _is_on(entry)
+    ]
+
+
+def _is_on(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    return entry.get("enabled") is not False and entry.get("disabled") is not True
+
+
+def _of_server(name: str, former: Guarded, new: Guarded) -> str:
+    """Without its arguments and its address: they may hold secrets, and this goes into logs."""
+    verb = "changes" if name in former.servers else "is new"
+    command = lenient.text(new.servers[name], "command")
+    runs = f" and runs {command}" if command else ""
+    return f"The MCP server {name} {verb}{runs}; `rookery mcp get {name}` shows it."
+
+
+HOOKED = "hooks.json changes: its commands run without asking."
+
+
+def _said(value: object) -> str:
+    match value:
+        case None | "":
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case list() | tuple():
+            return " ".join(map(str, value))
+    return str(value)
+
+
+# --- rules -------------------------------------------------------------------------------------
+
+
+def _unguarded(guarded: Guarded) -> bool:
+    """Whether only rules keep what cannot be undone for the user, also those that allow."""
+    return guarded.choices.get("worker.confirm_destructive") is False
+
+
+class _Change(NamedTuple):
+    gone: list[Rule]
+    added: list[Rule]
+    moved: bool
+    """What both have stands in another order."""
+
+
+def _alike(rule: Rule) -> Rule:
+    """What a rule does, whatever it is called."""
+    return rule._replace(name="", reason="")
+
+
+def _in_force(rules: Sequence[Rule]) -> list[Rule]:
+    return [rule for rule in rules if not rule.left_out]
+
+
+def _change(former: Sequence[Rule], new: Sequence[Rule]) -> _Change:
+    old, now = _in_force(former), _in_force(new)
+    kept = Counter(map(_alike, old)) & Counter(map(_alike, now))
+    return _Change(
+        _beyond(old, kept),
+        _beyond(now, kept),
+        _within(old, kept) != _within(now, kept),
+    )
+
+
+def _beyond(rules: Sequence[Rule], kept: Counter[Rule]) -> list[Rule]:
+    left = Counter(kept)
+    found = []
+    for rule in rules:
+        if left[_alike(rule)]:
+            left[_alike(rule)] -= 1
+        else:
+            found.append(rule)
+    return found
+
+
+def _within(rules: Sequence[Rule], kept: Counter[Rule]) -> list[Rule]:
+    beyond = Counter(map(id, _beyond(rules, kept)))
+    return [_alike(rule) for rule in rules if not beyond[id(rule)]]
+
+
+def _of_rules(former: Sequence[Rule], new: Sequence[Rule], unguarded: bool) -> list[str]:
+    change = _change(former, new)
+    said = [f"A new rule allows: {described(rule)}." for rule in change.added if rule.do == "allow"]
+    for rule in change.gone:
+        if rule.do != "allow":
+            verb = "denied" if rule.do == "deny" else "asked about"
+            said.append(f"The rule that {verb} this was removed: {described(rule)}.")
+        elif unguarded or _leaves_room(rule, former, new):
+            said.append(f"A rule was removed, and others now answer instead: {described(rule)}.")
+    now = _in_force(new)
+    for rule in change.added:
+        behind = now[now.index(rule) :]
+        if rule.do == "ask" and any(each.do == "deny" for each in behind):
+            said.append(f"A new rule asks before another one can deny: {described(rule)}.")
+    if change.moved:
+        said.append("The order of the rules changed.")
+    return said
+
+
+def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> bool:
+    """Whether another rule may be looser where this one matched: it kept what cannot be undone for
+    the user, and made a denial on equal ground count."""
+    others = [rule for rule in _in_force(new) if rule.do != "deny"]
+    denied = any(rule.do == "deny" and rule.grounds == gone.grounds for rule in former)
+    return any(rule.destructive or denied for rule in others)
+
+
+def _strictest_rules(
+    former: Sequence[Rule], new: Sequence[Rule], unguarded: bool
+) -> tuple[Rule, ...]:
+    """The former, with what is stricter in the new: its denials first, without the permissions that
+    it has no more. The new as they are, where they are stricter in all."""
+    if not _of_rules(former, new, unguarded):
+        return tuple(new)
+    change = _change(former, new)
+    left = list(former)
+    for rule in change.gone:
+        rest = [each for each in left if each is not rule]
+        if rule.do == "allow" and not unguarded and not _leaves_room(rule, former, rest):
+            left = rest
+    first = [rule for rule in change.added if rule.do == "deny"]
+    if not any(rule.do == "deny" for rule in left):
+        first += [rule for rule in change.added if rule.do == "ask"]
+    return (*first, *left)
+
+
+# --- as JSON -----------------------------------------------------------------------------------
+
+
+def to_json(guarded: Guarded) -> Json:
+    """As it is kept in a file."""
+    return {
+        "rules": [_rule_json(rule) for rule in guarded.rules],
+        "choices": dict(guarded.choices),
+        "programs": {key: _listed(value) for key, value in guarded.programs.items()},
+        "servers": dict(guarded.servers),
+        "hooks": dict(guarded.hooks),
+    }
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _rule_json(rule: Rule) -> Json:
+    return {key: _listed(value) for key, value in rule._asdict().items()}
+
+
+def of_json(value: object) -> Guarded | None:
+    """None where it is not what to_json makes."""
+    if not isinstance(value, dict):
+        return None
+    try:
+        rules = tuple(_rule_of(each) for each in value["rules"])
+        tables = [dict(value[key]) for key in ("choices", "programs", "servers", "hooks")]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Guarded(rules, *tables)
+
+
+def _rule_of(value: Json) -> Rule:
+    """Raises TypeError."""
+    grounds = {key: tuple(value.get(key, ())) for key in GROUNDS}
+    return Rule(**{**value, **grounds})

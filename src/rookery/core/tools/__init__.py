@@ -1,0 +1,1 @@
+"""An agent's tool calls: their names, places, output and terminals."""

@@ -1,0 +1,88 @@
+"""Where a tool call lives: which block shows it, and what becomes of it when its turn ends."""
+
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, dumps, kind_of
+from rookery.core.tools import outputs, terminals
+
+TOOLS_KEPT = 1000
+"""Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
+
+LONGEST_KEY = 1000
+
+ENDED = ("completed", "failed")
+
+LEFT = ("unfinished", "interrupted")
+"""What a turn's end makes of a call that did not end; a later update may still revive it."""
+
+
+def block_id(header: Json, event: Event) -> str:
+    """Ids say where a block lives: its turn, and the event that made it."""
+    return f"{header['turn']}.{event.seq}"
+
+
+def in_turn(header: Json, block: str) -> bool:
+    return block.startswith(f"{header['turn']}.")
+
+
+def key_of(call: Json) -> str:
+    """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
+    value = call.get("toolCallId")
+    return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
+
+
+def asked_of(header: Json, ask: Json) -> str:
+    """The id of the call that an ask belongs to: its own, or that of the first of those which were
+    announced in this turn under other ones."""
+    own, tools = key_of(lenient.mapping(ask, "toolCall")), header["_tools"]
+    if own in tools and in_turn(header, tools[own][0]):
+        return own
+    told = lenient.texts(ask, "announced")
+    return next((key for key in told if key in tools and in_turn(header, tools[key][0])), own)
+
+
+def left(tools: Json, status: str) -> Json:
+    """The calls of a turn that ends: those that did not end are left, once."""
+    over = (*ENDED, *LEFT)
+    return {
+        key: tool if tool[1] in over else [tool[0], status, tool[2]] for key, tool in tools.items()
+    }
+
+
+def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Json:
+    """One copy, which is all that thousands of calls in a turn may cost each."""
+    changed = tools.copy()
+    if grows and len(changed) >= TOOLS_KEPT:
+        del changed[next(iter(changed))]
+    changed[key] = known
+    return changed
+
+
+def upsert(header: Json, event: Event, call: Json) -> Json:
+    """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
+
+    Anything else starts a block: an agent may count its calls from 1 again in each turn.
+    """
+    key, tools = key_of(call), header["_tools"]
+    status = lenient.text(call, "status")
+    known = tools.get(key)
+    told_anew = kind_of(event.update) == "tool_call" or event.update.get("again") is True
+    again = told_anew and known and not in_turn(header, known[0])
+    changes: Json = {}
+    if known is None or again:
+        known = [block_id(header, event), status or "pending", event.at]
+        changes = {"_tools": _with(tools, key, known), "_open": None}
+    elif status and status != known[1]:
+        changes = {"_tools": _with(tools, key, [known[0], status, known[2]], grows=False)}
+    mine = terminals.named(header["_terminals"], call, known[0])
+    mine = outputs.after(mine, call, known[0], block_id(header, event))
+    return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
+
+
+def after_ask(header: Json, event: Event) -> Json:
+    """An ask tells of its own call, unless it belongs to one that was announced."""
+    call = lenient.mapping(event.update, "toolCall")
+    if not call or asked_of(header, event.update) != key_of(call):
+        return {}
+    return upsert(header, event, call)

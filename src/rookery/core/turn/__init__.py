@@ -1,0 +1,1 @@
+"""The turn machine: one prompt at a time, each with one end."""

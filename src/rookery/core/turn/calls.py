@@ -1,0 +1,198 @@
+"""The tool calls of a turn, and for which of them an ask stands.
+
+Some agents ask about a call by a request that says nothing but a title, under an id of its own or
+one for all (OpenHands). Such an ask stands for every call that was announced and not answered yet:
+it is judged and shown by them, never by its title.
+"""
+
+from typing import Any, NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, kind_of
+from rookery.core.policy import call_input, danger
+from rookery.core.tools import outputs
+from rookery.core.tools.calls import ENDED, key_of
+from rookery.core.tools.names import name_of, readable
+
+KEPT = 500
+"""Calls of a turn whose words are at hand when their permission is asked."""
+MOST_ANNOUNCED = 50
+"""Calls that one ask names: more are told by what they do."""
+WHOLE = 100
+"""Calls that have not ended, of which all is kept that an ask would show; of others the gist."""
+LARGEST = 4_000_000
+"""Characters of one call that are kept whole."""
+
+LOST: Json = {"toolCallId": "", "title": "more calls than are kept", "lost": True}
+"""Stands for the calls of a turn that announces no end of them: nobody can say what they do."""
+
+_TOLD = ("title", "kind", "name", "_meta", "rawInput", "locations", "content")
+
+
+class _Subject(NamedTuple):
+    """What an ask stands for, and which of its options allow it."""
+
+    calls: tuple[str, ...]
+    allowing: frozenset[str]
+
+
+class TurnCalls:
+    def __init__(self) -> None:
+        self._known: dict[str, Json] = {}
+        """Of each call what says how dangerous it is: each update states only what changed."""
+        self._open: dict[str, Json] = {}
+        self._told: dict[str, None] = {}
+        """The calls that were announced otherwise than by an ask, oldest first."""
+        self._asked: dict[str, _Subject] = {}
+        """By the ask: open ones, and those that were allowed."""
+        self._lost = False
+
+    def clear(self) -> None:
+        """A new turn."""
+        self._known.clear()
+        self._open.clear()
+        self._told.clear()
+        self._asked.clear()
+        self._lost = False
+
+    def remember(self, call: Json) -> Json:
+        """What is known of a call; it came with this update of it."""
+        call = readable(call)
+        key = key_of(call)
+        if kind_of(call):
+            self._told[key] = None
+            if len(self._told) > KEPT:
+                del self._told[next(iter(self._told))]
+        known = self._known.pop(key, {}) | danger.gist(call)
+        self._known[key] = known
+        if len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+        if lenient.text(call, "status") in ENDED:
+            self._open.pop(key, None)
+        else:
+            self._keep(key, call)
+        return known
+
+    def _keep(self, key: str, call: Json) -> None:
+        told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
+        meta = lenient.mapping(told, "_meta")
+        told["_meta"] = {key: meta[key] for key in meta if key not in outputs.KEYS}
+        told = {name: value for name, value in told.items() if value}
+        diffs = [part for part in lenient.mappings(told, "content") if _is_diff(part)]
+        if name := name_of(call):
+            told["name"] = name  # the next `_meta` need not say it again
+        told.pop("content", None)  # what it said so far is no part of what it does
+        told |= {"content": diffs} if diffs else {}
+        if _length(told) > LARGEST:
+            told = danger.gist(call)
+        self._open[key] = self._open.pop(key, {"toolCallId": key}) | told
+        if len(self._open) > WHOLE:
+            older = list(self._open)[-WHOLE - 1]
+            self._open[older] = {"toolCallId": older} | danger.gist(self._open[older])
+        if len(self._open) > KEPT:
+            del self._open[next(iter(self._open))]
+            self._lost = True
+
+    def stands_for(self, given: Json) -> list[Json]:
+        """The calls that an ask about this one is about, each as far as it is known."""
+        if not given:
+            return self._unanswered("")
+        key = key_of(given)
+        fresh, before = key not in self._known, self._open.get(key, {})
+        own = self.told(given)
+        if _is_plain(before) and not _is_plain(own):  # what was announced is not made unsaid
+            return [before, own]
+        if _says_what(own, fresh=fresh):
+            return [own]
+        others = self._unanswered(key)
+        return [own, *others] if not others or call_input.lines(own) else others
+
+    def told(self, given: Json) -> Json:
+        """All that is known of a call, with what is said of it now: it has not ended."""
+        self.remember({**given, "status": None})
+        return self._open[key_of(given)]
+
+    def _unanswered(self, key: str) -> list[Json]:
+        """The calls that have not ended and that no ask stands for; where there is none such, all
+        that have not ended: what was refused may be asked again."""
+        found = {
+            name: call
+            for name, call in self._open.items()
+            if name != key and (_says_what(call) or call_input.lines(call))
+        }
+        busy = {name for subject in self._asked.values() for name in subject.calls}
+        free = [call for name, call in found.items() if name not in busy]
+        return [*(free or found.values()), *([LOST] if self._lost else [])]
+
+    def runs_a_command(self) -> bool:
+        """Whether a call that has not ended runs one."""
+        calls = self._open.values()
+        return any(call.get("kind") == "execute" or call_input.lines(call) for call in calls)
+
+    def asked(self, ask: Json, calls: list[Json]) -> Json:
+        """These wait for the answer to that ask. What it is to say of them: the ids under which
+        they were `announced`, where it has another one itself."""
+        allowing = frozenset(
+            lenient.text(option, "optionId")
+            for option in lenient.mappings(ask, "options")
+            if lenient.text(option, "kind").startswith("allow")
+        )
+        announced = self._announced(key_of(lenient.mapping(ask, "toolCall")), calls)
+        keys = [*map(key_of, calls), *announced]
+        self._asked[lenient.text(ask, "id")] = _Subject(tuple(dict.fromkeys(keys)), allowing)
+        return {"announced": announced} if announced else {}
+
+    def _announced(self, own: str, calls: list[Json]) -> list[str]:
+        """Of an ask under an id of its own (OpenHands, hermes, deepagents): the calls that it is
+        about, by what it stands for, or by doing the same as it."""
+        if own in self._told:
+            return []
+        found = [key_of(call) for call in calls if key_of(call) in self._told]
+        if not found and len(calls) == 1:
+            found = [key for key in self._told if self._is_same(key, calls[0])][-1:]
+        return found[:MOST_ANNOUNCED]
+
+    def _is_same(self, key: str, asked: Json) -> bool:
+        told = self._open.get(key, {})
+        kinds = {lenient.text(each, "kind") for each in (told, asked)} - {""}
+        if not told or len(kinds) > 1:
+            return False
+        if lines := call_input.lines(asked):
+            title = lenient.text(
+                told, "title"
+            )  # hermes has the line nowhere else: `terminal: make`
+            return call_input.lines(told) == lines or title.endswith(f": {lines[-1]}")
+        paths = {*danger.paths_of(asked, (), "")}
+        return bool(paths) and {*danger.paths_of(told, (), "")} == paths
+
+    def answered(self, ask: str, result: Any) -> None:
+        """What was not allowed is as if it had not been asked."""
+        subject = self._asked.get(ask)
+        outcome = lenient.mapping(result, "outcome")
+        if subject and lenient.text(outcome, "optionId") not in subject.allowing:
+            del self._asked[ask]
+
+
+def _says_what(call: Json, *, fresh: bool = False) -> bool:
+    """Whether a call tells by more than its title what it does. `fresh`: nothing was announced
+    under its id, so that any odd input may be about something else."""
+    return (bool(call.get("rawInput")) and (not fresh)) or _is_plain(call)
+
+
+def _is_plain(call: Json) -> bool:
+    """Whether it names a path, or a command by more than its title."""
+    raw = call.get("rawInput")
+    return bool(danger.paths_of(call, (), "") or (raw and call_input.lines(call)))
+
+
+def _is_diff(part: Json) -> bool:
+    return lenient.text(part, "type") == "diff"
+
+
+def _length(value: object, levels: int = 4) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict | list) and levels:
+        inner = value.values() if isinstance(value, dict) else value
+        return sum(_length(each, levels - 1) for each in inner) + len(value)
+    return 0

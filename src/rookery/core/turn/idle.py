@@ -1,0 +1,46 @@
+"""When a worker has nothing left to do: it stops when idle for long, or when abandoned (rows W5,
+W6).
+
+Nothing is lost by it: the next prompt wakes the session again.
+"""
+
+from typing import NamedTuple
+
+from rookery.core.asks.kept_asks import live
+from rookery.core.json.events import Json
+from rookery.core.limits import Policy
+
+REASONS = {"archive": "archived", "snooze": "snoozed"}
+"""Of a stop, by the command that wants it."""
+
+
+class Rest(NamedTuple):
+    event_at: float
+    """When the log last grew."""
+    left_at: float | None
+    """When the last client left; None: somebody is attached."""
+
+
+def is_idle(header: Json) -> bool:
+    """No turn, nothing queued, nothing judged, and no agent waits for an answer. An ask that is
+    kept waits asleep as well as awake (row P8)."""
+    judged = header["critic"]["state"] == ""
+    return header["state"] == "idle" and not header["queue"] and not live(header) and judged
+
+
+def is_put_away(header: Json, now: int) -> bool:
+    """Archived or snoozed, and no turn runs: what is queued waits in the log (row W4). `now`: in
+    milliseconds of the epoch."""
+    hidden = header["archived"] or header["snoozed"] > now
+    return bool(hidden and header["state"] == "idle" and not live(header))
+
+
+def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:
+    """When the worker ends by itself, and why."""
+    due: list[tuple[float, str]] = []
+    if idle and policy.idle_stop_secs > 0:
+        due.append((rest.event_at + policy.idle_stop_secs, "idle"))
+    if rest.left_at is not None and policy.abandoned_after > 0:
+        # A turn that is silent that long counts as abandoned, too.
+        due.append((max(rest.event_at, rest.left_at) + policy.abandoned_after, "abandoned"))
+    return min(due, default=None)

@@ -1,0 +1,400 @@
+"""The turn machine: one prompt at a time goes to the agent, and each ends with exactly one reason.
+
+    idle ──Prompted──► waiting ──AgentReady──► running ──Answered──► idle
+         ──AskedAgain──►  │                      │ └──CancelWanted──► cancelling ──Answered──► idle
+                          └──AgentLost, CancelWanted──► idle     └──AgentLost, Deferred──► idle
+
+A prompt that comes while busy is queued; the queue drains after `end_turn` and is held after any
+other end. An end that nobody decided on keeps its asks open (`core/asks/kept_asks.py`). Only `step`
+moves a Turn; it neither waits nor reads a clock.
+"""
+
+from typing import NamedTuple
+
+from rookery.core.asks import kept_asks
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.limits import Policy
+from rookery.core.stop_reasons import KEEPING, REASONS, STOP_REASONS
+from rookery.core.turn import clearing, rate_limit
+from rookery.core.turn import queue as queues
+from rookery.core.turn.messages import (
+    AgentLost,
+    AgentReady,
+    Answered,
+    Append,
+    AskedAgain,
+    CancelWanted,
+    CloseAsks,
+    Deferred,
+    Effect,
+    EndAgent,
+    ForceWanted,
+    Freed,
+    Input,
+    LetDecide,
+    Orphaned,
+    Prompted,
+    QueueChanged,
+    SendCancel,
+    SendPrompt,
+    SendSteer,
+    SteerAnswered,
+    SteerWanted,
+    Tick,
+    WantAgent,
+    rejected,
+)
+from rookery.core.turn.queue import Queued
+
+__all__ = [
+    "REASONS",
+    "STOP_REASONS",
+    "AgentLost",
+    "AgentReady",
+    "Answered",
+    "Append",
+    "CancelWanted",
+    "CloseAsks",
+    "Effect",
+    "EndAgent",
+    "ForceWanted",
+    "Freed",
+    "Input",
+    "Orphaned",
+    "Prompted",
+    "QueueChanged",
+    "Queued",
+    "SendCancel",
+    "SendPrompt",
+    "SendSteer",
+    "SteerAnswered",
+    "SteerWanted",
+    "Tick",
+    "Turn",
+    "WantAgent",
+    "deadline",
+    "rejected",
+    "step",
+]
+
+
+class Turn(NamedTuple):
+    phase: str = "idle"
+    n: int = 0
+    prompt: tuple[Json, ...] = ()
+    cancel_by: float | None = None
+    """When a cancel that the agent ignores is escalated."""
+    because: str = ""
+    """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
+    owes: float | None = None
+    """A turn was ended by force: until then the agent may still answer its prompt. The next one
+    waits for that, since an agent gets one prompt at a time."""
+    queue: queues.Queue = ()
+    held: bool = False
+    """The last turn did not end well: the queue waits for the user."""
+    resumed: int = 0
+    """How often in a row a prompt that met a rate limit was sent again by itself."""
+    clears: bool = False
+    """It only clears the conversation: what waits goes on waiting."""
+    again: str = ""
+    """It brings back what an earlier turn had asked: how."""
+
+
+def deadline(turn: Turn) -> float | None:
+    if turn.owes is not None:
+        return turn.owes
+    return turn.cancel_by if turn.phase == "cancelling" else None
+
+
+def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+    match given:
+        case Tick():
+            return _ticked(turn, now, policy)
+        case AgentReady() | Answered() | AgentLost() | SteerAnswered():
+            return _of_agent(turn, given, policy)
+        case Orphaned() if turn.phase == "running":
+            turn = turn._replace(cancel_by=now + policy.cancel_grace, because=given.why)
+            return turn._replace(phase="cancelling"), [SendCancel(kept=False)]
+        case AskedAgain() if turn.phase == "idle":
+            return _ask_again(turn, given)
+        case Deferred() if turn.phase == "running":
+            ended, effects = _end(turn, "waiting", policy, detail="deferred")
+            return ended, [*effects, EndAgent("deferred")]
+        case Freed() if turn.phase == "idle":
+            return _drain(turn, policy, place=given.place)
+        case Orphaned() | AskedAgain() | Deferred() | Freed():
+            return turn, []
+        case Prompted():
+            return _prompted(turn, given, policy)
+        case SteerWanted():
+            return _steer(turn, given, policy)
+        case QueueChanged():
+            return _change_queue(turn, given, policy)
+        case CancelWanted():
+            return _cancel(turn, given, now, policy)
+        case ForceWanted():
+            return _force(turn, given, now, policy)
+
+
+def _of_agent(
+    turn: Turn, given: AgentReady | Answered | AgentLost | SteerAnswered, policy: Policy
+) -> tuple[Turn, list[Effect]]:
+    match given:
+        case AgentReady() if turn.phase == "waiting" and turn.owes is None:
+            return _run(turn, given, policy)
+        case AgentReady():
+            return turn, []
+        case Answered() if given.turn not in (None, turn.n) or turn.phase in ("idle", "waiting"):
+            return _paid(turn) if turn.owes is not None else (turn, [])
+        case Answered():
+            return _answered(turn, given, policy)
+        case SteerAnswered():
+            return _steered(turn, given, policy)
+        case AgentLost() if turn.phase == "idle":
+            return _settled(turn)._replace(owes=None), []
+        case AgentLost():
+            reason = given.reason if given.error is None else _reason_of(given.error)
+            lost, keep = _settled(turn)._replace(owes=None), given.reason != "cancelled"
+            return _end(lost, reason, policy, error=given.error, detail=given.detail, keep=keep)
+
+
+def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if turn.owes is not None and now >= turn.owes:
+        paid, effects = _paid(turn)
+        return paid, [EndAgent("unresponsive"), *effects]
+    if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
+        return _escalate(turn, policy, f"not ended {policy.cancel_grace:g} s after the cancel")
+    return turn, []
+
+
+def _ask_again(turn: Turn, given: AskedAgain) -> tuple[Turn, list[Effect]]:
+    more: Json = {"origin": kept_asks.ORIGIN, "how": given.how, "of": given.of}
+    shown = [] if given.how == kept_asks.CONTINUE else given.prompt
+    begun, effects = _begin(turn, shown, more=more)
+    return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
+
+
+def _run(turn: Turn, given: AgentReady, policy: Policy) -> tuple[Turn, list[Effect]]:
+    how = kept_asks.way(turn.again, continues=given.continues, forgot=given.forgot)
+    if how == kept_asks.DECIDE:
+        ended, effects = _end(turn, "waiting", policy, extra={"decide": True})
+        return ended, [*effects, LetDecide()]
+    prompt = SendPrompt(list(turn.prompt), how == kept_asks.CONTINUE)
+    return turn._replace(phase="running"), [prompt]
+
+
+def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if turn.phase == "idle" and not given.behind:
+        cause = None if given.origin else given.id
+        return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
+    return _enqueue(turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy)
+
+
+def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if len(turn.queue) >= policy.queue_most:
+        message = f"The queue is full ({policy.queue_most} prompts): remove one, or wait."
+        return turn, [Append(rejected("prompt", "queue_full", message, item.id, by))]
+    update: Json = {"sessionUpdate": "_queue", "op": "add", "id": item.id, "prompt": item.prompt}
+    queue, moves = queues.added(turn.queue, item)
+    queued = turn._replace(queue=queue, held=turn.held or turn.phase == "idle")
+    return queued, [Append(each, full=True) for each in (Draft(update, item.id, by), *moves)]
+
+
+def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> tuple[Turn, list[Effect]]:
+    """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
+    if turn.phase != "running" or not given.able:
+        return _prompted(turn, Prompted(given.id, given.prompt, given.by), policy)
+    offered = Queued(given.id, given.prompt, steering=True)
+    queued, effects = _enqueue(turn, offered, given.by, policy)
+    if queued is turn:
+        return turn, effects
+    return queued, [*effects, SendSteer(given.id, given.prompt)]
+
+
+def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, list[Effect]]:
+    item = queues.find(turn.queue, given.id)
+    if item is None or not item.steering:
+        return turn, []
+    if not given.taken:
+        waiting = turn._replace(queue=queues.replaced(turn.queue, item._replace(steering=False)))
+        idle = turn.phase == "idle" and not turn.held
+        return _drain(waiting, policy) if idle else (waiting, [])
+    update: Json = {"sessionUpdate": "_prompt", "turn": turn.n, "prompt": item.prompt}
+    update |= {"queued": [item.id], "steered": True}
+    taken = turn._replace(queue=queues.without(turn.queue, item.id))
+    return taken, [Append(Draft(update), full=True)]
+
+
+def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+    item = queues.find(turn.queue, given.item)
+    if item is None and (given.item or given.op != "send"):
+        message = "That prompt is no longer in the queue."
+        return turn, [Append(rejected("queue", "not_queued", message, given.id, given.by))]
+    if given.op == "send":
+        return _send_now(turn, given, policy)
+    assert item is not None
+    update: Json = {"sessionUpdate": "_queue", "op": given.op, "id": item.id}
+    queue = turn.queue
+    if given.op == "edit":
+        update["prompt"] = given.prompt
+        queue = queues.replaced(queue, item._replace(prompt=given.prompt))
+    elif given.op == "move":
+        update["to"] = given.place
+        queue = queues.moved(queue, item.id, given.place)
+    else:
+        queue = queues.without(queue, item.id)
+    return turn._replace(queue=queue), [Append(Draft(update, given.id, given.by), full=True)]
+
+
+def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+    """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head."""
+    done = Append(Draft({"sessionUpdate": "_done", "command": "queue"}, given.id, given.by))
+    if turn.phase != "idle":
+        if not given.item:
+            return turn, [done]
+        move = {"sessionUpdate": "_queue", "op": "move", "id": given.item, "to": 0}
+        first = turn._replace(queue=queues.moved(turn.queue, given.item, 0))
+        return first, [Append(Draft(move, given.id, given.by), full=True)]
+    if not given.item:
+        begun, effects = _drain(turn, policy)
+        return begun, [done, *effects]
+    item = queues.find(turn.queue, given.item)
+    assert item is not None
+    rest = turn._replace(queue=queues.without(turn.queue, item.id))
+    begun, effects = _begin(rest, item.prompt, queued=(item.id,))
+    return begun, [done, *effects]
+
+
+def _begin(
+    turn: Turn,
+    prompt: list[Json],
+    *,
+    cause: str | None = None,
+    by: str | None = None,
+    queued: tuple[str, ...] = (),
+    origin: str = "",
+    more: Json | None = None,
+) -> tuple[Turn, list[Effect]]:
+    n = turn.n + 1
+    update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
+    update |= {"queued": list(queued)} if queued else {}
+    update |= more or ({"origin": origin} if origin else {})
+    resumed = turn.resumed + 1 if origin == rate_limit.ORIGIN else 0
+    running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
+    begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
+    begun = begun._replace(resumed=resumed, clears=origin == clearing.ORIGIN, again="")
+    effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
+    return begun, effects if turn.owes is not None else [*effects, WantAgent()]
+
+
+def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[Effect]]:
+    if turn.because:
+        return _end(turn, "orphaned", policy, error=given.error, detail=turn.because)
+    if given.error is not None:
+        # An error that answers a cancel is its end, whatever the agent calls it.
+        reason = "cancelled" if turn.phase == "cancelling" else _reason_of(given.error)
+        return _end(turn, reason, policy, error=given.error)
+    said = lenient.text(given.result, "stopReason")
+    result: Json = given.result if isinstance(given.result, dict) else {}
+    extra: Json = {key: result[key] for key in ("usage", "_meta") if key in result}
+    if said not in STOP_REASONS:
+        extra["stopReason"] = said
+    # Some agents answer a cancel with `end_turn`: the person's wish still holds the queue.
+    hold = turn.phase == "cancelling"
+    reason = said if said in STOP_REASONS else "end_turn"
+    return _end(turn, reason, policy, extra=extra, hold=hold)
+
+
+def _reason_of(error: Json) -> str:
+    return "rate_limited" if rate_limit.is_limit(error) else "failed"
+
+
+def _cancel(
+    turn: Turn, given: CancelWanted, now: float, policy: Policy
+) -> tuple[Turn, list[Effect]]:
+    told = Draft({"sessionUpdate": "_done", "command": "cancel"}, given.id, given.by)
+    done: list[Effect] = [] if given.id is None else [Append(told)]
+    match turn.phase:
+        case "waiting":
+            ended, effects = _end(turn, "cancelled", policy)
+            return ended, [*done, *effects]
+        case "running":
+            cancelling = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
+            return cancelling, [*done, SendCancel()]
+        case "cancelling":
+            ended, effects = _escalate(turn, policy, "a second cancel")
+            return ended, [*done, *effects]
+    return turn, done
+
+
+def _escalate(turn: Turn, policy: Policy, why: str) -> tuple[Turn, list[Effect]]:
+    reason, detail = ("orphaned", turn.because) if turn.because else ("unresponsive", why)
+    ended, effects = _end(turn, reason, policy, detail=detail)
+    return ended, [*effects, EndAgent(reason)]
+
+
+def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+    done = Append(Draft({"sessionUpdate": "_done", "command": "force_end"}, given.id, given.by))
+    if turn.phase == "idle":
+        return turn, [done]
+    owes = None if turn.phase == "waiting" else now + policy.cancel_grace
+    ended, effects = _end(turn, "forced", policy, detail=turn.because)
+    return ended._replace(owes=owes), [done, SendCancel(), *effects]
+
+
+def _paid(turn: Turn) -> tuple[Turn, list[Effect]]:
+    """The agent is free again: what waited for it may go on."""
+    effects: list[Effect] = [WantAgent()] if turn.phase == "waiting" else []
+    return turn._replace(owes=None), effects
+
+
+def _end(
+    turn: Turn,
+    reason: str,
+    policy: Policy,
+    *,
+    error: Json | None = None,
+    detail: str = "",
+    extra: Json | None = None,
+    hold: bool = False,
+    keep: bool = False,
+) -> tuple[Turn, list[Effect]]:
+    """`keep`: what is asked stays asked."""
+    update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
+    update |= {"error": error} if error is not None else {}
+    update |= {"detail": detail} if detail else {}
+    update |= extra or {}
+    closing = CloseAsks(reason, kept=reason != "orphaned")
+    effects: list[Effect] = [] if keep or reason == "waiting" else [closing]
+    if reason in (*KEEPING, "unresponsive", "orphaned"):
+        turn = _settled(turn)
+    if reason == "rate_limited":
+        limit = rate_limit.limit_of(error or {}, turn.prompt, turn.resumed)
+        effects.append(Append(Draft(limit)))
+    effects.append(Append(Draft(update), full=True))
+    held = (hold or turn.clears or reason != "end_turn") and bool(turn.queue)
+    ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held, again="")
+    refused = extra is not None and not hold and reason == "cancelled"  # its word for our no
+    why = queues.reasons(turn.queue) if refused else ()
+    if why or (not ended.held and ended.queue):
+        drained, more = _drain(ended, policy, batch=why)
+        return drained, [*effects, *more]
+    return ended, effects
+
+
+def _settled(turn: Turn) -> Turn:
+    """No answer comes any more: what was being offered to the turn waits like the rest."""
+    return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
+
+
+def _drain(
+    turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Queue = ()
+) -> tuple[Turn, list[Effect]]:
+    ready = tuple(item for item in turn.queue if item.placeless or not place)
+    batch = batch or queues.next_batch(ready, policy.queue_drain)
+    if not batch:
+        return turn, []
+    names = tuple(item.id for item in batch)
+    rest = turn._replace(queue=queues.without(turn.queue, *names))
+    return _begin(rest, queues.joined(batch), queued=names)

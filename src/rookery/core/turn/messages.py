@@ -1,0 +1,196 @@
+"""What happens to a turn, and what is then to be done: the words that the machines speak.
+
+Inputs are in the past tense, effects in the imperative.
+"""
+
+from typing import NamedTuple
+
+from rookery.core.json.events import Draft, Json
+
+# --- inputs: what happened ---------------------------------------------------------------------
+
+
+class Prompted(NamedTuple):
+    id: str
+    prompt: list[Json]
+    by: str | None
+    origin: str = ""
+    """Who sent it, where that was no person; it then has no command as its cause."""
+    behind: bool = False
+    """Something that is asked comes first: it is queued, also where no turn runs."""
+    reason: bool = False
+    """It says why a person rejected what the running turn asked (row P8)."""
+
+
+class SteerWanted(NamedTuple):
+    """A prompt for the turn that runs (row T4). Where it cannot enter, it is queued."""
+
+    id: str
+    prompt: list[Json]
+    by: str | None
+    able: bool
+    """The agent takes prompts in mid-turn."""
+
+
+class SteerAnswered(NamedTuple):
+    id: str
+    taken: bool
+
+
+class QueueChanged(NamedTuple):
+    """`op` is edit, move, remove or send; `item` is the id of a queued prompt ("": the queue)."""
+
+    id: str
+    by: str | None
+    op: str
+    item: str
+    prompt: list[Json]
+    place: int
+
+
+class AgentReady(NamedTuple):
+    continues: bool = False
+    """It goes on by itself with what it was doing, where it is told to (row P9)."""
+    forgot: bool = False
+    """The conversation did not come back."""
+
+
+class Answered(NamedTuple):
+    """The agent answered `session/prompt`; every update that it sent before is in the log by now
+    (row T2)."""
+
+    result: object
+    error: Json | None
+    turn: int | None = None
+    """Which prompt it answers; None: the one that runs."""
+
+
+class AgentLost(NamedTuple):
+    """The process ended, or could not be started; `error` where the agent itself said why."""
+
+    detail: str
+    error: Json | None = None
+    reason: str = "agent_exited"
+
+
+class AskedAgain(NamedTuple):
+    """What a turn had asked when its agent went is to be asked again (row P9)."""
+
+    how: str
+    """continue, resend, anew or forced (core/asks/kept_asks)."""
+    of: int
+    """The turn, and its prompt."""
+    prompt: list[Json]
+
+
+class Deferred(NamedTuple):
+    """A person answers later: the turn waits, and its agent need not (row P8)."""
+
+
+class Freed(NamedTuple):
+    """What the queue waited behind is gone; `place`: what waited for a worker's place has one."""
+
+    place: bool = False
+
+
+class CancelWanted(NamedTuple):
+    id: str | None
+    by: str | None
+
+
+class ForceWanted(NamedTuple):
+    """End the turn now, whatever the agent does (row T6)."""
+
+    id: str
+    by: str | None
+
+
+class Orphaned(NamedTuple):
+    """A watchdog gave the turn up (row T7); `why` says which sign was the last."""
+
+    why: str
+
+
+class Tick(NamedTuple):
+    pass
+
+
+type Input = (
+    Prompted
+    | SteerWanted
+    | SteerAnswered
+    | QueueChanged
+    | AgentReady
+    | Answered
+    | AgentLost
+    | AskedAgain
+    | Deferred
+    | Freed
+    | CancelWanted
+    | ForceWanted
+    | Orphaned
+    | Tick
+)
+
+
+# --- effects: what to do -----------------------------------------------------------------------
+
+
+class Append(NamedTuple):
+    """Commit before any effect that follows. `full`: also survive a power loss (law 3)."""
+
+    draft: Draft
+    full: bool = False
+
+
+class WantAgent(NamedTuple):
+    """AgentReady or AgentLost must come back."""
+
+
+class SendPrompt(NamedTuple):
+    prompt: list[Json]
+    continues: bool = False
+    """The agent goes on where it was: nothing new is said to it."""
+
+
+class SendSteer(NamedTuple):
+    """SteerAnswered must come back."""
+
+    id: str
+    prompt: list[Json]
+
+
+class SendCancel(NamedTuple):
+    """`session/cancel`, and every open ask answered `cancelled` (acp-C1)."""
+
+    kept: bool = True
+    """Also what is kept from before: a person wants it."""
+
+
+class CloseAsks(NamedTuple):
+    reason: str
+    kept: bool = True
+    """Also what is kept from before, and was not asked again."""
+
+
+class LetDecide(NamedTuple):
+    """A person decides what becomes of the asks that are kept."""
+
+
+class EndAgent(NamedTuple):
+    reason: str
+
+
+type Effect = (
+    Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | LetDecide | EndAgent
+)
+
+
+def rejected(command: str, reason: str, message: str, cause: str | None, by: str | None) -> Draft:
+    update = {
+        "sessionUpdate": "_rejected",
+        "command": command,
+        "reason": reason,
+        "message": message,
+    }
+    return Draft(update, cause, by)

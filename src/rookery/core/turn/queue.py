@@ -1,0 +1,96 @@
+"""Prompts that wait for the turn to end: an order that a person can change (row T3)."""
+
+from typing import NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+
+BETWEEN: Json = {"type": "text", "text": "\n\n"}
+"""Queued prompts that are sent as one are joined by a blank line."""
+
+
+class Queued(NamedTuple):
+    id: str
+    prompt: list[Json]
+    steering: bool = False
+    """It was offered to the running turn; whether the agent takes it is not known yet."""
+    placeless: bool = False
+    """It came while no more workers might be awake: the next one sends it at once (row W9)."""
+    reason: bool = False
+    """Why a person said no: the first that the agent hears, also where it took the no for the end
+    of the turn (row P8)."""
+
+
+type Queue = tuple[Queued, ...]
+
+
+def find(queue: Queue, name: str) -> Queued | None:
+    return next((item for item in queue if item.id == name), None)
+
+
+def without(queue: Queue, *names: str) -> Queue:
+    return tuple(item for item in queue if item.id not in names)
+
+
+def replaced(queue: Queue, changed: Queued) -> Queue:
+    return tuple(changed if item.id == changed.id else item for item in queue)
+
+
+def moved(queue: Queue, name: str, place: int) -> Queue:
+    rest = without(queue, name)
+    at = max(0, min(place, len(rest)))
+    return (*rest[:at], *(item for item in queue if item.id == name), *rest[at:])
+
+
+def next_batch(queue: Queue, drain: str) -> Queue:
+    """What goes to the agent together: all that waits, up to the first slash command, which always
+    goes alone; or, drained serially, the first. What is being offered to a turn is left out."""
+    ready = tuple(item for item in queue if not item.steering)
+    if not ready or drain != "combined" or is_command(ready[0].prompt):
+        return ready[:1]
+    until = next((at for at, item in enumerate(ready) if is_command(item.prompt)), len(ready))
+    return ready[:until]
+
+
+def added(queue: Queue, item: Queued) -> tuple[Queue, list[Draft]]:
+    """With one more at its end, but for a reason, which goes before all that is none; and the event
+    that says so."""
+    place = sum(each.reason for each in queue)
+    if not item.reason or place == len(queue):
+        return (*queue, item), []
+    update: Json = {"sessionUpdate": "_queue", "op": "move", "id": item.id, "to": place}
+    return (*queue[:place], item, *queue[place:]), [Draft(update)]
+
+
+def reasons(queue: Queue) -> Queue:
+    return tuple(item for item in queue if item.reason and not item.steering)
+
+
+def joined(batch: Queue) -> list[Json]:
+    prompt: list[Json] = []
+    for item in batch:
+        prompt = [*prompt, BETWEEN, *item.prompt] if prompt else list(item.prompt)
+    return prompt
+
+
+def is_command(prompt: list[Json]) -> bool:
+    return bool(prompt) and lenient.text(prompt[0], "text").startswith("/")
+
+
+def listed(queue: list[Json], update: Json) -> list[Json] | None:
+    """A header's queue after a `_queue` event; None where that changes nothing."""
+    name = lenient.text(update, "id")
+    rest = [item for item in queue if item["id"] != name]
+    item: Json = {"id": name, "prompt": list(lenient.mappings(update, "prompt"))}
+    match update.get("op"):
+        case "add":
+            return [*rest, item | ({"placeless": True} if update.get("placeless") is True else {})]
+        case "edit" if len(rest) < len(queue):
+            return [old | item if old["id"] == name else old for old in queue]
+        case "move" if len(rest) < len(queue):
+            place = max(0, min(lenient.integer(update, "to") or 0, len(rest)))
+            same = [old for old in queue if old["id"] == name]
+            return [*rest[:place], *same, *rest[place:]]
+        case "remove" if len(rest) < len(queue):
+            return rest
+    return None

@@ -1,0 +1,107 @@
+"""A provider's rate limit: how it is known, until when it holds, and when to try again by itself
+(row T11).
+
+A reset time is the agent's own or unknown, never invented.
+"""
+
+import re
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.limits import Policy
+from rookery.core.vendors.errors import error_words
+
+ORIGIN = "auto_resume"
+BY = "rule:rate_limit_auto_resume"
+
+MILLISECONDS = 100_000_000_000
+"""A greater number of an agent's counts milliseconds (as seconds, it is of the year 5138)."""
+
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?([Zz]|[+-]\d\d:?\d\d)"
+)
+_STATUS = re.compile(
+    r"\b(?:error code|status(?: code)?|http(?:/[\d.]+)?)\W{0,3}429\b|\b429\W{1,3}too many requests"
+    r"|\bratelimiterror\b",
+    re.IGNORECASE,
+)
+"""A provider's own words, which many agents hand on in an error of any code."""
+_IN_WORDS = re.compile(r'"resetsAt"\s*:\s*(?:"([^"]{1,40})"|(\d{1,15}))')
+
+
+def is_limit(error: Json) -> bool:
+    kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
+    words = lenient.text(error, "message").replace(" ", "")
+    told = kind == "rate_limit" or '"errorKind":"rate_limit"' in words
+    return told or _STATUS.search(error_words(error)) is not None
+
+
+def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
+    """The `_rate_limit` of a prompt that met it; `resumed`: how often in a row it was sent again by
+    itself."""
+    data, message = lenient.mapping(error, "data"), error_words(error)
+    given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
+    if not given and (found := _IN_WORDS.search(message)):
+        given["resetsAt"] = found[1] or int(found[2])
+    update: Json = {"sessionUpdate": "_rate_limit", "message": message, **given}
+    update |= {"prompt": list(prompt)} if prompt else {}
+    return update | ({"resumed": resumed} if resumed else {})
+
+
+def resume_at(header: Json, policy: Policy) -> float | None:
+    """When the prompt that met the limit is sent once more, in milliseconds of the epoch."""
+    limit = header["rateLimit"]
+    if not policy.rate_limit_auto_resume or limit is None or header["state"] != "idle":
+        return None
+    if header["reason"] != "rate_limited" or not limit.get("prompt"):
+        return None
+    reset = reset_of(limit, header["since"])
+    if reset is None or (lenient.integer(limit, "resumed") or 0) >= policy.rate_limit_most:
+        return None
+    soonest = float(header["since"]) + policy.rate_limit_least * 1000
+    return max(reset + policy.rate_limit_grace * 1000, soonest)
+
+
+def reset_of(limit: Json, since: int) -> float | None:
+    """When the limit is lifted, in milliseconds of the epoch; None where the agent did not say."""
+    given = epoch_of(limit.get("resetsAt"))
+    wait = lenient.number(limit, "retryAfter")
+    if given is None and wait is not None and wait >= 0:
+        return since + wait * 1000
+    return given
+
+
+def epoch_of(value: Any) -> float | None:
+    """Milliseconds of the epoch: from seconds, milliseconds, or a time of ISO 8601 with a zone."""
+    if isinstance(value, str):
+        value = value.strip()[:40]
+        if value.isascii() and value.isdecimal():
+            value = int(value)
+        else:
+            found = _ISO.fullmatch(value)
+            return _from_parts(found) if found else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
+        return None
+    return float(value if value >= MILLISECONDS else value * 1000)
+
+
+def _from_parts(found: re.Match[str]) -> float | None:
+    year, month, day, hour, minute = (int(found[place]) for place in range(1, 6))
+    second, zone = int(found[6] or 0), found[8].replace(":", "")
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
+        return None
+    offset = 0
+    if zone not in "Zz":
+        offset = (int(zone[1:3]) * 60 + int(zone[3:5])) * (-1 if zone[0] == "-" else 1)
+    seconds = ((_days(year, month, day) * 24 + hour) * 60 + minute - offset) * 60 + second
+    return (seconds + float(found[7] or 0)) * 1000.0
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Since 1970-01-01, with years that begin in March so that the leap day is a year's last."""
+    shifted = year - (month < 3)
+    era = shifted // 400
+    of_era = shifted - era * 400
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468

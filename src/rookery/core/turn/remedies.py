@@ -1,0 +1,87 @@
+"""What the user can do when a turn did not end as wished: one sentence each."""
+
+import re
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.vendors import detection, logins
+
+OWN = detection.OWN
+"""Our own agent, which says itself what to do where it lacks a model or a key."""
+
+
+def remedy_for(reason: str, error: Json, agent: str) -> str:
+    """The sentence that goes with a turn's end, or ""."""
+    if reason == "failed":
+        return _for_error(error, agent)
+    return {
+        "rate_limited": "Wait for the reset, or continue with another agent.",
+        "agent_exited": "The next prompt starts it again; `rookery logs` shows its output.",
+        "waiting": "Answer whenever you like: that wakes the session, and it continues.",
+        "interrupted": "The next prompt wakes the session and continues from here.",
+        "unresponsive": "The next prompt starts it again.",
+        "max_tokens": "Send a prompt to continue.",
+        "max_turn_requests": "Send a prompt to continue.",
+    }.get(reason, "")
+
+
+def _for_error(error: Json, agent: str) -> str:
+    kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
+    if logins.wanted(error):
+        if agent == OWN:
+            return ""
+        return _log_in(agent, error, "send the prompt again")
+    if kind == "network":
+        return "Check the network and the agent's base URL, then send the prompt again."
+    if kind == "context":
+        return "The conversation is too long for the model: clear or compact it, then try again."
+    return "The session is still usable: send the prompt again, or look at `rookery logs`."
+
+
+_MISSING = re.compile(r"command not found|no such file or directory|cannot find module")
+_LOGIN = re.compile(r"log ?in\b|logged in|api[ _-]?key|unauthori[sz]ed|credential|authenticat")
+_OLD = re.compile(
+    r"(unknown|unrecognized|unexpected|invalid) (option|argument|flag|command)"
+    r"|(requires?|needs?|unsupported|minimum|at least)\b.{0,60}\bversion"
+    r"|(requires?|needs?) (node|python|bun)\b|unsupported engine|too old"
+)
+
+
+def remedy_for_start(agent: str, install: str, status: object, said: list[str], error: Json) -> str:
+    """What helps an agent that does not start; the words are its last on stderr."""
+    lines = [*said, lenient.text(error, "message")]
+    words = "\n".join(lines).lower()
+    if status == 127 or _MISSING.search(words):
+        how = f": {install}" if install else ", or correct its command"
+        return f"Program not found. Install it{how}."
+    if logins.wanted(error) or _LOGIN.search(words):
+        if agent == OWN and logins.wanted(error):
+            return ""
+        return _log_in(agent, error, "try again")
+    old = next((line.strip() for line in reversed(lines) if _OLD.search(line.lower())), "")
+    if old:
+        how = f" Update it: {install}." if install else " Update it."
+        return f"It or its runtime is too old ({old[:200]}).{how}"
+    return "`rookery logs` shows its output."
+
+
+def _log_in(agent: str, error: Json, then: str) -> str:
+    """What to do, and the ways that the agent itself told."""
+    who, ways = agent or "the agent", lenient.texts(error, "logins")
+    if not ways:
+        return f"Log in to {who} in a terminal, then {then}."
+    what = f"Log in to {who} in a terminal, or export its key there; then {then} from there."
+    return "\n".join([what, "Its instructions:", *(f"- {way}" for way in ways)])
+
+
+def wants_login(header: Json) -> bool:
+    """Whether a session's agent last failed for want of a log-in, as far as it said so."""
+    if header["state"] != "idle":
+        return False
+    if header["reason"] == "failed" and logins.wanted(header["error"] or {}):
+        return True
+    process = header["process"]
+    if process["state"] not in ("exited", "parked"):
+        return False
+    said = [*lenient.texts(process, "stderr"), lenient.text(process, "remedy")]
+    return _LOGIN.search("\n".join(said).lower()) is not None

@@ -1,0 +1,1 @@
+"""What is particular about each vendor's agent."""

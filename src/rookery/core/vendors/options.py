@@ -1,0 +1,180 @@
+"""Modes, models and effort as one list of options, whichever of three ways an agent offers them."""
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+
+# An option: {id, name, category, value, choices: [{value, name, description}], via}.
+# `via` says how it is set: "config" (session/set_config_option), "mode" (session/set_mode) or
+# "model" (session/set_model, which only acknowledges).
+
+
+def offered(offers: Json) -> list[Json]:
+    """The one list: config options first; session modes and legacy models only where those lack
+    them."""
+    options = [_from_config(item) for item in lenient.mappings(offers, "configOptions")]
+    categories = {option["category"] for option in options}
+    modes = lenient.mapping(offers, "modes")
+    if "mode" not in categories and modes:
+        options.append(_from_modes(modes))
+    models = lenient.mapping(offers, "models")
+    if "model" not in categories and models:
+        options.append(_from_models(models))
+    return options
+
+
+CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
+"""What the user calls it, and what the protocol does."""
+
+
+LISTED = 20
+"""Values that a sentence names; the rest is counted by an ellipsis."""
+
+
+def find(options: list[Json], name: str) -> Json | None:
+    """The option that the user means: mode, model, effort, or an option's own id."""
+    category = CATEGORY.get(name)
+    for option in options:
+        if option["category"] == category and category:
+            return option
+    return next((option for option in options if option["id"] == name), None)
+
+
+ALIKE = (
+    frozenset({"acceptedits", "autoedit"}),
+    frozenset({"bypasspermissions", "bypass", "yolo"}),
+)
+"""Names that vendors have for the same mode."""
+
+
+def choice_of(option: Json, wanted: str) -> str | None:
+    """The value that the user means: by value, by name, or by another vendor's name for it."""
+    values = [choice["value"] for choice in option["choices"]]
+    if wanted in values or not values:
+        return wanted
+    plain = _plain(wanted)
+    named = [
+        c["value"] for c in option["choices"] if plain in (_plain(c["value"]), _plain(c["name"]))
+    ]
+    if not named:
+        group = next((names for names in ALIKE if plain in names), frozenset[str]())
+        named = [value for value in values if _plain(value) in group]
+    return named[0] if named else None
+
+
+def lacking(agent: str, name: str, wanted: str, option: Json | None) -> str:
+    """That an agent does not have what was chosen, what it has, and with what it goes on."""
+    if option is None:
+        return f"{agent} has no option {name}: {wanted!r} is not used."
+    has = ", ".join(choice["value"] for choice in option["choices"][:LISTED])
+    more = ", …" if len(option["choices"]) > LISTED else ""
+    now = f" It continues with {option['value']}." if option["value"] else ""
+    return f"{agent} has no {name} {wanted!r}. It has: {has}{more}.{now}"
+
+
+def _plain(text: str) -> str:
+    return "".join(sign for sign in text.lower() if sign.isalnum())
+
+
+def confirmed(offers: Json, values: Json) -> Json:
+    """The offers after an agent confirmed values for mode, model or effort; both views in step."""
+    after = dict(offers)
+    for name, value in values.items():
+        after["configOptions"] = [
+            {**item, "currentValue": value} if _is_meant(item, name) else item
+            for item in lenient.mappings(after, "configOptions")
+        ]
+        if name == "mode":
+            after["modes"] = {**lenient.mapping(after, "modes"), "currentModeId": value}
+        elif name == "model" and "models" in after:
+            after["models"] = {**lenient.mapping(after, "models"), "currentModelId": value}
+    return after
+
+
+def _is_meant(item: Json, name: str) -> bool:
+    category = CATEGORY.get(name)
+    return item.get("id") == name or (category is not None and item.get("category") == category)
+
+
+def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
+    """The request that sets an option: its method and parameters."""
+    match option["via"]:
+        case "mode":
+            return "session/set_mode", {"sessionId": session, "modeId": value}
+        case "model":
+            return "session/set_model", {"sessionId": session, "modelId": value}
+    params: Json = {"sessionId": session, "configId": option["id"], "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return "session/set_config_option", params
+
+
+def confirmation(name: str, value: str | bool, result: object) -> Json:
+    """The update that says a setting holds: the agent's own list where it gave one."""
+    if isinstance(result, dict) and isinstance(result.get("configOptions"), list):
+        listed = result["configOptions"]
+        return {"sessionUpdate": "config_option_update", "configOptions": listed}
+    if name in CATEGORY:
+        return {"sessionUpdate": "_session", name: value, "confirmed": True}
+    return {"sessionUpdate": "_session", "options": {name: value}, "confirmed": True}
+
+
+def value_of(options: list[Json], category: str) -> str:
+    """The current value of the first option of a category, or ""."""
+    for option in options:
+        if option["category"] == category and isinstance(option["value"], str):
+            return option["value"]
+    return ""
+
+
+def _from_config(item: Json) -> Json:
+    value = item.get("currentValue")
+    return {
+        "id": lenient.text(item, "id"),
+        "name": lenient.text(item, "name") or lenient.text(item, "id"),
+        "category": lenient.text(item, "category"),
+        "value": value if isinstance(value, str | bool) else None,
+        "choices": _choices(item),
+        "via": "config",
+    }
+
+
+def _choices(item: Json) -> list[Json]:
+    """Choices may be grouped one level deep; a group's choices keep their place in the order."""
+    found: list[Json] = []
+    for entry in lenient.mappings(item, "options"):
+        inner = list(lenient.mappings(entry, "options"))
+        found.extend(_choice(each, "value") for each in inner or [entry])
+    return found
+
+
+def _choice(entry: Json, key: str) -> Json:
+    value = lenient.text(entry, key)
+    return {
+        "value": value,
+        "name": lenient.text(entry, "name") or value,
+        "description": lenient.text(entry, "description"),
+    }
+
+
+def _from_modes(modes: Json) -> Json:
+    return {
+        "id": "mode",
+        "name": "Mode",
+        "category": "mode",
+        "value": lenient.text(modes, "currentModeId") or None,
+        "choices": [_choice(entry, "id") for entry in lenient.mappings(modes, "availableModes")],
+        "via": "mode",
+    }
+
+
+def _from_models(models: Json) -> Json:
+    return {
+        "id": "model",
+        "name": "Model",
+        "category": "model",
+        "value": lenient.text(models, "currentModelId") or None,
+        "choices": [
+            _choice(entry, "modelId") for entry in lenient.mappings(models, "availableModels")
+        ],
+        "via": "model",
+    }

@@ -1,0 +1,200 @@
+"""What is particular about one agent or another: one table, so that no other file names a vendor
+(row M3).
+
+Conservative: what was not seen is left generic. A command to clear counts only where the agent
+advertises it, a tool's alias only where the agent has no kind for it. Nobody was seen to send
+heartbeats: there is no gate for them.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rookery.core.json.events import Json
+from rookery.core.vendors import detection
+
+
+class Profile(NamedTuple):
+    files: bool = False
+    """It profits from our `fs/*`: offer them."""
+    terminals: bool = False
+    output_offered: bool = False
+    """It sends what its commands print as terminals, with their exit codes, where we say that we
+    read `_meta.terminal_output`; else as text of the call."""
+    takes_reasons: bool = False
+    """A reason given with a rejection reaches its model."""
+    async_agents: bool = False
+    """It may launch agents that work on without a word (row T8)."""
+    background: bool = False
+    """It may start commands in the background (row T8)."""
+    wake_ups: bool = False
+    """It may go to sleep and wake by itself (row T9)."""
+    cost_ends: bool = False
+    """Usage with cost comes once, when the model is done, and not after each of its steps (T7)."""
+    clear: tuple[str, ...] = ()
+    """Its own commands that clear the conversation, without the slash (row S4)."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Its tools by name, and the kind that each is of: where it says no better than `other`."""
+    tool_name: tuple[str, str] = ("", "")
+    """Where in `_meta` the tool's own name stands."""
+    parent: tuple[str, str] = ("", "")
+    """Where in `_meta` a sub-agent's call names the call that it belongs to."""
+    mcp: tuple[str, ...] = ()
+    """What the names of tools from MCP servers begin with: `mcp__server__tool`."""
+    plan_mode: bool = False
+    """It asks to leave its plan mode, and brings the plan (ExitPlanMode)."""
+    todos: bool = False
+    """It writes lists of what is to do (TodoWrite)."""
+    skills: bool = False
+    modes: tuple[tuple[str, str], ...] = ()
+    """Known modes (id, name), where the agent itself reports none (row M1)."""
+    confirms: tuple[tuple[str, str], ...] = ()
+    """Which of its modes is which of ours: every, risky, all (row P6)."""
+    plain: tuple[str, ...] = ()
+    """Its tools that do nothing by themselves: what a sub-agent does is judged by itself (P11)."""
+    judged: bool = False
+    """The worker judges every action of it, whatever its mode (row P11)."""
+    never_asks: bool = False
+    takes_servers: bool = True
+    """It is given MCP servers where nobody says otherwise (`[agents.NAME] mcp`)."""
+    exit_words: str = ""
+    """How the text of a command's result says its exit code, where nothing else does."""
+    own_servers: tuple[tuple[str, ...], ...] = ()
+    """MCP servers that it brings (name, program, arguments) and has no tools without: it wants each
+    of them handed to it by its client."""
+    own_tmux: bool = False
+    """Its commands run in a tmux server, which all of its processes would share."""
+    resends: bool = True
+    """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
+    nothing of the turn has run (row P9)."""
+    approves_with: str = ""
+    """What must be in its environment before it takes the mode that approves all."""
+
+
+OURS = Profile(files=True, terminals=True, clear=("clear",))
+
+_OPENHANDS_CONFIRMS = (
+    ("every", "always-ask"),
+    ("risky", "risk-based"),
+    ("risky", "llm-approve"),
+    ("all", "always-approve"),
+)
+
+_CLAUDE_MODES = (
+    ("default", "Default"),
+    ("plan", "Plan"),
+    ("acceptEdits", "Accept edits"),
+    ("bypassPermissions", "Yolo"),
+)
+
+_CLAUDE_TOOLS = (
+    ("Bash", "execute"),
+    ("Edit", "edit"),
+    ("MultiEdit", "edit"),
+    ("NotebookEdit", "edit"),
+    ("Write", "edit"),
+    ("Read", "read"),
+    ("Glob", "search"),
+    ("Grep", "search"),
+    ("WebFetch", "fetch"),
+    ("WebSearch", "fetch"),
+)
+
+_OPENCODE_TOOLS = (("bash", "execute"), ("write", "edit"), ("edit", "edit"), ("read", "read"))
+
+_TABLE = {
+    "demo": OURS,
+    "rookery": Profile(  # it has files and a terminal of its own
+        takes_reasons=True,
+        clear=("clear",),
+        plain=("task",),
+        parent=("rookery", "parentToolUseId"),
+        confirms=_OPENHANDS_CONFIRMS,
+        judged=True,
+    ),
+    "claude": Profile(
+        output_offered=True,
+        async_agents=True,
+        background=True,
+        wake_ups=True,
+        cost_ends=True,
+        clear=("clear", "new"),
+        aliases=_CLAUDE_TOOLS,
+        tool_name=("claudeCode", "toolName"),
+        parent=("claudeCode", "parentToolUseId"),
+        mcp=("mcp__",),
+        plan_mode=True,
+        todos=True,
+        skills=True,
+        modes=_CLAUDE_MODES,
+        confirms=(("every", "default"), ("risky", "auto"), ("all", "bypassPermissions")),
+        approves_with="ALLOW_BYPASS=1",
+    ),
+    "codex": Profile(
+        clear=("clear", "new"),
+        confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access")),
+    ),
+    "gemini": Profile(clear=("clear",), confirms=(("every", "default"), ("all", "yolo"))),
+    "opencode": Profile(clear=("new", "clear"), aliases=_OPENCODE_TOOLS),
+    "qwen": Profile(
+        clear=("clear",), confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo"))
+    ),
+    "vibe": Profile(confirms=(("every", "ask"),)),
+    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
+    "crow": Profile(
+        never_asks=True,
+        clear=("clear",),
+        own_servers=(("crow-mcp", "crow-cli", "mcp"),),
+    ),
+    "swival": Profile(
+        never_asks=True,
+        clear=("clear",),
+        exit_words=r"\AExit code: (\d{1,3})\n",
+        takes_servers=False,  # given any, it makes no session
+    ),
+    "pi": Profile(never_asks=True),
+    "hermes": Profile(
+        clear=("reset",),
+        mcp=("mcp__",),
+        confirms=(("every", "default"), ("risky", "accept_edits")),
+        exit_words=(
+            r"(?s)\Aterminal result\n(?:.*\n)?- \*\*exit_code:\*\* (\d{1,3})"
+            r"(?=\n- \*\*approval|\s*\Z)"
+        ),
+    ),
+    "deepagents": Profile(never_asks=True),
+    "dcode": Profile(),  # of deepagents' makers; it asks
+}
+
+
+def profile_of(name: str, argv: Sequence[str], info: Json | None = None) -> Profile:
+    """Of the agent that a command starts, by what it says it is; `name`: the session's for it."""
+    profile = _TABLE.get(detection.vendor_of(name, argv, info), Profile())
+    return profile._replace(files=True, terminals=True) if detection.is_player(argv) else profile
+
+
+def profile_for(header: Json) -> Profile:
+    """Of a session's agent."""
+    return _TABLE.get(header["vendor"], Profile())
+
+
+def offers_of(profile: Profile) -> Json:
+    """The capabilities that we tell an agent of in `initialize` (row A2)."""
+    return {
+        "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
+        "terminal": profile.terminals,
+        "elicitation": {"form": {}},
+        "session": {"configOptions": {"boolean": {}}},
+        "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
+        "_meta": {
+            "rookery": {"judge": True},  # core.policy.auto_answer
+            **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.outputs
+        },
+    }
+
+
+def known_modes(profile: Profile) -> Json | None:
+    """As an agent would report them; the first is the one that it starts in."""
+    if not profile.modes:
+        return None
+    listed = [{"id": key, "name": name} for key, name in profile.modes]
+    return {"currentModeId": profile.modes[0][0], "availableModes": listed}

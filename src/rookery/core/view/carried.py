@@ -1,0 +1,83 @@
+"""Blocks that began above what is opened of a long turn, and are shown all the same: a call that
+still runs, a message that goes on, an open ask.
+
+Such a block is made from the event that began it, which its id names, and from what the header
+remembers. What was said of it between that event and what is opened is missing until more is
+loaded; `join` puts it in.
+"""
+
+from collections.abc import Iterable
+
+from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks.tools import STATUS
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.tools.calls import ENDED, LEFT, in_turn, key_of
+from rookery.core.view.reduce import fold
+
+OVER = (*ENDED, *LEFT)
+DEEPEST = 8
+"""Parents of parents that are looked for."""
+
+
+def wanted(document: Document) -> dict[str, int]:
+    """The blocks of this turn that are to be shown and began above, with the events that began
+    them; oldest first."""
+    header = document.header
+    names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
+    names |= {ask["block"] for ask in header["asks"].values()}
+    names |= {name for name, status, _ in header["_tools"].values() if status not in OVER}
+    names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
+    names |= {block["parent"] for block in document.blocks.values()}
+    missing = (name for name in names if name and name not in document.blocks)
+    found = {name: began(name) for name in missing if in_turn(header, name)}
+    return dict(sorted((each for each in found.items() if each[1]), key=lambda each: each[1]))
+
+
+def began(name: str) -> int:
+    """The event that made a block; 0: its id does not say."""
+    digits = name.partition(".")[2].rstrip("?$")
+    return int(digits) if digits.isdigit() and len(digits) < 19 else 0
+
+
+def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
+    """Put the blocks that these events began above all others. `before`: the header where the
+    document begins."""
+    there = {event.seq: event for event in events}
+    names = [(name, there[seq]) for name, seq in wanted(document).items() if seq in there]
+    made = {name: _made(before, name, event) for name, event in names}
+    found = {name: block for name, block in made.items() if block is not None}
+    document.blocks = found | document.blocks
+    for name, block in found.items():
+        document.carried[name] = {}
+        if block["role"] == "terminal":
+            document.terminals = {name: None} | document.terminals
+        document.apply(document.late.pop(name, []))
+
+
+def _made(before: Json, name: str, event: Event) -> Block | None:
+    """As it looked when it began, but for what the header knows better."""
+    tools = dict(before["_tools"])
+    if kind_of(event.update).startswith("tool_call"):
+        tools.pop(key_of(event.update), None)
+    fresh = {**before, "_tools": tools, "_terminals": {}, "_open": None, "_plan": None}
+    if name == before["_plan"]:
+        entries = [{"content": each["text"], "status": each["status"]} for each in before["plan"]]
+        event = event._replace(update={**event.update, "entries": entries})
+    block = fold(fresh, [event]).blocks.get(name)
+    if block is None:
+        return None
+    for known, status, _ in before["_tools"].values():
+        if known == name:
+            block["status"] = STATUS.get(status, status[:40])
+    for known, _, call in before["_terminals"].values():
+        if known == name:
+            block["parent"] = call
+    return {**block, "text": "" if block["role"] != "ask" else block["text"], "above": True}
+
+
+def clip(document: Document, room: int) -> bool:
+    """Of texts that no face could open at once the end; whether there was one."""
+    long = [block for block in document.blocks.values() if len(block["text"]) > room]
+    for block in long:
+        block["text"], block["above"] = block["text"][-room:], True
+    return bool(long)

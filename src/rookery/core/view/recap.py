@@ -1,0 +1,177 @@
+"""The recap: what an agent that knows nothing of a conversation is told of it.
+
+Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
+what, and what came of it), nothing of what it put out. It is put into a composer, never sent by
+itself: the user decides.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rookery.core.blocks import call_summary
+from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks.endings import ENDS
+from rookery.core.json import lenient
+
+LONGEST = 24_000
+"""Characters of a recap, without the prompt that was not processed: that is told whole."""
+
+MOST = 20
+"""Turns."""
+
+TITLE = 200
+HEAD = "Recap of the conversation so far, oldest first:"
+END = "(End of the recap.)"
+LEFT_OUT = "(Earlier turns are left out.)"
+GAP = "\n\n(… the middle of this turn is left out …)\n\n"
+UNPROCESSED = "This prompt has not been processed yet:"
+
+DONE = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal"})
+SAID = frozenset({"answer", "tool", "terminal", "plan"})
+"""Blocks that show that the agent worked on the prompt."""
+
+
+class Primer(NamedTuple):
+    recap: str = ""
+    """"": there is nothing to tell."""
+    prompt: str = ""
+    """The prompt that was not processed; "": all were."""
+
+    def text(self) -> str:
+        """What goes into the composer."""
+        last = f"{UNPROCESSED}\n\n{self.prompt}" if self.prompt and self.recap else self.prompt
+        return "\n\n".join(part for part in (self.recap, last) if part)
+
+
+def primer(pages: Iterable[Document], longest: int = LONGEST, most: int = MOST) -> Primer:
+    """Of a session's turns, newest first, each the document of its page up to where the
+    conversation broke off; none is asked for beyond what there is room for."""
+    turns = _ended(pages)
+    newest = next(turns, None)
+    if newest is None:
+        return Primer()
+    prompt = unprocessed(newest)
+    told = [] if prompt and not _worked(newest) else [newest]
+    recap = _recap(_words(told, turns), longest, most)
+    return Primer(recap, prompt)
+
+
+def _ended(pages: Iterable[Document]) -> Iterator[Document]:
+    """A turn that is still open where the conversation broke off goes to the agent that comes."""
+    return (page for page in pages if page.header["turn"] > 0 and page.header["state"] == "idle")
+
+
+def _words(first: list[Document], rest: Iterator[Document]) -> Iterator[str]:
+    for page in first:
+        yield turn_words(page)
+    for page in rest:
+        yield turn_words(page)
+
+
+def _recap(turns: Iterator[str], longest: int, most: int) -> str:
+    room = longest - len(HEAD) - len(END) - 2
+    kept: list[str] = []
+    more = False
+    for words in turns:
+        # The sentence about what is left out has its place until it is known to be needless.
+        if len(kept) == most or len(words) + 2 + len(LEFT_OUT) + 2 > room:
+            more = True
+            if not kept:
+                kept.append(_cut(words, room - len(LEFT_OUT) - 4))
+                more = next(turns, None) is not None
+            break
+        kept.append(words)
+        room -= len(words) + 2
+    if not kept:
+        return ""
+    return "\n\n".join([HEAD, *([LEFT_OUT] if more else []), *reversed(kept), END])
+
+
+def _cut(words: str, room: int) -> str:
+    """Its head and its tail, where one turn alone is too long."""
+    if len(words) <= room:
+        return words
+    left = max(0, room - len(GAP))
+    head = left - left // 2
+    tail = left // 2
+    return (words[:head] + GAP + words[len(words) - tail :])[: max(0, room)]
+
+
+def unprocessed(page: Document) -> str:
+    """The prompt of a turn that met a limit, or that broke off before the agent did anything."""
+    reason = _reason(page)
+    if reason in DONE or (reason != "rate_limited" and _worked(page)):
+        return ""
+    prompts = [block for block in page.blocks.values() if block["role"] == "prompt"]
+    return "\n\n".join(words for block in prompts[:1] if (words := _prompt(block)))
+
+
+def _reason(page: Document) -> str:
+    """How the turn ended: by its own block, since a switch takes it out of the header."""
+    told = [block for block in page.blocks.values() if block["role"] in ("error", "notice")]
+    ends = [str(block["status"]) for block in told if block["status"] in ENDS]
+    return ends[-1] if ends else "end_turn"
+
+
+def _worked(page: Document) -> bool:
+    return any(block["role"] in SAID for block in page.blocks.values())
+
+
+def turn_words(page: Document) -> str:
+    """A turn as text: who said what, and a line for each tool."""
+    found = [f"## Turn {page.header['turn']}"]
+    terminals: dict[str, list[Block]] = {}
+    for block in page.blocks.values():
+        if block["role"] == "terminal" and block["parent"]:
+            terminals.setdefault(block["parent"], []).append(block)
+    for block in page.blocks.values():
+        words = _block(block, terminals.get(block["id"], []), page.header["cwd"])
+        if words and words.startswith("- ") and found[-1].startswith("- "):
+            found[-1] += "\n" + words
+        elif words:
+            found.append(words)
+    reason = _reason(page)
+    if reason not in DONE:
+        found.append(f"(This turn ended early: {reason.replace('_', ' ')}.)")
+    return "\n\n".join(found)
+
+
+def _block(block: Block, terminals: list[Block], cwd: str) -> str:
+    match block["role"]:
+        case "prompt":
+            words = _prompt(block)
+            return f"**Person:** {words}" if words else ""
+        case "answer":
+            words = block["text"].strip()
+            return f"**Agent:** {words}" if words else ""
+        case "tool":
+            return _tool(block, terminals, cwd)
+        case "terminal" if block["parent"] is None:
+            return _tool(block, terminals, cwd)
+        case "plan":
+            return f"- {_line(block['title'])}"
+    return ""
+
+
+def _prompt(block: Block) -> str:
+    """Its words, and the names of what was attached."""
+    text = block["text"].strip()
+    if text.startswith(HEAD) and END in text:  # a recap is not told again
+        text = f"(a recap)\n{text.partition(END)[2].strip()}".strip()
+    lines = [text] if text else []
+    for part in block["parts"]:
+        name = (
+            lenient.text(part, "name") or lenient.text(part, "mime") or lenient.text(part, "type")
+        )
+        lines.append(f"[attached: {_line(name)}]")
+    return "\n".join(lines)
+
+
+def _tool(block: Block, terminals: list[Block], cwd: str) -> str:
+    done, result = call_summary.words(block, terminals, cwd)
+    return f"- {_line(done)}" + (f" ({_line(result)})" if result else "")
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE else line[: TITLE - 1] + "…"

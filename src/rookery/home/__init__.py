@@ -1,0 +1,1 @@
+"""The files of ROOKERY_HOME, used by clients and workers alike."""

@@ -1,0 +1,174 @@
+"""`confirmed.json` of the home: the settings that decide what runs without a question, as a person
+last confirmed them, so that a change of the files by somebody else can be told from a person's.
+
+It holds what config.toml, mcp.json and hooks.json of the home said then; the files stay the only
+place where a person writes. Without it, what the files say is the beginning.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from rookery.core.json import files as json_files
+from rookery.core.json.events import Json, dumps
+from rookery.core.settings import loosening
+from rookery.core.settings.agent_tables import extras_from
+from rookery.core.settings.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
+from rookery.home import config as files
+from rookery.home import paths, settings
+from rookery.home.config import Config
+from rookery.home.ownership import others_word
+
+FILE = "confirmed.json"
+LOCK = "config.lock"
+"""Held by whoever of ours changes config.toml, mcp.json or this record."""
+
+SERVERS = "mcp.json"
+HOOKS = "hooks.json"
+WATCHED = (files.FILE, SERVERS, HOOKS)
+
+
+class Record(NamedTuple):
+    guarded: Guarded
+    held: str = ""
+    """The fingerprint of what the files say beyond that; "": nothing waits."""
+
+
+class Busy(Exception):
+    """Somebody of ours writes the settings at this moment."""
+
+
+def read(home: str) -> Record | None:
+    """None where there is none that can be used."""
+    found = paths.read_json(os.path.join(home, FILE))
+    guarded = None if found is None else loosening.of_json(found.get("settings"))
+    if found is None or guarded is None:
+        return None
+    held = found.get("held")
+    return Record(guarded, held if isinstance(held, str) else "")
+
+
+def write(home: str, record: Record) -> None:
+    """Under the lock. It may hold secrets of MCP servers, as their file does."""
+    about: Json = {"v": 1, "settings": loosening.to_json(record.guarded), "held": record.held}
+    data = dumps(about).encode("ascii") + b"\n"
+    paths.write_atomic(os.path.join(home, FILE), data, 0o600, sync=True)
+
+
+@contextmanager
+def locked(home: str, *, wait: bool = True) -> Iterator[None]:
+    """Nobody else of ours changes the settings meanwhile. Raises Busy where it does not wait."""
+    lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy("Somebody else writes the settings now: try again.") from None
+        yield
+    finally:
+        os.close(lock)
+
+
+# ---------------------------------------------------------------- what the files say
+
+
+def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
+    """The guarded part of the files. Of a file that cannot be read, or is another user's, what was
+    known of it."""
+    known = former or Guarded()
+    return Guarded(
+        config.rules,
+        {key: _value(config, key) for key in STRICT_FIRST if settings.find(key) is not None}
+        | {_confined(name): False for name in config.unconfined},
+        {key: _value(config, key) for key in RUNS}
+        | {_agent(name): list(argv) for name, argv in config.agents.items()}
+        | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
+        _table(home, SERVERS, "mcpServers", known.servers),
+        _table(home, HOOKS, "", known.hooks),
+    )
+
+
+def _table(home: str, name: str, key: str, known: Any) -> Any:
+    path = os.path.join(home, name)
+    try:
+        with open(path, "rb") as file:
+            if others_word(file.fileno(), path, home):
+                return known
+            found = json_files.parse(file.read(), path)
+    except FileNotFoundError:
+        return {}
+    except (OSError, json_files.Illegible):
+        return known
+    table = found.get(key, {}) if key else found
+    return table if isinstance(table, dict) else known
+
+
+def fingerprint(guarded: Guarded) -> str:
+    from hashlib import sha256  # 4 ms and 3 MB, for who has to know
+
+    return sha256(dumps(_sorted(loosening.to_json(guarded))).encode("ascii")).hexdigest()[:16]
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [[key, _sorted(value[key])] for key in sorted(value)]
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
+
+
+def changed_at(home: str, name: str) -> int | None:
+    """When a file was last changed, in nanoseconds of the epoch: by the clock that no program sets
+    (its own time of change can be), of a link and of what it leads to. None: there is none."""
+    path = os.path.join(home, name)
+    with suppress(OSError):
+        return max(os.lstat(path).st_ctime_ns, os.stat(path).st_ctime_ns)
+    return None
+
+
+# ---------------------------------------------------------------- what holds
+
+
+def applied(config: Config, guarded: Guarded) -> Config:
+    """The configuration with the guarded part of another moment."""
+    for key, value in {**guarded.choices, **guarded.programs}.items():
+        config = _with(config, key, value)
+    agents = {
+        key.removeprefix("agents.").removesuffix(".command"): list(argv)
+        for key, argv in guarded.programs.items()
+        if key.startswith("agents.") and not key.endswith(EXTRAS)
+    }
+    extras = {
+        key.removeprefix("agents.").removesuffix(EXTRAS): extras_from(plain)
+        for key, plain in guarded.programs.items()
+        if key.startswith("agents.") and key.endswith(EXTRAS)
+    }
+    free = {name for name in config.unconfined if guarded.choices.get(_confined(name)) is False}
+    config = config._replace(rules=guarded.rules, unconfined=frozenset(free))
+    return config._replace(agents=agents, extras=extras)
+
+
+def _confined(name: str) -> str:
+    return f"agents.{name}.confined"
+
+
+def _agent(name: str) -> str:
+    return f"agents.{name}.command"
+
+
+def _value(config: Config, key: str) -> Any:
+    setting = settings.find(key)
+    assert setting is not None
+    return files.value_of(config, setting)
+
+
+def _with(config: Config, key: str, value: Any) -> Config:
+    table, _, name = key.rpartition(".")
+    match table:
+        case settings.WORKER:
+            return config._replace(policy=config.policy._replace(**{name: value}))
+        case settings.CRITIC:
+            return config._replace(critic=config.critic._replace(**{name: value}))
+        case "" | "session" | "agent":
+            return config._replace(**{name: value})
+    return config

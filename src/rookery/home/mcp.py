@@ -1,0 +1,312 @@
+"""`mcp.json` of the home: the MCP servers that every agent is given (row H3).
+
+    {"mcpServers": {
+        "files": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "${MY_KEY}"}},
+        "docs": {"url": "https://…/mcp", "headers": {"Authorization": "Bearer …"}}
+    }}
+
+The format is the one that most programs with MCP servers use, so a file of theirs can be copied.
+What is not known here is kept. It may hold secrets: it is written 0600, and what it says goes to
+agents only, never to a log.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from rookery.agents import programs
+from rookery.core.json import files
+from rookery.core.json.events import Json
+from rookery.home import paths
+from rookery.home.ownership import others_word
+
+FILE = "mcp.json"
+SERVERS = "mcpServers"
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@/-]{0,63}")
+
+KINDS = {
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamablehttp": "http",
+    "remote": "http",
+    "sse": "sse",
+}
+"""What programs of the field call a transport, and its name in ACP."""
+
+LONGEST_TIMEOUT = 3600
+"""Seconds."""
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+IN = 'cd -- "$1" && shift && exec "$@"'
+"""ACP has no directory for a server: a shell goes there first."""
+
+
+class McpError(Exception):
+    """The file cannot be used. The message names the place."""
+
+
+class BadServer(McpError):
+    """What was asked about one server cannot be done: the message says why."""
+
+
+class Server(NamedTuple):
+    name: str
+    kind: str
+    """stdio, http or sse; "" where `fault` says why it is none of them."""
+    enabled: bool
+    entry: Json
+    """As it stands in the file."""
+    fault: str = ""
+
+
+class Resolved(NamedTuple):
+    """What an agent is to get: servers in ACP's shape, and a sentence for each that is left out."""
+
+    servers: list[Json]
+    faults: list[str]
+
+
+# ---------------------------------------------------------------- the file
+
+
+def path(home: str) -> str:
+    return os.path.join(home, FILE)
+
+
+def load(home: str) -> list[Server]:
+    """The servers of the file, in its order; none where there is no file. Raises McpError."""
+    return listed(_servers(_read(path(home)), path(home)))
+
+
+def listed(table: Mapping[str, Any]) -> list[Server]:
+    """Servers by name, as they stand in a file."""
+    return [_server(name, entry) for name, entry in table.items()]
+
+
+def find(home: str, name: str) -> Server:
+    """Raises McpError where there is none of that name."""
+    known = load(home)
+    for server in known:
+        if server.name == name:
+            return server
+    names = ", ".join(server.name for server in known) or "none yet"
+    raise BadServer(f"There is no MCP server {name!r}. There are: {names}.")
+
+
+def add(home: str, name: str, entry: Json, *, replace: bool = False) -> None:
+    """Raises McpError: a name or an entry that is no good, or a name that is taken."""
+    if not NAME.fullmatch(name):
+        raise BadServer(
+            f"{name!r} cannot name an MCP server: letters, digits and _ . @ / - only, at most 64."
+        )
+    if fault := _server(name, entry).fault:
+        raise BadServer(f"{name}: {fault}.")
+
+    def change(servers: Json) -> None:
+        if name in servers and not replace:
+            raise BadServer(f"There is an MCP server {name!r} already; --force replaces it.")
+        servers[name] = entry
+
+    _change(home, change)
+
+
+def remove(home: str, name: str) -> None:
+    find(home, name)
+    _change(home, lambda servers: servers.pop(name))
+
+
+def set_enabled(home: str, name: str, *, enabled: bool) -> None:
+    """Of the two ways to say it that are in use, one is left in the file."""
+    entry = find(home, name).entry
+    if not isinstance(entry, dict):
+        raise BadServer(f"{name}: {_server(name, entry).fault}.")
+
+    def change(servers: Json) -> None:
+        kept = {key: servers[name][key] for key in servers[name] if key not in _SWITCHES}
+        servers[name] = kept if enabled else {**kept, "enabled": False}
+
+    _change(home, change)
+
+
+_SWITCHES = ("enabled", "disabled")
+
+
+def _change(home: str, change: Callable[[Json], object]) -> None:
+    """A file that cannot be read raises before anything is written: it is left as it is."""
+    file = path(home)
+    document = _read(file)
+    change(_servers(document, file))
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    paths.ensure_home(home)
+    # A link is a person's wish to keep the file elsewhere: what it points to is replaced.
+    paths.write_atomic(os.path.realpath(file), text.encode(), 0o600, sync=True)
+
+
+def _read(path: str) -> Json:
+    try:
+        with open(path, "rb") as file:
+            foreign = others_word(file.fileno(), path, os.path.dirname(path))
+            data = file.read()
+    except FileNotFoundError:
+        return {SERVERS: {}}
+    except OSError as error:
+        raise McpError(f"{path} cannot be read: {error.strerror}.") from error
+    if foreign:
+        raise McpError(foreign)
+    try:
+        return files.parse(data, path, f'{{"{SERVERS}": {{…}}}}')
+    except files.Illegible as error:
+        raise McpError(str(error)) from None
+
+
+def _servers(document: Json, path: str) -> Json:
+    """The table of servers within the document, made where it is missing."""
+    servers = document.setdefault(SERVERS, {})
+    if not isinstance(servers, dict):
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+        why = "must be an object of servers by name"
+        raise McpError(files.told(path, text, SERVERS, why))
+    return servers
+
+
+# ---------------------------------------------------------------- one server
+
+
+def _server(name: str, entry: Any) -> Server:
+    if not isinstance(entry, dict):
+        return Server(name, "", enabled=True, entry=entry, fault="must be an object")
+    enabled = entry.get("enabled") is not False and entry.get("disabled") is not True
+    try:
+        kind = _kind(entry)
+        _shape(entry, kind)
+    except ValueError as error:
+        return Server(name, "", enabled, entry, str(error))
+    return Server(name, kind, enabled, entry)
+
+
+def address(entry: Json) -> str:
+    """The URL of a server that has one: `httpUrl` is what some programs call it."""
+    return str(entry.get("url") or entry.get("httpUrl") or "")
+
+
+def timeout_of(entry: Any) -> float | None:
+    """Seconds that the server has to connect and for each call; None: as usual. What cannot be
+    meant as seconds is milliseconds, as some programs write it."""
+    given = entry.get("timeout") if isinstance(entry, dict) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or given <= 0:
+        return None
+    return given / 1000 if given > LONGEST_TIMEOUT else float(given)
+
+
+def _kind(entry: Json) -> str:
+    """Raises ValueError."""
+    said = entry.get("type", entry.get("transport"))
+    if said is not None:
+        known = KINDS.get(said.lower()) if isinstance(said, str) else None
+        if known is None:
+            raise ValueError(f"the transport {said!r} is not known: stdio, http or sse")
+        if known == "stdio" and "command" not in entry:
+            raise ValueError("a stdio server needs a command")
+        if known != "stdio" and not address(entry):
+            raise ValueError(f"a server over {known} needs a url")
+        return known
+    if "command" in entry:
+        return "stdio"
+    if not address(entry):
+        raise ValueError("needs a command, or a url")
+    return "sse" if address(entry).split("?")[0].rstrip("/").endswith("/sse") else "http"
+
+
+def _shape(entry: Json, kind: str) -> None:
+    """Raises ValueError."""
+    if "timeout" in entry and timeout_of(entry) is None:
+        raise ValueError("timeout must be a number of seconds above 0")
+    if kind == "stdio":
+        if not isinstance(entry["command"], str) or not entry["command"].strip():
+            raise ValueError("command must be the program's name or path, in quotes")
+        args = entry.get("args", [])
+        if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
+            raise ValueError("args must be a list of words")
+        if not isinstance(entry.get("cwd", ""), str):
+            raise ValueError("cwd must be a path")
+        _texts(entry, "env")
+    else:
+        if not address(entry).lower().startswith(("http://", "https://", "${")):
+            raise ValueError("the url must begin with http:// or https://")
+        _texts(entry, "headers")
+
+
+def _texts(entry: Json, key: str) -> None:
+    given = entry.get(key, {})
+    values = given.values() if isinstance(given, dict) else [None]
+    if not all(isinstance(value, str | int | float) for value in values):
+        raise ValueError(f"{key} must be an object of texts")
+
+
+# ---------------------------------------------------------------- for an agent
+
+
+def for_agent(
+    servers: list[Server], environment: Mapping[str, str], node_path: str = ""
+) -> Resolved:
+    """The servers that are switched on, as `session/new` takes them.
+
+    `${NAME}` and `${NAME:-else}` are taken from the session's environment. One that is not set
+    leaves its server out: half a server would fail later, and not say why.
+    """
+    given, faults = list[Json](), list[str]()
+    for server in servers:
+        if not server.enabled:
+            continue
+        if server.fault:
+            faults.append(f"{server.name}: {server.fault}")
+            continue
+        try:
+            given.append(to_acp(server, environment, node_path))
+        except ValueError as error:
+            faults.append(f"{server.name}: {error}")
+    return Resolved(given, faults)
+
+
+def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") -> Json:
+    """Raises ValueError where a variable is not set."""
+    entry = server.entry
+
+    def said(value: object) -> str:
+        return expanded(str(value), environment)
+
+    def listed(key: str) -> list[Json]:
+        return [{"name": name, "value": said(value)} for name, value in entry.get(key, {}).items()]
+
+    if server.kind != "stdio":
+        headers = listed("headers")
+        url = said(address(entry))
+        return {"type": server.kind, "name": server.name, "url": url, "headers": headers}
+    command = os.path.expanduser(said(entry["command"]))
+    # ACP wants a whole path. What is not found is left to the agent, who says so.
+    command = programs.find(command, environment, node_path=node_path) or command
+    args = [said(word) for word in entry.get("args", [])]
+    if cwd := os.path.expanduser(said(entry.get("cwd", ""))):
+        command, args = "/bin/sh", ["-c", IN, "sh", cwd, command, *args]
+    return {"name": server.name, "command": command, "args": args, "env": listed("env")}
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """Raises ValueError for a variable that is not set and has no other value."""
+
+    def value(found: re.Match[str]) -> str:
+        name, default = found.groups()
+        known = environment.get(name) or default
+        if known is None:
+            raise ValueError(f"the variable {name} is not set")
+        return known
+
+    return VARIABLE.sub(value, text)

@@ -1,0 +1,70 @@
+"""How many workers may be awake, and how many may start, at once: slots that the kernel frees on
+any death (row W9).
+
+A worker holds one for its life; whoever starts it holds another until it is ready.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from rookery.core.limits import Policy
+from rookery.home import config, paths
+from rookery.log.errors import Busy
+from rookery.log.lock import Lock
+
+PAUSE = 0.01
+"""Seconds between two looks for a free slot: nothing tells when a starter is done."""
+
+
+class Full(Exception):
+    """No slot came free in time; `most` there are."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
+
+
+class Unusable(Exception):
+    """The slots' directory cannot be used."""
+
+
+def for_worker(home: str, policy: Policy) -> Lock | None:
+    """The slot of a worker that wants to be awake; None: all are taken."""
+    return _take(home, "worker", max(1, policy.max_workers))
+
+
+@contextmanager
+def for_start(home: str, deadline: float) -> Iterator[None]:
+    """Held while a worker starts. A start is short, so one that finds no slot waits; raises
+    Full."""
+    most = _most_starts(home)
+    while (slot := _take(home, "start", most)) is None:
+        if time.monotonic() >= deadline:
+            raise Full(most)
+        time.sleep(PAUSE)
+    try:
+        yield
+    finally:
+        slot.release()
+
+
+def _most_starts(home: str) -> int:
+    try:
+        policy = config.load(home).policy
+    except config.ConfigError:  # the worker says it, with the line
+        policy = Policy()
+    return min(max(1, policy.max_cold_starts), max(1, policy.max_workers))
+
+
+def _take(home: str, kind: str, most: int) -> Lock | None:
+    directory = os.path.join(home, paths.SLOTS)
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        for number in range(most):
+            with suppress(Busy):
+                return Lock.acquire(os.path.join(directory, f"{kind}-{number}"), wait=0)
+    except OSError as error:
+        raise Unusable(f"{directory}: {error.strerror}") from error
+    return None

@@ -1,0 +1,1 @@
+"""What keys, windows and slash commands do."""

@@ -1,0 +1,38 @@
+"""A worker that does not answer, shown for as long as that lasts: in the status line, and at the
+end of the transcript with what to do."""
+
+from rookery.core.blocks.document import Op, make_block
+from rookery.core.json.events import Json
+from rookery.tui.messages import HungChanged
+from rookery.tui.shell import Shell
+from rookery.tui.widgets.status import Status
+
+TITLE = "The session's worker does not answer"
+WORDS = (
+    "What it did is kept, and what you send waits for it. If it stays like this, end it with "
+    "!rookery kill {} (the ! runs it from here); the next prompt wakes the session."
+)
+
+
+class Hung(Shell):
+    """The part of the program that shows it."""
+
+    _hung_block = ""
+
+    def on_hung_changed(self, message: HungChanged) -> None:
+        if message.session != self.session:
+            return
+        status = self.screen_stack[0].query_one("#status", Status)
+        status.tell_hung(message.session if message.hung else "")
+        if self.window.apply(self._ops(self.window.header, message)):
+            self.transcript.changed()
+
+    def _ops(self, header: Json, message: HungChanged) -> list[Op]:
+        gone, self._hung_block = self._hung_block, ""
+        ops: list[Op] = [["drop", gone]] if gone else []
+        if message.hung:
+            self._hung_block = f"{header['turn']}.hung"
+            words = WORDS.format(message.session)
+            block = make_block(self._hung_block, "notice", status="warn", title=TITLE, text=words)
+            ops.append(["put", block])
+        return ops

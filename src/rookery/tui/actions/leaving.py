@@ -1,0 +1,77 @@
+"""Leaving: it stops nothing, and that is said before and after."""
+
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import Label
+
+from rookery.core.json.safe_text import count
+from rookery.tui.keys import bindings
+from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.modals import Modal, keys_line
+
+
+class Left(NamedTuple):
+    """Sessions, when nobody looks any more."""
+
+    going: int
+    waiting: int
+    """For an answer: they do not go on."""
+
+
+def left_in(app: Shell) -> Left:
+    states = {str(block["id"]): str(block["status"]) for block in app.fleet.sessions}
+    if app.session and app.window.header["state"] != "idle":  # the list may be a second old
+        states[app.session] = "needs-you" if app.window.open_asks() else "running"
+    found = list(states.values())
+    return Left(found.count("running"), found.count("needs-you"))
+
+
+def go_on(left: Left) -> str:
+    """What they do now, in truth."""
+    words = []
+    if left.going:
+        words.append(
+            f"{_sessions(left.going)} {'goes' if left.going == 1 else 'go'} on without you"
+        )
+    if left.waiting:
+        who = str(left.waiting) if left.going else _sessions(left.waiting)
+        words.append(f"{who} {'waits' if left.waiting == 1 else 'wait'} for your answer")
+    return ", ".join(words)
+
+
+def _sessions(number: int) -> str:
+    return count(number, "session")
+
+
+def farewell(session: str, left: Left) -> str:
+    words = []
+    if left.going:
+        words.append(f"{go_on(left)}; rookery stop ends one.")
+    elif left.waiting:
+        words.append(f"{go_on(left)}: rookery asks")
+    if session:
+        words.append(f"Back to this one: rookery --resume {session}")
+    return "\n".join(words)
+
+
+class LeaveScreen(Modal[bool]):
+    """Asked where a turn runs; the key that leaves says yes, too."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
+    BACK = "stay"
+
+    def __init__(self, left: Left) -> None:
+        super().__init__()
+        self._left_behind = left
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Label("Leave?", classes="title")
+            yield Label(f"{go_on(self._left_behind)}; nothing is stopped.", markup=False)
+            yield Label(keys_line(self), classes="keys")
+
+    def action_leave_now(self) -> None:
+        self.dismiss(True)

@@ -1,0 +1,1 @@
+"""Which keys there are, and where each works."""

@@ -1,0 +1,1 @@
+"""Text with a look of its own: Markdown, code, diffs, terminal output."""

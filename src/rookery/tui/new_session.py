@@ -1,0 +1,34 @@
+"""A new session from a name of an agent and a directory, with a sentence where that cannot be."""
+
+import os
+
+from rookery.agents import registry
+from rookery.client.config import in_force
+from rookery.client.create import create_session
+from rookery.home import config
+from rookery.log.errors import LogError
+from rookery.models.choice import default_agent
+
+
+class Unmade(Exception):
+    """The session was not made; the words say why, and what helps."""
+
+
+def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
+    """The new session's id. Raises Unmade."""
+    try:
+        settings = in_force.load(home)
+        name = agent or default_agent(home, settings.default_agent, os.environ)
+        found = registry.resolve(name, settings.agents)
+        registry.check_installed(found, os.environ, cwd, settings.node_path)
+        return create_session(home, agent=found.name, argv=[], cwd=cwd, confirm=confirm)
+    except config.ConfigError as error:
+        raise Unmade(str(error)) from error
+    except registry.UnknownAgent as error:
+        near = f" Did you mean {' or '.join(error.near)}?" if error.near else ""
+        raise Unmade(f"No agent is called {error.name!r}.{near}") from error
+    except registry.NotInstalled as error:
+        how = f" Install it: {error.install}" if error.install else ""
+        raise Unmade(f"{error.agent.name} is not installed.{how}") from error
+    except (LogError, OSError) as error:
+        raise Unmade(f"No session could be made: {error}") from error

@@ -1,0 +1,378 @@
+"""The engine room: one thread that reads files and sockets, so that no key ever waits for them.
+
+It follows the session that is shown, sends commands, and looks at the fleet. What it finds it tells
+as messages. The others run on without anybody looking.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+
+from rookery.core.blocks.document import Document, Op
+from rookery.core.json.events import Json
+from rookery.tui.messages import (
+    BlobRead,
+    Fetched,
+    FleetChanged,
+    Made,
+    News,
+    Older,
+    Opened,
+    Sent,
+    SetUpFound,
+    Trouble,
+    Warmed,
+)
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+    from rookery.client.session import SessionClient
+
+FRAME = 0.04
+"""Seconds between two tellings of news: as often as a screen is painted."""
+
+SHARE = 4.0
+"""The time between two tellings, in times of what the screen needs for one."""
+
+SLOWEST = 0.5
+
+TYPING = 0.12
+"""The time between two tellings while somebody types, and looks there and not at the stream."""
+
+HANDS_OFF = 0.5
+"""Seconds after a key at which nobody types any more."""
+
+GLANCE = 1.0
+"""Seconds between two looks at the fleet, at least."""
+
+
+class Room:
+    """`tell` is called from the thread: a widget's or an app's `post_message`."""
+
+    def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
+        self.home = home
+        self.tell = self._tell = tell
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """There from the start to the stop: what is asked outside of that is not done."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._following: asyncio.Task[None] | None = None
+        self._client: SessionClient | None = None
+        self._looked = asyncio.Event()
+        self.frame_took = 0.0
+        """Seconds that the screen needed for the last news: a busy screen is told less often, so
+        that keys come between."""
+        self.typed = -HANDS_OFF
+        """When the last key was pressed."""
+
+    def _spacing(self, urgent: bool) -> float:
+        typing = time.monotonic() - self.typed < HANDS_OFF
+        least = TYPING if typing and not urgent else FRAME
+        return min(max(least, SHARE * self.frame_took), SLOWEST)
+
+    def start(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        run = (self._loop,)
+        self._thread = threading.Thread(target=self._run, args=run, name="room", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """No work is ended by it: workers need nobody."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(self._end, loop)
+            self._thread.join(2)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        for task in self._tasks:
+            task.cancel()
+        loop.call_later(0.05, loop.stop)
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        loop.call_soon(lambda: self._do(self._watch_fleet()))
+        try:
+            loop.run_forever()
+        finally:
+            loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._tell(Trouble(f"{type(error).__name__}: {error}"))
+
+    def _ask(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._soon(lambda: self._do(work()))
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Anything else that takes files or processes."""
+        self._ask(work)
+
+    def _soon(self, call: Callable[[], object]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
+
+    # --- what the screen asks for --------------------------------------------------------------
+
+    def open(self, session: str) -> None:
+        """Follow this session, and no other."""
+
+        def begin() -> None:
+            if self._following is not None:
+                self._following.cancel()
+            self._following = self._do(self._follow(session))
+
+        self._soon(begin)
+
+    def older(self, session: str, before: int) -> None:
+        """What stands before that event."""
+        self._ask(lambda: self._older(session, before))
+
+    def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
+        """`files` go with a prompt."""
+        self._ask(lambda: self._send(session, command, files))
+
+    def make(
+        self,
+        agent: str,
+        cwd: str,
+        prompt: list[Json],
+        files: "Sequence[Attachment]" = (),
+        confirm: str = "",
+    ) -> None:
+        """A new session, and its first prompt where there is one."""
+        self._ask(lambda: self._make(agent, cwd, prompt, files, confirm))
+
+    def glance(self) -> None:
+        """Look at the fleet now."""
+        self._soon(self._looked.set)
+
+    def look_around(self, cwd: str, agent: str) -> None:
+        """Find out what is set up here."""
+
+        async def look() -> None:
+            from rookery.tui.splash import look_around
+
+            found = await asyncio.to_thread(look_around, self.home, cwd, agent)
+            self._tell(SetUpFound(found))
+
+        self._ask(look)
+
+    def blob(self, session: str, name: str, mime: str) -> None:
+        self._ask(lambda: self._blob(session, name, mime))
+
+    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+        """Do something that blocks, and give `then`, on the screen, what came of it."""
+
+        async def do() -> None:
+            self._tell(Fetched(then, await asyncio.to_thread(work)))
+
+        self._ask(do)
+
+    def warm(self, *modules: str) -> None:
+        """Load what the first block will need, while nobody waits for it."""
+
+        async def load() -> None:
+            import importlib
+
+            for module in modules:
+                importlib.import_module(module)
+                await asyncio.sleep(0)
+            self._tell(Warmed())
+
+        self._ask(load)
+
+    # --- the fleet -----------------------------------------------------------------------------
+
+    async def _watch_fleet(self) -> None:
+        from rookery.client.fleet import heads
+        from rookery.client.waking.bell import look_after
+        from rookery.core.view.fleet import fleet_block, in_order, is_hidden
+
+        before: object = None
+        while True:
+            began = time.monotonic()
+            found = await asyncio.to_thread(heads, self.home)
+            await asyncio.to_thread(look_after, self.home, found)
+            now = time.time() * 1000
+            blocks = [
+                fleet_block(head, awake=head["awake"]) for head in found if not is_hidden(head, now)
+            ]
+            blocks = in_order(blocks)
+            if blocks != before:
+                before = blocks
+                self._tell(FleetChanged(blocks))
+            took = time.monotonic() - began
+            self._looked.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(GLANCE, 20 * took)):
+                    await self._looked.wait()
+
+    # --- one session ---------------------------------------------------------------------------
+
+    async def _follow(self, session: str) -> None:
+        from rookery.client.session import Refused, SessionClient
+        from rookery.log.errors import LogError
+        from rookery.tui.transcript.pages import last_pages, told
+        from rookery.tui.worker_watch import Lookout
+
+        try:
+            client = SessionClient(self.home, session, "terminal")
+        except LogError as error:
+            self._tell(Trouble(str(error), session))
+            return
+        self._client = client
+        lookout = Lookout(self.home, session, self._tell)
+        client.on_silence = lookout.look_now
+        watching: asyncio.Task[None] | None = None
+        try:
+            document, seq, pages = last_pages(client.log)
+            self._tell(Opened(session, told(document), pages))
+            watching = self._do(lookout.watch())
+            await self._stream(client, document, seq)
+        except (LogError, Refused) as error:
+            self._tell(Trouble(str(error), session))
+        finally:
+            if watching is not None:
+                watching.cancel()
+            self._client = None if self._client is client else self._client
+            client.close()
+
+    async def _stream(self, client: "SessionClient", document: Document, seq: int) -> None:
+        from rookery.core.view.reduce import reduce
+
+        pace = _Pace(lambda ops: self._tell(News(client.session, ops)), self._spacing)
+        turn = document.header["turn"]
+        async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
+            async for event in events:
+                ops = reduce(document, event)
+                pace.add([*ops, *_dates(document, ops)])
+                if document.header["turn"] != turn:
+                    # The screen has the blocks of the turn that is over.
+                    turn = document.header["turn"]
+                    _drop_older(document, turn)
+
+    async def _older(self, session: str, before: int) -> None:
+        from rookery.home.paths import session_dir
+        from rookery.log.errors import LogError
+        from rookery.log.reader import Reader
+        from rookery.tui.transcript.pages import older_pages
+
+        try:
+            with Reader.open(session_dir(self.home, session)) as log:
+                pages = older_pages(log, before)
+        except LogError as error:
+            self._tell(Trouble(str(error), session))
+            pages = []
+        self._tell(Older(session, pages, before))
+
+    async def _blob(self, session: str, name: str, mime: str) -> None:
+        from rookery.home.paths import session_dir
+        from rookery.log.errors import LogError
+        from rookery.log.reader import Reader
+
+        data = None
+        with suppress(LogError), Reader.open(session_dir(self.home, session)) as log:
+            data = log.blob(name)
+        self._tell(BlobRead(data, mime))
+
+    async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
+        from rookery.client.session import SessionClient
+        from rookery.log.errors import LogError
+        from rookery.tui.delivery import delivered
+
+        mine = self._client if self._client and self._client.session == session else None
+        outcome: Json = {}
+        try:
+            client = mine or SessionClient(self.home, session, "terminal")
+            try:
+                problem, outcome = await delivered(client, command, files)
+            finally:
+                if mine is None:
+                    client.close()
+        except (LogError, OSError) as error:
+            problem = str(error)
+        self._tell(Sent(session, command, problem, outcome, files))
+        self._looked.set()
+
+    async def _make(
+        self,
+        agent: str,
+        cwd: str,
+        prompt: list[Json],
+        files: "Sequence[Attachment]",
+        confirm: str,
+    ) -> None:
+        from rookery.tui.new_session import Unmade, made
+
+        try:
+            session = await asyncio.to_thread(made, self.home, agent, cwd, confirm)
+        except Unmade as error:
+            self._tell(Sent("", {"do": "prompt", "prompt": prompt}, str(error), files=files))
+            return
+        self._tell(Made(session))
+        self._looked.set()
+        if prompt or files:
+            await self._send(session, {"do": "prompt", "prompt": prompt}, files)
+
+
+class _Pace:
+    """Gathers ops into one telling per frame; the first goes at once. Urgent is what does more than
+    add to a text: it may be the answer to a key."""
+
+    def __init__(
+        self, tell: Callable[[list[Op]], object], spacing: Callable[[bool], float]
+    ) -> None:
+        self._tell = tell
+        self._spacing = spacing
+        self._ops: list[Op] = []
+        self._last = 0.0
+        self._due: asyncio.TimerHandle | None = None
+
+    def add(self, ops: list[Op]) -> None:
+        for op in ops:
+            last = self._ops[-1] if self._ops else None
+            if last is not None and op[0] == "append" and last[:2] == op[:2]:
+                last[2] += op[2]
+            else:
+                self._ops.append(list(op))
+        if not self._ops:
+            return
+        loop = asyncio.get_running_loop()
+        urgent = any(op[0] != "append" for op in ops)
+        at = max(loop.time(), self._last + self._spacing(urgent))
+        if self._due is None or at < self._due.when():
+            if self._due is not None:
+                self._due.cancel()
+            self._due = loop.call_at(at, self._flush)
+
+    def _flush(self) -> None:
+        ops, self._ops = self._ops, []
+        self._due = None
+        self._last = asyncio.get_running_loop().time()
+        self._tell(ops)
+
+
+def _dates(document: Document, ops: list[Op]) -> list[Op]:
+    """When a new call began; the fold remembers it, and tells it to nobody else."""
+    new = {op[1]["id"] for op in ops if op[0] == "put" and op[1]["role"] == "tool"}
+    if not new:
+        return []
+    tools = document.header["_tools"].values()
+    return [["set", name, {"since": since}] for name, _, since in tools if name in new]
+
+
+def _drop_older(document: Document, turn: int) -> None:
+    kept = {n: b for n, b in document.blocks.items() if n.startswith(f"{turn}.")}
+    document.blocks = kept
+    document.late, document.carried = {}, {}

@@ -1,0 +1,1 @@
+"""The terminal's surroundings: other programs, notifications, the clock."""

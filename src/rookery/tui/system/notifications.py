@@ -1,0 +1,78 @@
+"""Calls a person who looks elsewhere: the terminal's title, its bell, and a notification where the
+terminal is known to have one."""
+
+from collections.abc import Callable, Mapping
+
+from rookery.core.blocks.document import Block
+from rookery.tui.look.plain import clean_line, count
+
+PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
+"""The title that was there before is kept by the terminal, and put back."""
+
+
+class Calling:
+    """`write` goes to the terminal. `heed` takes the list of sessions each time that it changed."""
+
+    def __init__(self, write: Callable[[str], object], environment: Mapping[str, str]) -> None:
+        self._write = write
+        self._how = _way(environment)
+        self._known: dict[str, str] | None = None
+        self._title = ""
+
+    def heed(self, sessions: list[Block], shown: str, focused: bool) -> None:
+        now = {str(block["id"]): str(block["status"]) for block in sessions}
+        before, self._known = self._known, now
+        self._entitle(sessions)
+        if before is None:
+            return
+        for block in sessions:
+            name, status = str(block["id"]), str(block["status"])
+            if focused and name == shown:
+                continue
+            if words := _news(before.get(name, ""), status):
+                self._call(f"{clean_line(block['title'], 80) or 'A session'} {words}")
+
+    def _entitle(self, sessions: list[Block]) -> None:
+        needs = sum(block["status"] == "needs-you" for block in sessions)
+        runs = sum(block["status"] == "running" for block in sessions)
+        said = f"▲ {needs} need you · " if needs > 1 else "▲ needs you · " if needs else ""
+        said = said or (f"◐ {count(runs, 'session')} · " if runs else "")
+        title = f"{said}rookery"
+        if title != self._title:
+            begin = "" if self._title else PUSH
+            self._title = title
+            self._write(f"{begin}\x1b]2;{title}\x07")
+
+    def end(self) -> None:
+        if self._title:
+            self._write(POP)
+
+    def _call(self, words: str) -> None:
+        self._write("\x07")
+        if self._how:
+            self._write(self._how.format(words=words.replace(";", ",")))
+
+
+def _news(before: str, now: str) -> str:
+    if now == "needs-you" and before != now:
+        return "needs you"
+    if before in ("running", "needs-you") and now in ("idle", "asleep"):
+        return "is done"
+    if now == "failed" and before in ("running", "needs-you"):
+        return "failed"
+    return ""
+
+
+def _way(environment: Mapping[str, str]) -> str:
+    """The sequence that shows a notification; empty: this terminal is not known to have one, and
+    one that it does not know could be shown as letters."""
+    term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
+    if "TMUX" in environment or term.startswith(("screen", "tmux", "linux", "dumb")):
+        return ""
+    if term == "xterm-kitty" or "KITTY_WINDOW_ID" in environment:
+        return "\x1b]99;;{words}\x1b\\"
+    if program in ("iTerm.app", "WezTerm", "ghostty") or "WT_SESSION" in environment:
+        return "\x1b]9;{words}\x07"
+    if term.startswith(("foot", "rxvt")):
+        return "\x1b]777;notify;rookery;{words}\x07"
+    return ""

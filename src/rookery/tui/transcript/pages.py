@@ -1,0 +1,64 @@
+"""A session's pages as the screen takes them: folded from the log, a few turns at a time, of a long
+turn a few MiB."""
+
+from rookery.client.reading.excerpt import Excerpt, excerpt
+from rookery.core.blocks.document import Document, shown
+from rookery.core.json.events import Json
+from rookery.log.reader import Reader
+from rookery.tui.transcript.window import Page
+
+FIRST = 20
+"""Blocks that open a session; where they do not fill the screen, it asks for more."""
+
+FIRST_ROOM = 1024 * 1024
+"""How much of a long turn is opened before anything is painted; scrolling brings the rest."""
+
+ENOUGH = 60
+"""Blocks that a step backward brings."""
+
+MOST_PAGES = 20
+"""Pages that are read at once, however short they are."""
+
+
+def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
+    """What opens a session: the end of its last turn as a document that goes on, the number of its
+    last event, and the pages of its end."""
+    opened = excerpt(log, room=FIRST_ROOM)
+    document, page = opened.document, page_of(opened)
+    page.blocks = {name: dict(block) for name, block in document.blocks.items()}
+    page.carried = {name: dict(fields) for name, fields in document.carried.items()}
+    room = 0 if page.above else FIRST - len(page.blocks)
+    return document, opened.last, [*older_pages(log, page.first, room), page]
+
+
+def older_pages(log: Reader, before: int, enough: int = ENOUGH) -> list[Page]:
+    """Pages of what stands before an event, oldest first, until there are enough blocks: of whole
+    turns, and of a turn that is long one stretch."""
+    found: list[Page] = []
+    while before > 1 and enough > 0 and len(found) < MOST_PAGES:
+        page = page_of(excerpt(log, before - 1))
+        if not page.first:
+            break
+        found.append(page)
+        before, enough = page.first, 0 if page.above else enough - len(page.blocks)
+    return found[::-1]
+
+
+def page_of(found: Excerpt) -> Page:
+    document = found.document
+    dated(document)
+    page = Page(document.header["turn"], document.blocks, found.first)
+    page.carried, page.late = document.carried, document.late
+    page.above, page.cut = found.above, found.cut
+    return page
+
+
+def dated(document: Document) -> None:
+    """Running calls know since when: the fold remembers it, and tells it to nobody else."""
+    for name, _, since in document.header["_tools"].values():
+        if name in document.blocks:
+            document.blocks[name]["since"] = since
+
+
+def told(document: Document) -> Json:
+    return shown(document.header)

@@ -1,0 +1,54 @@
+"""The files that go with the next prompt, each removable."""
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.message import Message
+
+from rookery.tui.look.plain import clean_line, cut, size_of, width_of
+from rookery.tui.look.runs import Line
+from rookery.tui.widgets.status import LineWidget
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+
+
+class Chips(LineWidget):
+    """One line over the composer; a click takes a file away."""
+
+    class Clicked(Message):
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.files: list[Attachment] = []
+        self.display = False
+
+    def tell(self, files: "list[Attachment]") -> None:
+        self.files = files
+        self.display = bool(files)
+        self.refresh()
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        look = self.look
+        line: Line = [(" ", look.plain)]
+        for words in self._words():
+            line += [("▣ ", look.accent), (words, look.ink), (" ×  ", look.soft)]
+        line.append(("Backspace takes the last away", look.faint))
+        return [line]
+
+    def _words(self) -> list[str]:
+        return [
+            f"{cut(clean_line(each.path.rpartition('/')[2]), 30)} {size_of(len(each.data))}"
+            for each in self.files
+        ]
+
+    def on_click(self, event: events.Click) -> None:
+        at = 1
+        for place, words in enumerate(self._words()):
+            at += width_of(words) + 6
+            if event.x < at:
+                self.post_message(self.Clicked(place))
+                return

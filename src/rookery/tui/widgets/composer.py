@@ -1,0 +1,233 @@
+"""Where a person writes: Enter sends, a newline has keys of its own. Nothing written is ever
+lost."""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, override
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import keys_of, label
+from rookery.tui.widgets.suggestions import Suggestion, Suggestions
+from rookery.tui.writing.history import Past
+
+_MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
+_COMMAND = re.compile(r"^/(\S*)$")
+_HINT = "Write here. {send} sends. / commands, @ files, ! shell"
+
+
+class Composer(TextArea):
+    """Several lines. Others add to it by answering its messages, and by `insert`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.WRITING
+
+    class Submitted(Message):
+        """A prompt is complete, for the session that it was written to."""
+
+        def __init__(self, text: str, session: str) -> None:
+            super().__init__()
+            self.text = text
+            self.session = session
+
+    class Wanted(Message):
+        """Something that the composer does not do by itself: search, editor, attach, paste, queue,
+        detach, or the files that fit to a word."""
+
+        def __init__(self, what: str, word: str = "") -> None:
+            super().__init__()
+            self.what = what
+            self.word = word
+
+    class Dropped(Message):
+        """Something was pasted that looks like the paths of images."""
+
+        def __init__(self, paths: list[str], pasted: str) -> None:
+            super().__init__()
+            self.paths = paths
+            self.pasted = pasted
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            tab_behavior="focus",
+            show_line_numbers=False,
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=_HINT.format(send="Enter"),
+        )
+        self.past = Past()
+        self.has_files = False
+        self._dismissed = ""
+        """The word whose suggestions were closed."""
+
+    session = ""
+    """Whom it writes to; empty: a new session."""
+
+    @property
+    def popup(self) -> Suggestions:
+        return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
+
+    def name_keys(self) -> None:
+        """The hint names the key that sends."""
+        self.placeholder = _HINT.format(send=label(self.app, "composer.send"))
+
+    async def _on_key(self, event: events.Key) -> None:
+        """The text area would take these keys as letters, or as moves."""
+        if self._took(event.key):
+            event.stop()
+            event.prevent_default()
+
+    @override
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """A letter that is a key elsewhere is one of the text here, unless a person chose another
+        key in its place: that one works here, too."""
+        names = bindings.LETTERS.get(key)
+        if names and all(name in self.app._keymap for name in names):
+            return False
+        return super().check_consume_key(key, character)
+
+    def _took(self, key: str) -> bool:
+        if self.popup.is_open and (meant := self._meant(key, bindings.SUGGESTED)):
+            self._choose(meant)
+            return True
+        first = self.has_files and self.cursor_location == (0, 0)
+        if first and self._meant(key, bindings.AT_THE_BEGINNING):
+            self.post_message(self.Wanted("detach"))
+            return True
+        match self._meant(key, bindings.WRITING):
+            case "composer.send":
+                self.action_submit()
+            case "composer.newline":
+                self.action_newline()
+            case _:
+                return False
+        return True
+
+    def _meant(self, key: str, among: Sequence[BindingType]) -> str:
+        """What a key is for, also where a person chose another one for it."""
+        names = (str(binding.id) for binding in among if isinstance(binding, Binding))
+        return next((name for name in names if key in keys_of(self.app, name).split(",")), "")
+
+    # --- sending -------------------------------------------------------------------------------
+
+    def action_submit(self) -> None:
+        if self.text.strip() or self.has_files:
+            self.popup.close()
+            self.post_message(self.Submitted(self.take(), self.session))
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def take(self) -> str:
+        """The text, which is then gone from here."""
+        text = self.text
+        self.clear()
+        return text
+
+    def put(self, text: str) -> None:
+        """Another text, with the cursor at its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def action_want(self, what: str) -> None:
+        self.post_message(self.Wanted(what))
+
+    # --- the past ------------------------------------------------------------------------------
+
+    def action_older(self) -> None:
+        if self.cursor_at_first_line:
+            self._recall(self.past.older(self.text))
+        else:
+            self.action_cursor_up()
+
+    def action_newer(self) -> None:
+        if self.cursor_at_last_line:
+            self._recall(self.past.newer())
+        else:
+            self.action_cursor_down()
+
+    def _recall(self, text: str | None) -> None:
+        if text is not None:
+            self._dismissed = text
+            self.put(text)
+
+    # --- completion ----------------------------------------------------------------------------
+
+    def word(self) -> tuple[str, str]:
+        """What is being typed at the cursor: its sign and its letters; nothing of both where it is
+        plain text."""
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column]
+        if row == 0 and (found := _COMMAND.search(before)):
+            return "/", found.group(1)
+        found = _MENTION.search(before)
+        return ("@", found.group(1)) if found else ("", "")
+
+    def on_text_area_changed(self) -> None:
+        sign, letters = self.word()
+        if not sign or self._dismissed == self.text:
+            self.popup.close()
+            return
+        self._dismissed = ""
+        self.post_message(self.Wanted("commands" if sign == "/" else "files", letters))
+
+    def offer(self, sign: str, letters: str, found: list[Suggestion]) -> None:
+        """What was found for a word, if that still stands there."""
+        if self.word() == (sign, letters):
+            self.popup.offer(found)
+
+    def action_complete(self) -> None:
+        """Where there is nothing to complete, the key moves on."""
+        sign, _ = self.word()
+        if self.popup.is_open:
+            self.accept()
+        elif sign:
+            self._dismissed = ""
+            self.on_text_area_changed()
+        else:
+            self.screen.focus_next()
+
+    def _choose(self, meant: str) -> None:
+        popup = self.popup
+        match meant:
+            case "suggestion.next":
+                popup.move(1)
+            case "suggestion.back":
+                popup.move(-1)
+            case "suggestion.take":
+                self.accept()
+            case "suggestion.do":
+                sign, letters = self.word()
+                whole = popup.chosen.insert.strip() == f"{sign}{letters}"
+                done = popup.chosen.done
+                if not whole:
+                    self.accept()
+                if done or whole:
+                    self.action_submit()
+            case "suggestion.close":
+                self._dismissed = self.text
+                popup.close()
+
+    def accept(self) -> None:
+        """The suggestion takes the place of the word."""
+        sign, letters = self.word()
+        if sign and self.popup.is_open:
+            row, column = self.cursor_location
+            start = (row, column - len(letters) - 1)
+            self.replace(self.popup.chosen.insert, start, (row, column))
+        self.popup.close()
+
+    # --- pasting -------------------------------------------------------------------------------
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        from rookery.tui.writing.dropped import image_paths
+
+        if paths := image_paths(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Dropped(paths, event.text))

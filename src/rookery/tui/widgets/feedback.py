@@ -1,0 +1,68 @@
+"""A word on the critic's verdict, with one key, under it: kept in the home, sent to nobody, and
+gone with the next prompt."""
+
+import json
+import os
+from contextlib import suppress
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.tui.keys.bindings import FEEDBACK
+from rookery.tui.keys.map import keys_of, label
+from rookery.tui.look.runs import Line
+from rookery.tui.widgets.status import LineWidget
+
+FILE = "feedback.jsonl"
+
+
+class Feedback(LineWidget):
+    """Shown while there is a verdict on the last turn and nobody said a word on it."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.display = False
+        self._about: tuple[str, int, float] | None = None
+        self._said: dict[tuple[str, int, float], str] = {}
+
+    def tell(self, header: Json | None) -> None:
+        critic = lenient.mapping(header, "critic")
+        score = lenient.number(critic, "score")
+        resting = header is not None and header["state"] == "idle"
+        about = None
+        if header is not None and score is not None and resting:
+            about = (str(header["id"]), int(header["turn"]), float(score))
+        self._about = about
+        self.display = about is not None
+        self.refresh()
+
+    def say(self, place: int) -> Json | None:
+        """What is to be kept; None: there is nothing to speak of."""
+        if self._about is None or self._about in self._said:
+            return None
+        self._said[self._about] = FEEDBACK[place]
+        self.refresh()
+        session, turn, score = self._about
+        return {"session": session, "turn": turn, "score": score, "critic": FEEDBACK[place]}
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        look = self.look
+        if self._about in self._said:
+            assert self._about is not None
+            return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
+        line: Line = [(" Was the critic right?  ", look.ink)]
+        keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
+        if any(len(key) == 1 for key in keys.split(",")):  # in a text they are letters of it
+            line += [(label(self.app, "focus.next"), look.key), (", then ", look.soft)]
+        for number, words in enumerate(FEEDBACK, 1):
+            line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]
+        return [line]
+
+
+def keep(home: str, said: Json) -> None:
+    path = os.path.join(home, FILE)
+    with suppress(OSError):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, (json.dumps(said) + "\n").encode())
+        finally:
+            os.close(file)

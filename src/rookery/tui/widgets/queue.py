@@ -1,0 +1,104 @@
+"""The prompts that wait for the turn to end, in their order: read, changed, moved, taken back, sent
+first."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.message import Message
+
+from rookery.core.agent.prompt import words_of
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import label
+from rookery.tui.look.plain import clean_line
+from rookery.tui.look.runs import Line
+from rookery.tui.widgets.status import LineWidget
+
+
+class Queue(LineWidget):
+    """Posts what is to be done with one of them: Changed."""
+
+    MOST = 4
+    can_focus = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings.QUEUE
+
+    class Changed(Message):
+        """`what`: edit, earlier, later, remove, send."""
+
+        def __init__(self, what: str, item: Json, place: int) -> None:
+            super().__init__()
+            self.what = what
+            self.item = item
+            self.place = place
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.items: list[Json] = []
+        self.at = 0
+        self.held = False
+        """The turn before them did not end well: they go when a person says so."""
+
+    def tell(self, header: Json | None) -> None:
+        items = list(lenient.mappings(header, "queue")) if header else []
+        ended = lenient.text(header, "reason") if lenient.text(header, "state") == "idle" else ""
+        held = ended not in ("", "end_turn")
+        if (items, held) == (self.items, self.held):
+            return
+        self.held = held
+        chosen = self.items[self.at].get("id") if self.items else None
+        names = [item.get("id") for item in items]
+        self.at = names.index(chosen) if chosen in names else min(self.at, max(0, len(items) - 1))
+        self.items = items
+        rows = min(len(items), self.MOST)
+        self.display = bool(rows)
+        self.styles.height = max(1, rows)
+        if not rows and self.has_focus:
+            self.screen.focus_previous()
+        self.refresh()
+
+    def action_choose(self, step: int) -> None:
+        self.at = max(0, min(len(self.items) - 1, self.at + step))
+        self.refresh()
+
+    def action_change(self, what: str) -> None:
+        if self.items:
+            self.post_message(self.Changed(what, self.items[self.at], self.at))
+
+    def on_click(self, event: events.Click) -> None:
+        self.at = min(self._top() + event.y, len(self.items) - 1)
+        self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def _top(self) -> int:
+        return max(0, min(self.at - self.MOST + 1, len(self.items) - self.MOST))
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        look = self.look
+        top = self._top()
+        rows = self.items[top : top + self.MOST]
+        found: list[Line] = []
+        for place, item in enumerate(rows, top):
+            words = clean_line(words_of(lenient.sequence(item, "prompt")))
+            here = self.has_focus and place == self.at
+            line: Line = [("▌" if here else " ", look.accent)]
+            state = "held" if self.held and not item.get("placeless") else "waits"
+            line += [(f"{place + 1} {state}  ", look.needs)]
+            line.append((words, look.ink if here else look.soft))
+            found.append(line)
+        more = len(self.items) - len(rows)
+        if more > 0:
+            found[-1].append((f"  and {more} more", look.faint))
+        elif found and not self.has_focus:
+            way = label(self.app, "queue.focus")
+            send = (
+                f", then {label(self.app, 'queue.send')} sends it" if self.held else " changes it"
+            )
+            found[-1].append((f"  {way}{send}", look.faint))
+        return found

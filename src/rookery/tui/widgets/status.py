@@ -1,0 +1,192 @@
+"""The lines under the transcript: what waits, who works at what and since when, and the keys."""
+
+from collections.abc import Callable
+
+from textual.binding import Binding
+from textual.strip import Strip
+from textual.widget import Widget
+
+from rookery.core.asks.kept_asks import unanswered
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy import confinement, modes
+from rookery.tui.look.key_names import NO_KEY, shown
+from rookery.tui.look.palette import Look, look_of
+from rookery.tui.look.plain import clean_line, duration, width_of
+from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
+from rookery.tui.system.clock import now
+
+ENDS = {
+    "max_tokens": "token limit",
+    "max_turn_requests": "request limit",
+    "refusal": "refused",
+    "orphaned": "fell silent",
+    "unresponsive": "had to be ended",
+    "agent_exited": "the agent ended",
+}
+"""Short words for why a turn ended; the notice in the transcript says more."""
+
+
+class LineWidget(Widget):
+    """Some lines, painted by a function of their width."""
+
+    def lines(self, width: int) -> list[Line]:  # noqa: ARG002
+        return []
+
+    @property
+    def look(self) -> Look:
+        return look_of(self.app.theme)
+
+    def render_line(self, y: int) -> Strip:
+        width, base = self.size.width, self.rich_style
+        lines = self.lines(width)
+        line = lines[y] if y < len(lines) else []
+        return strip_of(trimmed(line, width)).crop_extend(0, width, base).apply_style(base)
+
+
+class Status(LineWidget):
+    """Agent, model, mode, state and elapsed; tokens, context, cost at the right."""
+
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self.header: Json | None = None
+        self.agent = ""
+        """Who will answer, while there is no session yet."""
+        self.confirm = modes.EVERY
+        """And how much is asked then."""
+        self._hung = ""
+        """The session whose worker does not answer."""
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+
+    def _tick(self) -> None:
+        if self.header is not None and self.header["state"] != "idle":
+            self.refresh()
+
+    def tell(self, header: Json | None) -> None:
+        self.header = header
+        self.refresh()
+
+    def tell_hung(self, session: str) -> None:
+        self._hung = session
+        self.refresh()
+
+    def lines(self, width: int) -> list[Line]:
+        look = self.look
+        if self.header is None:
+            agent = self.agent or "demo"
+            asked = modes.brief(modes.beginning(agent, self.confirm))
+            return [[(" · ".join(filter(None, (f" {agent}", "a new session", asked))), look.soft)]]
+        state = _state(self.header, look, self._clock())
+        if self._hung and self._hung == self.header["id"]:
+            state = [(" ✗ does not answer", look.failed)]
+        left = [*state, *_who(self.header, look)]
+        right = _figures(self.header, look)
+        gap = width - width_of_line(left) - width_of_line(right) - 1
+        if gap < 1:
+            return [trimmed(left, width)]
+        return [[*left, (" " * gap, look.plain), *right]]
+
+
+def _state(header: Json, look: Look, at: int) -> Line:
+    """A waiting session never looks as if it worked."""
+    elapsed = max(0, at - header["since"]) / 1000
+    process = lenient.text(header["process"], "state")
+    word, style = "ready", look.soft
+    sign = "●"
+    if unanswered(header):
+        sign, word, style = "▲", "needs you", look.needs
+    elif header["state"] == "quiet":
+        sign, word, style = "▲", f"quiet · {duration(elapsed // 1)}", look.needs
+    elif header["state"] == "running" and lenient.text(header, "retrying"):
+        sign, word, style = "▲", f"trying again · {_whole(elapsed)}", look.needs
+    elif header["state"] == "running":
+        doing = "starting" if process == "starting" else "working"
+        sign, word, style = "◐", f"{doing} · {_whole(elapsed)}", look.accent
+    elif header["reason"] == "rate_limited":
+        sign, word, style = "▲", "rate limit", look.needs
+    elif header["reason"] not in ("", "end_turn", "cancelled", "forced", "waiting"):
+        told = clean_line(header["reason"]).replace("_", " ")
+        sign, word, style = "✗", ENDS.get(header["reason"], told), look.failed
+    elif process == "parked":
+        sign, word, style = "✗", "does not start", look.failed
+    return [(f" {sign} {word}", style)]
+
+
+def _whole(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
+
+
+def _who(header: Json, look: Look) -> Line:
+    said = [lenient.text(header, key) for key in ("agent", "model", "mode", "effort")]
+    said.insert(3, confinement.WORDS.get(lenient.text(header["process"], "guard"), ""))
+    said += [modes.brief(header), _refinement(header)]
+    said.append("settings wait for you" if header["settings"]["held"] else "")
+    words = " · ".join(clean_line(each) for each in said if each)
+    return [(f"  {words}", look.soft)] if words else []
+
+
+def _refinement(header: Json) -> str:
+    """Which of how many, or that a verdict is to come."""
+    critic = lenient.mapping(header, "critic")
+    if lenient.text(critic, "state") == "judging":
+        return "the critic judges"
+    at, of = lenient.integer(critic, "iteration") or 0, lenient.integer(critic, "of") or 0
+    return f"refinement {at}/{of}" if of and lenient.text(critic, "state") == "refining" else ""
+
+
+def _figures(header: Json, look: Look) -> Line:
+    usage = header["usage"]
+    said: list[str] = []
+    used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
+    if used is not None:
+        said.append(f"{_short(used)} tokens")
+        if size:
+            said.append(f"{min(used / size, 9.99):.0%} of context")
+    amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
+    if amount is not None:
+        said.append(f"${amount:.2f}" if amount >= 0.01 or amount == 0 else f"${amount:.4f}")
+    return [(" · ".join(said) + " ", look.soft)] if said else []
+
+
+def _short(number: float) -> str:
+    if number < 1000:
+        return f"{number:.0f}"
+    return f"{number / 1000:.1f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
+
+
+class Keys(LineWidget):
+    """The keys that work now, as the screen's bindings tell them; those that fit."""
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def lines(self, width: int) -> list[Line]:
+        look = self.look
+        line: Line = [(" ", look.plain)]
+        used = 1
+        for key, words in self._keys():
+            wide = width_of(key) + width_of(words) + 3
+            if used + wide > width:
+                break
+            line += [(key, look.key), (f" {words}  ", look.soft)]
+            used += wide
+        return [line]
+
+    def _keys(self) -> list[tuple[str, str]]:
+        """The focused widget's own first, then the program's, each as its list has them."""
+        order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
+        below = self.app.screen is not self.screen
+        bindings = [
+            active.binding
+            for active in self.screen.active_bindings.values()
+            if active.binding.show and active.binding.id and active.binding.key != NO_KEY
+            if not (below and active.binding.id == "help")  # a window has a line of its own
+        ]
+        bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
+        seen: dict[str, tuple[str, str]] = {}
+        for each in bindings:
+            seen.setdefault(str(each.id), (shown(each.key), each.description))
+        return list(seen.values())

@@ -1,0 +1,88 @@
+"""What fits to the letters that were typed: a short list over the composer."""
+
+from typing import NamedTuple
+
+from textual import events
+
+from rookery.tui.look.plain import cut, width_of
+from rookery.tui.look.runs import Line
+from rookery.tui.widgets.status import LineWidget
+
+MOST = 8
+
+
+class Suggestion(NamedTuple):
+    insert: str
+    """What takes the place of the word under the cursor."""
+    shown: str
+    words: str = ""
+    done: bool = False
+    """Nothing more is to be typed: it is sent at once."""
+
+
+class Suggestions(LineWidget):
+    """Open while it has any. The composer's keys move it."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.found: list[Suggestion] = []
+        self.at = 0
+        self._top = 0
+        self.display = False
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.found)
+
+    @property
+    def chosen(self) -> Suggestion:
+        return self.found[self.at]
+
+    def offer(self, found: list[Suggestion]) -> None:
+        before = self.chosen.insert if self.found else ""
+        names = [each.insert for each in found]
+        self.at = names.index(before) if before in names and self.at else 0
+        self.found = found
+        self._show()
+
+    def close(self) -> None:
+        if self.found:
+            self.found, self.at, self._top = [], 0, 0
+            self._show()
+
+    def move(self, step: int) -> None:
+        self.at = (self.at + step) % len(self.found)
+        self._show()
+
+    def _show(self) -> None:
+        rows = min(MOST, len(self.found))
+        self._top = min(max(self._top, self.at - rows + 1), self.at)
+        self.display = bool(rows)
+        self.styles.height = max(1, rows)
+        self.refresh()
+
+    def lines(self, width: int) -> list[Line]:
+        look = self.look
+        rows = self.found[self._top : self._top + MOST]
+        wide = min(max((width_of(each.shown) for each in rows), default=0), max(8, width - 20))
+        found: list[Line] = []
+        for number, each in enumerate(rows, self._top):
+            here = number == self.at
+            name = cut(each.shown, wide)
+            pad = " " * (wide - width_of(name) + 2)
+            found.append(
+                [
+                    (" ▌" if here else "  ", look.accent),
+                    (name + pad, look.key if here else look.ink),
+                    (each.words, look.soft),
+                ]
+            )
+        left = len(self.found) - self._top - len(rows)
+        if left > 0:
+            found[-1].append((f"  and {left} more", look.faint))
+        return found
+
+    def on_click(self, event: events.Click) -> None:
+        at = self._top + event.y
+        if at < len(self.found):
+            self.at = at

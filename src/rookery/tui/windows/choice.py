@@ -1,0 +1,79 @@
+"""Choices of a session: its options, and one option's values."""
+
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from rookery.core.json.events import Json
+from rookery.core.vendors import options
+from rookery.tui.keys import bindings
+from rookery.tui.windows.parts.rows import Row, RowsScreen
+
+
+class ChoiceScreen(RowsScreen[str]):
+    """Ends with the value that was chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.CHOICE
+
+    def __init__(self, title: str, choices: list[Row], words: str = "") -> None:
+        super().__init__(title)
+        self._choices, self._said = choices, words
+
+    def begin(self) -> None:
+        self.fill(self._choices)
+        if self._said:
+            self.tell(self._said)
+
+    def choose(self, row: Row) -> None:
+        self.dismiss(row.name)
+
+    def action_take(self) -> None:
+        if self.current:
+            self.choose(self.current)
+
+
+def of_session(header: Json) -> list[Row]:
+    """Every option of a session, with what holds now."""
+    rows = []
+    for option in header["options"]:
+        names = {choice["value"]: choice["name"] for choice in option["choices"]}
+        now = spelled(option["value"])
+        if isinstance(option["value"], bool):
+            names = {"true": "on", "false": "off"} | names
+        rows.append(Row(option["id"], option["name"], names.get(now) or now or "not told"))
+    return rows
+
+
+def of_option(option: Json) -> list[Row]:
+    now = spelled(option["value"])
+    known = [
+        Row(choice["value"], choice["name"], choice["description"]) for choice in option["choices"]
+    ]
+    if not known and isinstance(option["value"], bool):
+        known = [Row("true", "on"), Row("false", "off")]
+    return [marked(row, row.name == now) for row in known]
+
+
+def marked(row: Row, current: bool) -> Row:
+    return row._replace(sign="on" if current else "off", tag="current" if current else "")
+
+
+def spelled(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value or "")
+
+
+def command(option: Json, chosen: str) -> Json:
+    """What sets it. An option goes by what a person calls it, where it has such a name."""
+    value: Any = chosen == "true" if isinstance(option["value"], bool) else chosen
+    called = {category: name for name, category in options.CATEGORY.items()}
+    return {"do": "set", "option": called.get(option["category"], option["id"]), "value": value}
+
+
+def told(sent: Json, outcome: Json) -> str:
+    """What came of a `set`, in words."""
+    name, value = sent["option"], spelled(sent["value"])
+    if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
+        return f"{name} is now {value}."
+    return f"{name} {value} is chosen for the agent's next start."

@@ -1,0 +1,97 @@
+"""The critic's settings in one form: those of config.toml, and who of Rookery's own agent judges,
+which stands beside its models."""
+
+from rookery.core.json.events import Json
+from rookery.home import config, settings
+from rookery.models import setup
+from rookery.models.profiles import Settings
+from rookery.tui.shell import Shell
+from rookery.tui.windows.setting import SettingsForm, schema
+
+JUDGE = "judge"
+BESIDE = "critic.command"
+"""The field before it: the other one who judges."""
+USUAL = "usual"
+OFF = "off"
+MODEL = "model:"
+"""Before a model's name: one may be called off, too."""
+
+
+class CriticForm(SettingsForm):
+    """Ends with the changes that were written."""
+
+    def __init__(self, found: config.Config, saved: Settings) -> None:
+        self._judge = chosen(saved)
+        self._saved: Json = {}
+        super().__init__("Critic", settings.CRITICS, found)
+        fields = list(schema(settings.CRITICS)["properties"].items())
+        at = [name for name, _ in fields].index(BESIDE) + 1
+        fields.insert(at, (JUDGE, field(saved)))
+        self._schema = {"properties": dict(fields)}
+        self._values = {**self._values, JUDGE: self._judge}
+        self.fields = fields
+
+    def check(self, answers: Json) -> dict[str, str]:
+        return super().check({key: each for key, each in answers.items() if key != JUDGE})
+
+    def deliver(self, answers: Json) -> None:
+        """The judge first: it is checked by the one who keeps it."""
+        rest = {key: each for key, each in answers.items() if key != JUDGE}
+        wished = answers.get(JUDGE, self._judge)
+        if wished == self._judge:
+            super().deliver(rest)
+            return
+        shell = self.app
+        assert isinstance(shell, Shell)
+        home = shell.start.home
+        shell.room.fetch(
+            lambda: setup.outcome(lambda: setup.judge(home, wanted(wished))),
+            lambda outcome: self._judged(outcome, wished, rest),
+        )
+
+    def _judged(self, outcome: setup.Outcome, wished: str, rest: Json) -> None:
+        if not self.is_attached:
+            return
+        if not outcome.ok:
+            self.mark({JUDGE: f": {outcome.words}"})
+            return
+        self._judge, self._saved = wished, {JUDGE: wished}
+        super().deliver(rest)
+
+    def done(self, changes: Json) -> None:
+        super().done({**self._saved, **changes})
+
+
+def chosen(saved: Settings) -> str:
+    if not saved.critic.enabled:
+        return OFF
+    return f"{MODEL}{saved.critic.judge}" if saved.critic.judge else USUAL
+
+
+def field(saved: Settings) -> Json:
+    names = list(saved.profiles)
+    gone = saved.critic.judge if saved.critic.judge not in (*names, "") else ""
+    choices = [
+        {"const": USUAL, "title": "OpenHands' critic, where the model comes from its proxy"},
+        *({"const": f"{MODEL}{name}", "title": f"the model {name}"} for name in names),
+        *(
+            [{"const": f"{MODEL}{gone}", "title": f"the model {gone}, which is gone"}]
+            if gone
+            else []
+        ),
+        {"const": OFF, "title": "nobody"},
+    ]
+    return {
+        "type": "string",
+        "title": "Judge: who judges the turns of Rookery's own agent",
+        "description": "A saved model reads what was done. · takes effect with the next turn",
+        "oneOf": choices,
+    }
+
+
+def wanted(wished: str) -> Json:
+    """What changes of our own agent's critic."""
+    if wished == OFF:
+        return {"enabled": False}
+    judge = wished.removeprefix(MODEL) if wished.startswith(MODEL) else ""
+    return {"enabled": True, "judge": judge}

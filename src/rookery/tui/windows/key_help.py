@@ -1,0 +1,132 @@
+"""F1: every key that there is, by where it works. The list comes from the bindings themselves."""
+
+from itertools import groupby
+from typing import Any, ClassVar, NamedTuple
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Label, OptionList, Static, TextArea
+
+from rookery.core.settings import keys as settings_keys
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import keys_of, label
+from rookery.tui.look.key_names import NO_KEY, shown
+from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.modals import Modal, keys_line
+
+LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
+    ("In any list", OptionList.BINDINGS),
+    ("In any text", TextArea.BINDINGS),
+)
+"""Keys that are not ours, and cannot be others."""
+
+WIDE = 24
+"""Columns of the keys."""
+
+
+class Key(NamedTuple):
+    place: str
+    keys: str
+    words: str
+
+
+def all_keys(app: App[Any]) -> list[Key]:
+    ours = [
+        Key(place, shown(keys_of(app, str(each.id))), each.tooltip or each.description)
+        for place, found in bindings.PLACES
+        for each in found
+        if isinstance(each, Binding)
+    ]
+    return ours + _library(app)
+
+
+def _library(app: App[Any]) -> list[Key]:
+    """Without those that mean something else here."""
+    before = [*bindings.EVERYWHERE, *bindings.WRITING]
+    names = [str(each.id) for each in before if isinstance(each, Binding)]
+    taken = {key for name in names for key in keys_of(app, name).split(",")}
+    found = []
+    for place, theirs in LIBRARY:
+        for each in theirs:
+            assert isinstance(each, Binding)
+            keys = [key for key in each.key.split(",") if not key.startswith("super+")]
+            if place == "In any text":
+                keys = [key for key in keys if key not in taken]
+            if keys:
+                words = each.description
+                found.append(Key(place, shown(",".join(keys)), words[:1].lower() + words[1:]))
+    return found
+
+
+class KeysScreen(Modal[None]):
+    """A few letters leave those keys that have them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.KEYS
+
+    def __init__(self, keys: list[Key]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        moves = " ".join(label(self.app, f"keys.{name}") for name in ("up", "down"))
+        pages = " ".join(label(self.app, f"keys.{name}") for name in ("pageup", "pagedown"))
+        with Vertical(classes="window tall wide"):
+            yield Label("Keys", classes="title")
+            yield Input(placeholder="letters of a key, or of what it does", compact=True)
+            with VerticalScroll(can_focus=False):
+                yield Static(self._listed(""), id="listed")
+            words = f"[b]{moves} {pages}[/] move   {keys_line(self)}"
+            yield Label(words, classes="keys")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.query_one("#listed", Static).update(self._listed(event.value))
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_turn(self, pages: int) -> None:
+        self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
+
+    def _listed(self, letters: str) -> Content:
+        wanted = letters.casefold().split()
+        found = [key for key in self._keys if _has(key, wanted)]
+        if not found:
+            return Content("No key has these letters.")
+        parts: list[Any] = []
+        for place, keys in groupby(found, key=lambda each: each.place):
+            parts += ["\n" if parts else "", (f"{place}\n", "bold $accent")]
+            for each in keys:
+                gap = f"\n{' ' * (WIDE + 2)}" if len(each.keys) >= WIDE else ""
+                gap = gap or " " * (WIDE - len(each.keys))
+                parts += ["  ", (each.keys, "bold"), gap, (f"{each.words}\n", "$ink-2")]
+        return Content.assemble(*parts)
+
+
+def _has(key: Key, wanted: list[str]) -> bool:
+    text = " ".join(key).casefold()
+    return all(word in text for word in wanted)
+
+
+def take_keys(app: Shell, chosen: dict[str, str]) -> None:
+    """A person's keys, from now on."""
+    found = settings_keys.settled(chosen)
+    app.set_keymap({name: ",".join(keys) or NO_KEY for name, keys in found.items()})
+    new = {
+        key
+        for name in chosen
+        for key in settings_keys.taken(name, settings_keys.listed(chosen[name]))
+    }
+    app.composer.name_keys()
+    app.window.forget_lines()  # cards name their keys
+    app.transcript.settle()
+    for widget in (app.composer, app.transcript, app.fleet):
+        # The library's own keys have no names, so that they are taken out by hand.
+        merged = type(widget)._merged_bindings
+        assert merged is not None
+        widget._bindings = merged.copy()
+        for key in new & set(widget._bindings.key_to_bindings):
+            if not any(each.id for each in widget._bindings.key_to_bindings[key]):
+                del widget._bindings.key_to_bindings[key]

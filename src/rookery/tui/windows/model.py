@@ -1,0 +1,253 @@
+"""The saved models, and the one form in which a model is set up: tested with one call before it is
+kept."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widgets import Select
+
+from rookery.core.asks import forms
+from rookery.core.json.events import Json
+from rookery.models import profiles, setup
+from rookery.models.draft import USUAL, Draft
+from rookery.models.profiles import Profile, Settings
+from rookery.models.providers import PROVIDERS, Provider, find, key_variable
+from rookery.models.secrets import Secret
+from rookery.tui.keys import bindings
+from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.form import FormScreen
+from rookery.tui.windows.parts.modals import SureScreen
+from rookery.tui.windows.parts.rows import Row, RowsScreen
+
+OTHER = "other"
+SERVER = "openai-compatible"
+
+
+def schema(known: Profile | None) -> Json:
+    choices = [{"const": each.name, "title": each.title} for each in PROVIDERS]
+    choices.append({"const": OTHER, "title": "Another one: its model is PROVIDER/MODEL"})
+    kept = "kept as it is" if known and known.key else ""
+    fields: Json = {
+        "provider": {"type": "string", "title": "Provider", "oneOf": choices},
+        "model": {"type": "string", "title": "Model"},
+        "key": {"type": "string", "title": "Key", "format": "password", "hint": kept},
+        "base_url": {
+            "type": "string",
+            "title": "Address",
+            "description": "of another server than the provider's own, such as http://host/v1",
+        },
+        "name": {
+            "type": "string",
+            "title": "Name",
+            "pattern": r"^[\w.+-]{1,64}$",
+            "description": "what you call it; empty: a fitting one",
+        },
+        "timeout": {
+            "type": "number",
+            "title": "Timeout",
+            "minimum": 1,
+            "maximum": 3600,
+            "description": "seconds for one answer; empty: as usual",
+        },
+        "default": {"type": "boolean", "title": "New sessions use it"},
+    }
+    if known is not None:
+        del fields["name"]
+    return {"properties": fields, "required": ["provider", "model"]}
+
+
+def values(known: Profile | None, *, default: bool) -> Json:
+    if known is None:
+        return {"provider": PROVIDERS[0].name, "default": True}
+    provider = _provider(known)
+    prefix = f"{provider.prefix}/" if provider else ""
+    return {
+        "provider": provider.name if provider else OTHER,
+        "model": known.model.removeprefix(prefix),
+        "base_url": known.base_url,
+        "timeout": known.timeout,
+        "default": default,
+    }
+
+
+def _provider(known: Profile) -> Provider | None:
+    prefix = known.model.partition("/")[0]
+    if prefix == "openai" and known.base_url:
+        return find(SERVER)
+    return find(prefix)
+
+
+def drafted(answers: Json, known: Profile | None) -> Draft:
+    """An empty field of one that is known takes back what was set."""
+    other = answers["provider"] == OTHER
+    usual = (USUAL, 0.0) if known else ("", None)
+    return Draft(
+        "" if other else answers["provider"],
+        answers["model"],
+        Secret(answers.get("key", "").strip()),
+        answers.get("base_url", "") or usual[0],
+        known.name if known else answers.get("name", ""),
+        answers.get("timeout", usual[1]),
+    )
+
+
+class ModelForm(FormScreen):
+    """Ends with {"words": …} when the model was saved."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
+
+    def __init__(self, known: Profile | None = None, *, default: bool = False) -> None:
+        title = f"Model: {known.name}" if known else "Set up a model"
+        super().__init__(title, schema(known), values(known, default=default))
+        self._known = known
+        self._busy = False
+
+    def on_select_changed(self, event: Select.Changed) -> None:
+        """What is known of a provider stands under its fields."""
+        provider = next((each for each in PROVIDERS if each.name == event.value), None)
+        if provider is None:
+            self.describe("model", "PROVIDER/MODEL, such as openrouter/…, groq/…, bedrock/…")
+            self.describe("key", "")
+            return
+        such = ", ".join(provider.models)
+        self.describe("model", f"such as {such}" if such else "as the server calls it")
+        self.describe("key", _about_key(provider))
+        needed = "needed: " if provider.asks_url and not provider.api else ""
+        usual = f"usually {provider.api}" if provider.asks_url and provider.api else ""
+        self.describe("base_url", usual or f"{needed}another server, such as http://host/v1")
+
+    def check(self, answers: Json) -> dict[str, str]:
+        wrong = super().check(answers)
+        if answers.get("provider") == SERVER and not answers.get("base_url"):
+            wrong["base_url"] = forms.NEEDED
+        return wrong
+
+    def deliver(self, answers: Json) -> None:
+        self._attempt(answers)
+
+    def action_test(self) -> None:
+        self._checked(keep=False)
+
+    def action_keep(self) -> None:
+        self._checked(test=False)
+
+    def _checked(self, *, test: bool = True, keep: bool = True) -> None:
+        answers = self.answers()
+        wrong = self.check(answers)
+        self.mark(wrong)
+        if not wrong:
+            self._attempt(answers, test=test, keep=keep)
+
+    def _attempt(self, answers: Json, *, test: bool = True, keep: bool = True) -> None:
+        if self._busy:
+            return
+        self._busy = True
+        self.tell("Asking the model for a word …" if test else "Saving …")
+        shell = self.app
+        assert isinstance(shell, Shell)
+        home, draft, default = (
+            shell.start.home,
+            drafted(answers, self._known),
+            bool(answers.get("default")),
+        )
+        shell.room.fetch(
+            lambda: setup.attempt(home, draft, default=default, test=test, keep=keep),
+            lambda outcome: self._ended(outcome, saved=keep),
+        )
+
+    def _ended(self, outcome: setup.Outcome, *, saved: bool) -> None:
+        self._busy = False
+        if not self.is_attached:
+            return
+        if outcome.ok and saved:
+            self.dismiss({"words": outcome.words})
+        elif outcome.field in dict(self.fields):
+            self.mark({outcome.field: f": {outcome.words}"})
+        elif outcome.ok:
+            self.tell(f"{outcome.words} Nothing was saved yet.")
+        else:
+            self.tell(f"✗ {outcome.words} Nothing was saved; Ctrl+O saves it untested.")
+
+
+def _about_key(provider: Provider) -> str:
+    if provider.keyless:
+        return "needs none"
+    variable = key_variable(f"{provider.prefix}/") if provider.name != SERVER else ""
+    said = [f"you get one at {provider.key_url}" if provider.key_url else ""]
+    said.append(f"empty: {variable}, where that is set" if variable else "empty: none is sent")
+    return "; ".join(words for words in said if words)
+
+
+class ModelsScreen(RowsScreen[None]):
+    """Every saved model."""
+
+    HEADING = "Models of Rookery's own agent"
+    EMPTY = "No model is set up yet. {key} sets one up."
+    NEW = "models.new"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
+
+    def load(self) -> tuple[Settings, str]:
+        return profiles.look(self.shell.start.home)
+
+    def shown(self, found: tuple[Settings, str]) -> list[Row]:
+        self._saved, problem = found
+        if problem:
+            self.tell(problem)
+        return [
+            Row(each.name, each.name, _told(each), "on", "default" if self._leads(each) else "")
+            for each in self._saved.profiles.values()
+        ]
+
+    def _leads(self, profile: Profile) -> bool:
+        return profile == self._saved.chosen
+
+    def choose(self, row: Row) -> None:
+        known = self._saved.profiles[row.name]
+        self.app.push_screen(ModelForm(known, default=self._leads(known)), self._set_up)
+
+    def action_new(self) -> None:
+        self.app.push_screen(ModelForm(), self._set_up)
+
+    def _set_up(self, answer: Json | None) -> None:
+        if answer is not None:
+            self._changed(setup.Outcome(True, answer["words"]))
+
+    def action_default(self) -> None:
+        if self.current:
+            self._do(setup.use, self.current.name)
+
+    def action_test(self) -> None:
+        if self.current:
+            self.tell(f"Asking {self.current.name} for a word …")
+            home, draft = self.shell.start.home, Draft(name=self.current.name)
+            work = partial(setup.attempt, home, draft, keep=False)
+            self.shell.room.fetch(work, self._changed)
+
+    def action_remove(self) -> None:
+        if (row := self.current) is None:
+            return
+
+        def sure(yes: bool | None) -> None:
+            if yes:
+                self._do(setup.forget, row.name)
+
+        words = "Its key is forgotten. Sessions that use it need another model."
+        self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
+
+    def _do(self, change: Callable[[str, str], str], name: str) -> None:
+        work = partial(change, self.shell.start.home, name)
+        self.shell.room.fetch(lambda: setup.outcome(work), self._changed)
+
+    def _changed(self, outcome: setup.Outcome) -> None:
+        if self.is_attached:
+            self.reload()
+            self.tell(outcome.words if outcome.ok else f"✗ {outcome.words}")
+        self.shell.look_around()
+
+
+def _told(each: Profile) -> str:
+    key = "key saved" if each.key else "no key saved"
+    said = [each.model, each.base_url, key]
+    return " · ".join(words for words in said if words)

@@ -1,0 +1,1 @@
+"""What windows are made of: forms, fields, rows, small dialogs."""

@@ -1,0 +1,158 @@
+"""One field of a form: which control shows it, and what a person put into it."""
+
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Checkbox, Input, Select
+
+from rookery.core.asks import forms
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.tui.look.plain import clean_line
+
+MOST = 50
+"""Fields that are shown of one form."""
+
+
+class Tick(Checkbox):
+    """Its state is a sign, and not a colour alone."""
+
+    @property
+    def _button(self) -> Content:
+        sign = "[✓]" if self.value else "[ ]"
+        return Content.assemble((sign, self.get_visual_style("toggle--button")))
+
+
+class Ticks(Vertical):
+    """Any number of choices."""
+
+    def __init__(self, choices: list[tuple[str, str]], chosen: list[Any], name: str) -> None:
+        super().__init__(id=name)
+        self._choices, self._first = choices, chosen
+
+    def compose(self) -> ComposeResult:
+        for value, title in self._choices:
+            yield Tick(_plain(title), value=value in self._first, compact=True)
+
+    @property
+    def chosen(self) -> list[str]:
+        ticks = self.query(Tick)
+        return [value for tick, (value, _) in zip(ticks, self._choices, strict=True) if tick.value]
+
+    def tick(self, *values: str) -> None:
+        for tick, (value, _) in zip(self.query(Tick), self._choices, strict=True):
+            tick.value = value in values
+
+
+def control_of(field: Any, value: Any, name: str) -> Widget:
+    """For any schema, also a damaged one."""
+    given = field.get("default") if isinstance(field, dict) and value is None else value
+    kind = lenient.text(field, "type")
+    if kind == "boolean":
+        return Tick("yes", value=given is True, id=name, compact=True)
+    if kind == "array":
+        items = titled(lenient.mapping(field, "items"))
+        if items:
+            return Ticks(items, given if isinstance(given, list) else [], name)
+    choices = titled(field) if isinstance(field, dict) else []
+    if choices and kind == "string":
+        options = [(_plain(title), value) for value, title in choices]
+        known = [value for value, _ in choices]
+        if given in known:
+            return Select(options, value=given, id=name, compact=True, prompt="nothing chosen")
+        return Select(options, id=name, compact=True, prompt="nothing chosen")
+    return _line(field, given, name)
+
+
+def _line(field: Any, given: Any, name: str) -> Input:
+    shown = ", ".join(map(str, given)) if isinstance(given, list) else _spelled(given)
+    hint = clean_line(lenient.text(field, "hint"))
+    secret = lenient.text(field, "format") == "password"
+    return Input(clean_line(shown), id=name, compact=True, password=secret, placeholder=hint)
+
+
+def _plain(title: str) -> str:
+    """Not markup, and something to see."""
+    return clean_line(title).replace("[", "\\[") or "(empty)"
+
+
+def _spelled(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+
+
+def titled(field: Json) -> list[tuple[str, str]]:
+    """The choices of a field: each value and what it is called."""
+    names = {
+        lenient.text(choice, "const"): lenient.text(choice, "title")
+        for key in ("oneOf", "anyOf")
+        for choice in lenient.mappings(field, key)
+    }
+    return [(value, names.get(value) or value) for value in forms.choices_of(field)]
+
+
+def value_of(control: Widget, field: Any) -> Any:
+    """What was put in, as the type that the schema wants; what does not fit is told by the
+    check. None: nothing was."""
+    if isinstance(control, Checkbox):
+        return control.value
+    if isinstance(control, Ticks):
+        return control.chosen or None
+    if isinstance(control, Select):
+        return None if control.is_blank() else control.value
+    if isinstance(control, Input):
+        return _typed(field, control.value.strip())
+    return None
+
+
+def _typed(field: Any, text: str) -> Any:
+    if not text:
+        return None
+    match lenient.text(field, "type"):
+        case "integer" | "number":
+            try:
+                return int(text)
+            except ValueError:
+                pass
+            try:
+                return float(text)
+            except ValueError:
+                return text
+        case "array":
+            return [part.strip() for part in text.split(",") if part.strip()]
+    return text
+
+
+def allowed(field: Any) -> str:
+    """What may be put in, in words, where the control does not show it."""
+    kind = lenient.text(field, "type")
+    words = []
+    if kind in ("integer", "number"):
+        least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
+        what = "a whole number" if kind == "integer" else "a number"
+        if least is not None and most is not None:
+            words.append(f"{what}, {least:g} to {most:g}")
+        elif least is not None:
+            words.append(f"{what}, at least {least:g}")
+        elif most is not None:
+            words.append(f"{what}, at most {most:g}")
+        else:
+            words.append(what)
+    if kind == "string" and not titled(field if isinstance(field, dict) else {}):
+        few, many = lenient.integer(field, "minLength"), lenient.integer(field, "maxLength")
+        if few:
+            words.append(f"at least {few} characters")
+        if many:
+            words.append(f"at most {many} characters")
+        form = {"email": "an e-mail address", "uri": "an address", "date": "YYYY-MM-DD"}
+        words.append(form.get(lenient.text(field, "format"), ""))
+    if kind == "array":
+        few, many = lenient.integer(field, "minItems"), lenient.integer(field, "maxItems")
+        words.append("any number of them" if not few and not many else "")
+        words += [f"at least {few}"] if few else []
+        words += [f"at most {many}"] if many else []
+    return "; ".join(word for word in words if word)

@@ -1,0 +1,143 @@
+"""A form of ACP's schema: fields in their order, checked before they leave, each wrong one told
+where it stands."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.events import DescendantFocus
+from textual.widget import Widget
+from textual.widgets import Input, Label, Static
+
+from rookery.core.asks import forms
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.tui.keys import bindings
+from rookery.tui.look.plain import clean, clean_line
+from rookery.tui.windows.parts.fields import MOST, allowed, control_of, value_of
+from rookery.tui.windows.parts.modals import Modal, keys_line
+
+
+class FormScreen(Modal[Json]):
+    """Ends with the answers. One that has to try them first overrides `deliver`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.FORM
+
+    def __init__(
+        self, title: str, schema: Json, values: Json | None = None, *, words: str = ""
+    ) -> None:
+        super().__init__()
+        self._title, self._schema, self._values = title, schema, values or {}
+        self._words = words
+        self.fields = list(lenient.mapping(schema, "properties").items())[:MOST]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window form"):
+            yield Label(clean_line(self._title), classes="title", markup=False)
+            if self._words:
+                yield Label(clean(self._words), classes="hint", markup=False)
+            with VerticalScroll(classes="fields", can_focus=False):
+                for number in range(len(self.fields)):
+                    yield from self._field(number)
+            yield Static("", classes="problem told quiet", id="told", markup=False)
+            yield Label(keys_line(self), classes="keys")
+
+    def _field(self, number: int) -> ComposeResult:
+        name, field = self.fields[number]
+        needed = " (needed)" if name in lenient.texts(self._schema, "required") else ""
+        words = clean_line(lenient.text(field, "title") or name)
+        with Vertical(classes="field"):
+            yield Label(f"{words}{needed}", markup=False, classes="name")
+            yield control_of(field, self._values.get(name), f"field{number}")
+            yield Static("", classes="problem", id=f"wrong{number}", markup=False)
+            yield Static(self.about(field), classes="hint", id=f"about{number}", markup=False)
+
+    def about(self, field: object) -> str:
+        said = [clean(lenient.text(field, "description"))[:500], allowed(field)]
+        return " · ".join(words for words in said if words)
+
+    def on_mount(self) -> None:
+        for number in range(len(self.fields)):
+            about = self.query_one(f"#about{number}", Static)
+            about.display = bool(str(about.content))
+            self.query_one(f"#wrong{number}", Static).display = False
+        if self.fields:  # at once: the first key is meant for it
+            self.set_focus(self._focusable(0), scroll_visible=False)
+
+    def _focusable(self, number: int) -> Widget:
+        control = self.query_one(f"#field{number}")
+        return control if control.focusable else control.query("Tick").first(Widget)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """A field is seen whole: its name, and what is said of it. Of the first that is so at the
+        top, also while nothing has its size yet."""
+        field = next((each for each in event.widget.ancestors if each.has_class("field")), None)
+        for each in self.query(".field"):
+            each.set_class(each is field, "here")
+        if isinstance(field, Widget):
+            fields = self.query_one(".fields")
+            top = field is fields.children[0]
+            scroll = fields.scroll_home if top else field.scroll_visible
+            self.call_after_refresh(scroll, animate=False)
+
+    # --- what a person does --------------------------------------------------------------------
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_send()
+
+    def action_send(self) -> None:
+        answers = self.answers()
+        wrong = self.check(answers)
+        self.mark(wrong)
+        if not wrong:
+            self.deliver(answers)
+
+    def answers(self) -> Json:
+        found = {name: value_of(self.control(name), field) for name, field in self.fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def check(self, answers: Json) -> dict[str, str]:
+        """What is wrong, by the name of the field."""
+        return forms.check(self._schema, answers)
+
+    def deliver(self, answers: Json) -> None:
+        self.dismiss(answers)
+
+    # --- what it tells -------------------------------------------------------------------------
+
+    def control(self, name: str) -> Widget:
+        names = [each for each, _ in self.fields]
+        return self.query_one(f"#field{names.index(name)}")
+
+    def mark(self, wrong: Mapping[str, str]) -> None:
+        """Say under each field what is wrong with it, and go to the first of them."""
+        first = None
+        for number, (name, field) in enumerate(self.fields):
+            line = self.query_one(f"#wrong{number}", Static)
+            words = clean_line(
+                lenient.text(field, "called") or lenient.text(field, "title") or name
+            )
+            line.display = name in wrong
+            why = wrong.get(name, "")
+            said = "An answer is needed" if why == forms.NEEDED else f"{words} {why}"
+            line.update(clean_line(f"✗ {said}"))
+            first = number if first is None and name in wrong else first
+        self.tell("")
+        if first is not None:
+            self._focusable(first).focus()
+
+    def tell(self, words: str) -> None:
+        """A line under the fields: what is being done, or what came of it."""
+        told = self.query_one("#told", Static)
+        told.update(clean_line(words))
+        told.set_class(not words, "quiet")
+
+    def describe(self, name: str, words: str) -> None:
+        """Another line under a field."""
+        names = [each for each, _ in self.fields]
+        about = self.query_one(f"#about{names.index(name)}", Static)
+        about.display = bool(words)
+        about.update(clean_line(words))

@@ -1,0 +1,93 @@
+"""Small windows over the screen: one line to fill in, and a yes.
+
+A modal is a ModalScreen with its answer as the type: `app.push_screen(LineScreen(…), callback)`.
+"""
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import label
+from rookery.tui.look.plain import clean, clean_line
+
+
+class Modal[Answer](ModalScreen[Answer | None]):
+    """Esc leaves it without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
+    BACK: ClassVar[str] = "back"
+    """The word for what Esc does."""
+
+    def on_mount(self) -> None:
+        """Over another window it is alone: the frames of two would cut into each other."""
+        below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
+        self.set_class(isinstance(below, ModalScreen), "over")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def keys_line(screen: Modal[Any]) -> str:
+    """The keys of a window, each of which can be clicked, too."""
+    found = [
+        (each.id, label(screen.app, each.id), each.action, _word(screen, each))
+        for kind in type(screen).__mro__
+        for each in vars(kind).get("BINDINGS", [])
+        if isinstance(each, Binding) and each.id and each.show
+    ]
+    unique: dict[str, str] = {}
+    for name, key, action, words in found:  # a window's own word for a key comes first
+        said = f" {words}".replace(" ", "\u00a0")
+        unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
+    return "   ".join(unique.values())
+
+
+def _word(screen: Modal[Any], binding: Binding) -> str:
+    return screen.BACK if binding.id == "window.back" else binding.description
+
+
+class LineScreen(Modal[str]):
+    """One line of text; Enter takes it, also an empty one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.LINE
+
+    def __init__(self, question: str, text: str = "", hint: str = "") -> None:
+        super().__init__()
+        self._question, self._text, self._hint = question, text, hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Label(clean_line(self._question), classes="title", markup=False)
+            yield Input(self._text, placeholder=self._hint, compact=True)
+            yield Label(keys_line(self), classes="keys")
+
+    def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
+        self.dismiss(self.query_one(Input).value)
+
+
+class SureScreen(Modal[bool]):
+    """Whether something is to be done; what happens then is said before."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SURE
+
+    def __init__(self, question: str, words: str = "") -> None:
+        super().__init__()
+        self._question, self._words = question, words
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Label(clean_line(self._question), classes="title", markup=False)
+            if self._words:
+                yield Label(clean(self._words), markup=False, classes="said")
+            yield Label(keys_line(self), classes="keys")
+
+    def action_yes(self) -> None:
+        self.dismiss(True)

@@ -1,0 +1,138 @@
+"""A list in a window: rows with a sign, a name and what is to be known of each; keys act on the row
+under the cursor."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Label, OptionList, Static
+from textual.widgets.option_list import Option
+
+from rookery.tui.keys.map import label
+from rookery.tui.look.plain import clean, clean_line, width_of
+from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.modals import Modal, keys_line
+
+SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$error"), "": (" ", "")}
+
+
+class Row(NamedTuple):
+    name: str
+    """What the keys are told."""
+    title: str
+    more: str = ""
+    sign: str = ""
+    """One of SIGNS: what is told by colour is told by shape, too."""
+    tag: str = ""
+    """A word behind the title: current, default."""
+
+
+class RowsScreen[Answer](Modal[Answer]):
+    """A subclass gives `load` (in the engine room), `shown` (its rows), and the keys' actions."""
+
+    HEADING: ClassVar[str] = ""
+    WIDE: ClassVar[int] = 0
+    """Columns of a title, where the rest stands behind it; 0: the rest stands below."""
+    EMPTY: ClassVar[str] = "Nothing yet."
+    """`{key}` stands for the key NEW."""
+    NEW: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, title: str = "") -> None:
+        super().__init__()
+        self._heading = title or self.HEADING
+        self.rows: list[Row] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window list"):
+            yield Label(clean_line(self._heading), classes="title", markup=False)
+            yield OptionList(compact=True, markup=False)
+            yield Static("", classes="told quiet", id="told", markup=False)
+            yield Label(keys_line(self), classes="keys")
+
+    def on_mount(self) -> None:
+        self.set_focus(self.query_one(OptionList))
+        self.begin()
+
+    def begin(self) -> None:
+        self.reload()
+
+    @property
+    def shell(self) -> Shell:
+        app = self.app
+        assert isinstance(app, Shell)
+        return app
+
+    def reload(self) -> None:
+        self.shell.room.fetch(self.load, self._loaded)
+
+    def load(self) -> Any:
+        """Whatever the rows are made of; reads files."""
+        raise NotImplementedError
+
+    def shown(self, found: Any) -> Sequence[Row]:
+        raise NotImplementedError
+
+    def _loaded(self, found: Any) -> None:
+        if self.is_attached:
+            self.fill(self.shown(found))
+
+    def fill(self, rows: Sequence[Row]) -> None:
+        """Other rows; the cursor stays on its own, and begins on the one that is current."""
+        listed = self.query_one(OptionList)
+        before = self.current.name if self.current else None
+        self.rows = list(rows)
+        listed.clear_options()
+        listed.add_options([Option(_content(row, self.WIDE)) for row in self.rows])
+        names = [row.name for row in self.rows]
+        tagged = next((at for at, row in enumerate(self.rows) if row.tag == "current"), 0)
+        listed.highlighted = (names.index(before) if before in names else tagged) if names else None
+        listed.display = bool(names)
+        if names and self.focused is None:
+            self.set_focus(listed)
+        if not names:
+            self.tell(self.EMPTY.replace("{key}", label(self.app, self.NEW) if self.NEW else ""))
+
+    @property
+    def current(self) -> Row | None:
+        at = self.query_one(OptionList).highlighted
+        return self.rows[at] if at is not None and at < len(self.rows) else None
+
+    def tell(self, words: str) -> None:
+        """A line under the rows."""
+        told = self.query_one("#told", Static)
+        told.update(clean(words))
+        told.set_class(not words, "quiet")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if self.current is not None:
+            self.choose(self.current)
+
+    def choose(self, row: Row) -> None:
+        """Enter, or a click."""
+        raise NotImplementedError
+
+    def action_edit(self) -> None:
+        """A key's, for windows in which a choice is to edit."""
+        if self.current:
+            self.choose(self.current)
+
+
+def _content(row: Row, wide: int) -> Content:
+    sign, colour = SIGNS.get(row.sign, SIGNS[""])
+    title = clean_line(row.title)
+    parts: list[Any] = [(f"{sign} ", colour), (title, "bold")]
+    if wide:
+        gap = " " * max(2, wide - width_of(title))
+        parts += [gap, (clean_line(row.more), "$ink-2")]
+        parts += [(f"  {clean_line(row.tag)}", "$foreground")] if row.tag else []
+        return Content.assemble(*parts)
+    if row.tag:
+        parts.append((f"  {clean_line(row.tag)}", "$foreground"))
+    if row.more:
+        parts.append((f"\n  {clean_line(row.more)}", "$ink-2"))
+    return Content.assemble(*parts)

@@ -1,0 +1,204 @@
+"""Settings of config.toml as forms: every field from the table that says what each means."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from rookery.client.config import edit
+from rookery.client.config.rules import NotEdited
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.home import config
+from rookery.home.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
+from rookery.models import setup
+from rookery.models.profiles import Settings
+from rookery.tui.keys import bindings
+from rookery.tui.look.plain import clean_line
+from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.form import FormScreen
+
+
+def schema(table: Sequence[Setting]) -> Json:
+    return {"properties": {each.key: _field(each) for each in table}}
+
+
+def _field(setting: Setting) -> Json:
+    default = setting.default
+    usual = _usual(default)
+    soon = setting.effect in (AT_ONCE, NEXT_SCREEN)
+    later = "" if soon else f"takes effect {setting.effect}"
+    said = [setting.more.replace("`", "'"), f"default {usual}", later]
+    if not isinstance(default, bool) and not isinstance(default, str):
+        said.insert(1, range_of(setting))
+    field: Json = {
+        "title": f"{setting.name.replace('_', ' ').capitalize()}: {setting.brief}",
+        "called": setting.name,
+        "description": " · ".join(words for words in said if words),
+    }
+    if isinstance(default, bool):
+        return {**field, "type": "boolean"}
+    if isinstance(default, int | float):
+        return {**field, "type": "number", "hint": usual}
+    words = [str(word) for word in setting.limit]
+    return {**field, "type": "string", **({"enum": words} if words else {})}
+
+
+def _usual(default: Any) -> str:
+    """The default as a person would say it."""
+    match default:
+        case None | "":
+            return "none"
+        case bool():
+            return "yes" if default else "no"
+        case str():
+            return default
+    return written(default)
+
+
+def wrong_number(setting: Setting, value: Any) -> str:
+    """What the reader of the file would put right in silence."""
+    if not isinstance(setting.default, int | float) or isinstance(setting.default, bool):
+        return ""
+    if not isinstance(value, int | float):
+        return "must be a number"
+    if isinstance(setting.default, int) and not isinstance(value, int):
+        return "must be a whole number"
+    least, greatest = (float(each) for each in setting.limit)
+    least = setting.least_on if value and setting.least_on else least
+    return "" if least <= value <= greatest else f"must be {range_of(setting)}"
+
+
+class SettingsForm(FormScreen):
+    """Ends with the changes that were written."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
+
+    def __init__(self, title: str, table: Sequence[Setting], found: config.Config) -> None:
+        self._table = {each.key: each for each in table}
+        self._before = {each.key: config.value_of(found, each) for each in table}
+        shown = {
+            key: value
+            for key, value in self._before.items()
+            if isinstance(value, bool)
+            or value != self._table[key].default
+            or (isinstance(value, str) and self._table[key].limit)
+        }
+        super().__init__(title, schema(table), shown)
+
+    def about(self, field: object) -> str:
+        """The table says all that there is to say."""
+        return clean_line(lenient.text(field, "description"))
+
+    def check(self, answers: Json) -> dict[str, str]:
+        wrong = super().check(answers)
+        for key, value in answers.items():
+            if key not in wrong and (why := wrong_number(self._table[key], value)):
+                wrong[key] = why
+        return wrong
+
+    def deliver(self, answers: Json) -> None:
+        changes: Json = {}
+        for key, setting in self._table.items():
+            usual = setting.default
+            value = answers.get(key, usual)
+            if value != self._before[key] and (value or self._before[key] != ""):
+                changes[key] = None if value in (usual, None, "") else value
+        if not changes:
+            self.done({})
+            return
+        shell = self.app
+        assert isinstance(shell, Shell)
+        home = shell.start.home
+        shell.room.fetch(lambda: _changed(home, changes), lambda why: self._ended(why, changes))
+
+    def _ended(self, why: str, changes: Json) -> None:
+        if not self.is_attached:
+            return
+        named = next((key for key in changes if f" {key} " in why), "")
+        if named:
+            self.mark({named: why.partition(f" {named} ")[2].rstrip(".")})
+        elif why:
+            self.tell(f"✗ {why}")
+        else:
+            self.done(changes)
+
+    def done(self, changes: Json) -> None:
+        self.dismiss(changes)
+
+
+def _changed(home: str, changes: Json) -> str:
+    """Why they were not written; empty: they were."""
+    try:
+        edit.change(home, changes)
+    except (config.ConfigError, NotEdited) as error:
+        return str(error)
+    except OSError as error:
+        return f"config.toml could not be written: {error.strerror}."
+    return ""
+
+
+OWN_MODEL = "none"
+"""Chosen for the model that sums up: the conversation's own."""
+
+
+class CondenserForm(FormScreen):
+    """Ends with {"words": …} when it was changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
+
+    def __init__(self, found: Settings) -> None:
+        names = list(found.profiles)
+        own = {"const": OWN_MODEL, "title": "the conversation's own"}
+        fields: Json = {
+            "enabled": {"type": "boolean", "title": "Shorten long conversations"},
+            "max_size": {
+                "type": "integer",
+                "title": "Over so many events",
+                "minimum": 10,
+                "maximum": 100_000,
+            },
+            "keep_first": {
+                "type": "integer",
+                "title": "So many of the first ones stay",
+                "minimum": 0,
+                "description": "less than half of the above",
+            },
+            "profile": {
+                "type": "string",
+                "title": "The model that sums up",
+                "oneOf": [own, *({"const": name, "title": name} for name in names)],
+            },
+        }
+        now = found.condenser
+        shown = now._asdict() | {"profile": now.profile if now.profile in names else OWN_MODEL}
+        required = ["max_size", "keep_first"]
+        super().__init__("Long conversations", {"properties": fields, "required": required}, shown)
+
+    def check(self, answers: Json) -> dict[str, str]:
+        wrong = super().check(answers)
+        if not wrong and answers["keep_first"] >= answers["max_size"] // 2:
+            wrong["keep_first"] = "must be less than half of the above"
+        return wrong
+
+    def deliver(self, answers: Json) -> None:
+        profile = answers.get("profile", OWN_MODEL)
+        wanted = {
+            "enabled": bool(answers.get("enabled")),
+            "max_size": answers["max_size"],
+            "keep_first": answers["keep_first"],
+            "profile": "" if profile == OWN_MODEL else profile,
+        }
+        shell = self.app
+        assert isinstance(shell, Shell)
+        home = shell.start.home
+        work = lambda: setup.outcome(lambda: setup.condense(home, wanted))  # noqa: E731
+        shell.room.fetch(work, self._ended)
+
+    def _ended(self, outcome: setup.Outcome) -> None:
+        if not self.is_attached:
+            return
+        if outcome.ok:
+            self.dismiss({"words": outcome.words})
+        else:
+            self.tell(f"✗ {outcome.words}")

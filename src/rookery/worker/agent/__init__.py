@@ -1,0 +1,1 @@
+"""The worker's agent: its process, its requests, its terminals and files."""

@@ -1,0 +1,60 @@
+"""What a session was made in, and all that it starts is given: environment and umask."""
+
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
+from rookery.home import paths
+from rookery.processes.fence import Fence
+from rookery.processes.lineage import MARK
+
+USUAL_UMASK = 0o022
+
+
+class Surroundings(NamedTuple):
+    environment: dict[str, str]
+    umask: int
+    fence: Fence | None = None
+    """What is around all of it."""
+
+
+def of_session(directory: str) -> Surroundings:
+    """As the maker saved them; the worker's own where there is nothing to read. What is never saved
+    is taken from whoever starts the worker."""
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    umask = lenient.integer(saved, "umask")
+    return Surroundings(_environment(saved), USUAL_UMASK if umask is None else umask & 0o777)
+
+
+def _environment(saved: Json | None) -> dict[str, str]:
+    found = lenient.mapping(saved, "environment") if saved is not None else dict(os.environ)
+    environment = cleaned({key: value for key, value in found.items() if isinstance(value, str)})
+    names = [name for name in lenient.texts(saved, "withheld") if name in OVERRIDES]
+    environment = completed(environment, names, os.environ)
+    if mark := os.environ.get(MARK):
+        environment[MARK] = mark
+    return environment
+
+
+def renew(directory: str, environment: dict[str, str]) -> None:
+    """Take up, in place, what the user's terminal brought since (client.surroundings)."""
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    if saved is not None:
+        new = _environment(saved)
+        environment.clear()
+        environment.update(new)
+
+
+def news(directory: str) -> list[Draft]:
+    """What a terminal brought, told once: the names of the variables."""
+    path = os.path.join(directory, paths.RENEWED)
+    words = change_of(paths.read_json(path)).words()
+    if not words:
+        return []
+    with suppress(OSError):
+        os.unlink(path)
+    text = f"The agent now has your terminal's environment: {words}."
+    return [Draft({"sessionUpdate": "_notice", "level": "info", "text": text})]

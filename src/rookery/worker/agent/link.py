@@ -1,0 +1,187 @@
+"""The worker's line to its agent: starts the process, speaks to it, and turns what is no protocol
+into updates."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from rookery.agents import programs, registry
+from rookery.client.config.confinement import DEMANDED
+from rookery.core.agent import ingest
+from rookery.core.json.events import Json
+from rookery.home import paths
+from rookery.processes import strays, tree
+from rookery.processes.lineage import MARK
+from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
+from rookery.worker.agent.environment import Surroundings
+from rookery.worker.agent.process import AgentProcess, Command
+from rookery.worker.process import left_running
+
+MOST_NOISE = 20
+"""Lines of an agent's stdout that are no protocol: so many are kept, the rest is passed over
+(acp-C7)."""
+
+NOISE_KEPT = 2000
+CROWD_KEPT = 64 * 1024
+
+UNREAD = 32 * 1024 * 1024
+"""Bytes of ours that an agent may leave unread before it is no longer heard."""
+
+
+class Ears(NamedTuple):
+    """Who hears what the agent does; each is called in the order of the wire."""
+
+    notified: Callable[[str, object], None]
+    requested: Callable[[Incoming], None]
+    noise: Callable[[Json], None]
+    settle: Callable[[], None]
+    """All that was read is said."""
+    exited: Callable[[int, list[str]], None]
+
+
+class AgentLink:
+    def __init__(self, directory: str, surroundings: Surroundings, ears: Ears) -> None:
+        self._directory = directory
+        self._surroundings = surroundings
+        self._ears = ears
+        self._process: AgentProcess | None = None
+        self._noise = 0
+        self._held = False
+        self._draining: asyncio.Task[None] | None = None
+
+    @property
+    def process(self) -> AgentProcess | None:
+        return self._process
+
+    def located(self, argv: list[str], node_path: str) -> list[str]:
+        """With the whole path of a program that only a version manager of Node has."""
+        return programs.located(argv, self._surroundings.environment, node_path)
+
+    def spawn(
+        self, argv: list[str], cwd: str, longest: int, more: Mapping[str, str]
+    ) -> AgentProcess:
+        """`longest`: bytes of a line that are read at most; `more`: goes over its environment.
+        Raises OSError."""
+        peer = Peer(
+            on_request=self._ears.requested,
+            on_notification=self._ears.notified,
+            on_noise=self._heard_noise,
+            on_batch_end=self._ears.settle,
+            ceilings=Ceilings(line=longest),
+        )
+        log = os.path.join(self._directory, paths.AGENT_LOG)
+        process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
+        process.on_left = lambda left: self._ears.noise(left_running.notice(left))
+        if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
+            home = os.path.dirname(os.path.dirname(self._directory))
+            process.strays = partial(strays.of_mark, home, os.environ.get(MARK, ""))
+        environment = programs.beside(argv, {**self._surroundings.environment, **more})
+        fence = self._surroundings.fence
+        if fence is not None and fence.confined and registry.is_own(argv):
+            environment = {**environment, DEMANDED: "1"}
+        process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
+        self._process, self._noise = process, 0
+        return process
+
+    def _exited(self, status: int, stderr: list[str]) -> None:
+        self._process = None
+        self._ears.exited(status, stderr)
+
+    def is_there(self) -> bool:
+        """Whether the process lives: one that was killed just now may not have been missed yet."""
+        process = self._process
+        if process is None or process.start is None:
+            return process is not None
+        return tree.alive(process.pid, process.start)
+
+    def call(self, method: str, params: Json, then: Callable[[object, Json | None], None]) -> None:
+        """Ask; `then(result, error)` is not called when the connection ends: the exit tells
+        more."""
+
+        def heard(answer: Answer) -> None:
+            if answer.error is None:
+                then(answer.result, None)
+            elif isinstance(answer.error, RpcError):
+                then(None, _error(answer.error))
+
+        if self._process is not None:
+            self._process.peer.send_request(method, params, heard)
+
+    def notify(self, method: str, params: Json) -> None:
+        if self._process is not None:
+            self._process.peer.notify(method, params)
+
+    def hold(self, *, held: bool) -> None:
+        """Read nothing more from the agent, or go on. Nothing is read either while it leaves our
+        answers unread: they would fill our memory."""
+        self._held = held
+        if self._process is None:
+            return
+        peer = self._process.peer
+        if self.is_deaf() and self._draining is None:
+            self._draining = asyncio.create_task(self._drain(peer), name="drain")
+        if held or self._draining is not None:
+            peer.pause()
+        else:
+            peer.resume()
+
+    def is_deaf(self) -> bool:
+        """Whether too much waits for the agent to read it."""
+        return self._process is not None and self._process.peer.buffered > UNREAD
+
+    async def _drain(self, peer: Peer) -> None:
+        with suppress(ConnectionClosed):
+            await peer.drain(UNREAD)
+        self._draining = None
+        self.hold(held=self._held)
+
+    def end(self, grace: float) -> None:
+        """Begin to end it; `exited` follows."""
+        if self._process is not None:
+            self._process.end(grace)
+
+    async def close(self, grace: float) -> None:
+        if self._process is not None:
+            await self._process.end(grace)
+
+    def _heard_noise(self, kind: str, what: object) -> None:
+        self._noise += 1
+        if self._noise > MOST_NOISE:
+            return
+        kept = NOISE_KEPT
+        if kind == "too many values" and isinstance(what, bytes):
+            self._ears.noise(_unread(len(what)))
+            kept = CROWD_KEPT
+        shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
+        if not isinstance(shown, str | int):
+            shown = repr(shown)[:NOISE_KEPT]
+        more = " (the rest is not kept)" if self._noise == MOST_NOISE else ""
+        self._ears.noise(ingest.raw("line", shown, f"stdout: {kind}{more}"))
+
+
+def _unread(size: int) -> Json:
+    """A message that was legal, and too much."""
+    text = f"It has {size} bytes and too many values. Its beginning is kept."
+    notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+    return notice | {"title": "A message from the agent was not read"}
+
+
+def _error(error: RpcError) -> Json:
+    found: Json = {"code": error.code, "message": error.message}
+    return found | ({"data": error.data} if error.data is not None else {})
+
+
+def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
+    """Why an agent could not be started, and what helps."""
+    if not argv:
+        return f"There is no longer an agent {agent!r}; `rookery agents` lists the known ones."
+    if not os.path.isdir(cwd):
+        return f"The session's directory {cwd} does not exist."
+    if isinstance(error, FileNotFoundError):
+        entry = registry.AGENTS.get(agent)
+        how = f" Install it: {entry.install}" if entry and entry.install else ""
+        return f"{argv[0]}: command not found.{how}"
+    return f"{argv[0]}: {error}"

@@ -1,0 +1,99 @@
+"""The MCP servers that a session's agent is given at each start: the session's own, and those of
+the home's mcp.json. What the file says stays out of the log: each start reads it anew."""
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from rookery.core.agent import opening
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json, dumps
+from rookery.core.settings.agent_tables import McpChoice
+from rookery.home import mcp, paths
+from rookery.worker.agent.environment import Surroundings
+
+TOLD_KEPT = 200
+
+
+class Servers:
+    def __init__(
+        self,
+        directory: str,
+        surroundings: Surroundings,
+        node_path: str,
+        table: Mapping[str, Any],
+    ) -> None:
+        self.table = table
+        """Of the file, but for servers that wait until the user confirms them."""
+        self._directory = directory
+        self._home = os.path.dirname(os.path.dirname(directory))
+        self._environment = surroundings.environment
+        self._node_path = node_path
+        self._found = mcp.Resolved([], [])
+        self._wanted: McpChoice = True
+        self._brought: list[Json] = []
+
+    def read(
+        self, header: Json, wanted: McpChoice, otherwise: str, brought: list[Json]
+    ) -> list[Draft]:
+        """Read the file, for an agent that is about to start; what is wrong with it, told once.
+        `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some;
+        `brought`: the agent's own, which it gets whatever is wanted of the others.
+        """
+        self._wanted, self._brought = wanted, _beside(header["argv"], brought)
+        try:
+            mcp.load(self._home)
+            self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
+            faults = [f"The MCP server {fault}. It is ignored." for fault in self._found.faults]
+        except mcp.McpError as error:
+            self._found = mcp.Resolved([], [])
+            faults = [f"The agent got none of your MCP servers. {error}"]
+        there = [*header["mcpServers"], *self._found.servers]
+        if isinstance(wanted, tuple):
+            known, agent = [lenient.text(each, "name") for each in there], header["agent"]
+            lost = [name for name in wanted if name not in known]
+            faults += [f"There is no MCP server {name} (agents.{agent}.mcp)." for name in lost]
+        return self._notices([*faults, *([otherwise] if there and otherwise else [])])
+
+    def given(self, own: list[Json]) -> list[Json]:
+        """The session's own win where a name is there twice."""
+        names = {server.get("name") for server in own}
+        found = [*own, *(each for each in self._found.servers if each["name"] not in names)]
+        wanted = [server for server in found if self._is_wanted(server)]
+        names = {server.get("name") for server in wanted}
+        return [*wanted, *(each for each in self._brought if each["name"] not in names)]
+
+    def _is_wanted(self, server: Json) -> bool:
+        wanted = self._wanted
+        return wanted if isinstance(wanted, bool) else lenient.text(server, "name") in wanted
+
+    def untaken(self, agent: str, capabilities: Json | None, own: list[Json]) -> list[Draft]:
+        """What this agent cannot take, told once."""
+        left = opening.untaken(capabilities, self.given(own))
+        kinds = [(lenient.text(server, "name"), lenient.text(server, "type")) for server in left]
+        return self._notices(
+            f"{agent} does not support MCP servers over {kind}: it did not get {name}."
+            for name, kind in kinds
+        )
+
+    def _notices(self, texts: Iterable[str]) -> list[Draft]:
+        """Of these sentences, the ones that this session was never told, also not by a worker
+        before this one."""
+        path = os.path.join(self._directory, paths.TOLD)
+        told = lenient.texts(paths.read_json(path), "told")
+        fresh = [text for text in dict.fromkeys(texts) if text not in told]
+        if fresh:
+            data = dumps({"told": [*told, *fresh][-TOLD_KEPT:]}).encode("ascii")
+            with suppress(OSError):  # a full disk: it may be told twice
+                paths.write_atomic(path, data, 0o600)
+        return [
+            Draft({"sessionUpdate": "_notice", "level": "warn", "text": text}) for text in fresh
+        ]
+
+
+def _beside(argv: list[str], brought: list[Json]) -> list[Json]:
+    """An agent that was started by its path brings servers by that path, too."""
+    here = argv[0] if argv else ""
+    named = [each for each in brought if os.path.basename(here) == each["command"]]
+    return [{**each, "command": here} if each in named else each for each in brought]

@@ -1,0 +1,339 @@
+"""The agent's terminals, for real: commands that run under the worker and outlive every client.
+
+Output goes to the log as it comes, in pieces of one window each. Of a long one the head and the
+tail are
+kept and the middle is counted; the agent itself is given what its own limit lets it have.
+"""
+
+import asyncio
+import codecs
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.vendors.environment import TERMINAL
+from rookery.processes import offspring, tree
+from rookery.processes.child import Child
+from rookery.processes.fence import Fence
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.wire.pipes import PipeReader
+from rookery.worker.agent.background_calls import BackgroundCalls
+from rookery.worker.agent.environment import Surroundings
+from rookery.worker.agent.files import Files, Refused
+from rookery.worker.process import left_running
+
+NOT_FOUND = -32002
+MOST = 100
+"""Terminals that an agent may hold at once."""
+
+SETTLE = 0.5
+"""Seconds for the last output after the exit: a background job can hold the pipe for ever."""
+
+SHELL_SIGNS = frozenset(" \t\n;&|<>()$`\"'*?[#~=%")
+
+type Log = Callable[[Json], None]
+
+
+class Terminal:
+    """One command. What the agent may ask for is kept apart from what is logged."""
+
+    def __init__(
+        self,
+        name: str,
+        keep: int,
+        limit: int | None,
+        window: float,
+        log: Log,
+        fence: Fence | None = None,
+    ) -> None:
+        self.name = name
+        self.child = Child(self._exited, fence)
+        self.others: Callable[[], list[int]] = list
+        """The processes of the other terminals."""
+        self._since = 0
+        self._told_left = False
+        self.waiting: list[Incoming] = []
+        self.ended = False
+        self._log = log
+        self._window = window
+        self._limit = keep if limit is None else min(limit, keep)
+        self._shown = bytearray()
+        self.truncated = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head_left = keep // 2
+        self._tail = bytearray()
+        self._tail_most = keep // 2
+        self._skipped = 0
+        self._pending: list[str] = []
+        self._flushing: asyncio.TimerHandle | None = None
+        self._reader: PipeReader | None = None
+
+    def start(self, argv: list[str], cwd: str, surroundings: Surroundings) -> None:
+        """Raises OSError or ValueError."""
+        self._since = offspring.now()
+        _, stdout, _ = self.child.spawn(
+            argv,
+            cwd=cwd,
+            environment=surroundings.environment | {TERMINAL: self.name},
+            umask=surroundings.umask,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
+        self._reader = PipeReader(stdout, self._wrote, self._finish)
+
+    def output(self) -> str:
+        """What the agent gets: the end of it, cut at the front between two characters."""
+        shown = _from_a_character(self._shown) if self.truncated else self._shown
+        return shown.decode("utf-8", "replace")
+
+    def exit_status(self) -> Json:
+        status = self.child.status
+        if status is not None and status < 0:
+            return {"exitCode": None, "signal": _signal_name(-status)}
+        return {"exitCode": status, "signal": None}
+
+    def kill(self, number: int = signal.SIGTERM, *, all_of_it: bool = True) -> None:
+        """The whole group: also what the command left in the background when it ended. While the
+        group has a member, its number is no other process's. And with `all_of_it`, what it started
+        that left the group."""
+        pid = self.child.pid
+        if not pid:
+            return
+        if not all_of_it:
+            if self.child.status is None or tree.start_time(pid) is None:
+                tree.end_group(pid, number)
+            return
+        root = offspring.Command(pid, self.child.status is None, self._since, (TERMINAL, self.name))
+        started = offspring.of_command(root, self.others())
+        if self.child.status is None or tree.start_time(pid) is None:
+            tree.end_group(pid, number)
+        away = [process for process in started if process.group != pid]
+        tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
+        if self.child.status is None and self.child.start is not None:
+            started.append(tree.Process(pid, self.child.start))
+        if (refused := tree.forbidden(started)) and not self._told_left:
+            self._told_left = True
+            self._log(left_running.notice(refused))
+
+    def _wrote(self, data: bytes) -> None:
+        self._shown += data
+        if len(self._shown) > self._limit:
+            del self._shown[: len(self._shown) - self._limit]
+            self.truncated = True
+        head, rest = data[: self._head_left], data[self._head_left :]
+        self._head_left -= len(head)
+        if head:
+            self._pending.append(self._decoder.decode(head))
+        if rest:
+            self._tail += rest
+            over = len(self._tail) - self._tail_most
+            if over > 0:
+                del self._tail[:over]
+                self._skipped += over
+        if self._pending and self._flushing is None:
+            self._flushing = asyncio.get_running_loop().call_later(self._window, self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = None
+        text = "".join(self._pending)
+        self._pending = []
+        if text:
+            self._log(self._update("output", text=text))
+
+    def _exited(self, _status: int) -> None:
+        asyncio.get_running_loop().call_later(SETTLE, self._finish)
+        self._settled()
+
+    def _settled(self) -> None:
+        if self._reader is not None and self._reader.ended:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Both the exit and the end of the output are here, or the latter was waited for."""
+        if self.ended or self.child.status is None:
+            return
+        self.ended = True
+        if self._reader is not None:
+            self._reader.take_now()
+            self._reader.close()
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self._flush()
+        if text := self._rest():
+            self._log(self._update("output", text=text))
+        self._log(self._update("ended", **self.exit_status()))
+        waiting, self.waiting = self.waiting, []
+        for incoming in waiting:
+            incoming.reply(self.exit_status())
+
+    def _rest(self) -> str:
+        """What the log has not seen yet: the tail, behind a count of what lies before it."""
+        if not self._skipped:
+            return self._decoder.decode(bytes(self._tail), final=True)
+        whole = _from_a_character(self._tail)
+        lost = self._skipped + len(self._tail) - len(whole)
+        before = self._decoder.decode(b"", final=True)
+        return f"{before}\n… {lost} bytes left out …\n{whole.decode('utf-8', 'replace')}"
+
+    def _update(self, state: str, **fields: Any) -> Json:
+        return {"sessionUpdate": "_terminal", "id": self.name, "state": state, **fields}
+
+
+class Terminals:
+    def __init__(
+        self, files: Files, cwd: str, surroundings: Surroundings, keep: int, window: float, log: Log
+    ) -> None:
+        self._files = files
+        self._cwd = cwd
+        self._surroundings = surroundings
+        self._keep = keep
+        self._window = window
+        self._log = log
+        self._open: dict[str, Terminal] = {}
+        self._earlier: set[str] = set()
+        """Those of earlier turns."""
+        self.background = BackgroundCalls()
+
+    def configure(self, keep: int, window: float) -> None:
+        """For terminals that are started from now on."""
+        self._keep, self._window = keep, window
+
+    def take(self, incoming: Incoming) -> None:
+        """Answer a `terminal/*` request, at once or when its command has ended."""
+        params = incoming.params if isinstance(incoming.params, dict) else {}
+        if incoming.method == "terminal/create":
+            self._create(incoming, params)
+            return
+        terminal = self._open.get(lenient.text(params, "terminalId"))
+        if terminal is None:
+            incoming.fail(NOT_FOUND, "there is no such terminal, or it was released")
+            return
+        match incoming.method:
+            case "terminal/output":
+                answer: Json = {"output": terminal.output(), "truncated": terminal.truncated}
+                if terminal.ended:
+                    answer["exitStatus"] = terminal.exit_status()
+                incoming.reply(answer)
+            case "terminal/wait_for_exit" if terminal.ended:
+                incoming.reply(terminal.exit_status())
+            case "terminal/wait_for_exit":
+                terminal.waiting.append(incoming)
+            case "terminal/kill":
+                end_terminal(terminal)
+                incoming.reply({})
+            case "terminal/release":
+                end_terminal(terminal, all_of_it=terminal.child.status is None)
+                del self._open[terminal.name]
+                incoming.reply({})
+            case _:
+                incoming.unknown()
+
+    def _create(self, incoming: Incoming, params: Json) -> None:
+        if len(self._open) >= MOST:
+            incoming.fail(INVALID_PARAMS, f"{MOST} terminals are open; release one first")
+            return
+        command = lenient.text(params, "command")
+        argv = _argv(command, lenient.texts(params, "args"))
+        name = "term_" + os.urandom(6).hex()
+        limit = lenient.integer(params, "outputByteLimit")
+        terminal = Terminal(
+            name, self._keep, limit, self._window, self._log, self._surroundings.fence
+        )
+        terminal.others = self._processes
+        if not command or "\0" in "".join(argv):
+            incoming.fail(INVALID_PARAMS, "a command is required and must not contain NUL")
+            return
+        try:
+            cwd = self._files.folder(lenient.text(params, "cwd") or self._cwd)
+            terminal.start(argv, cwd, self._with(params))
+        except Refused as refused:
+            incoming.fail(refused.code, refused.message)
+            return
+        except (OSError, ValueError) as error:
+            incoming.fail(INVALID_PARAMS, f"{command}: {getattr(error, 'strerror', None) or error}")
+            return
+        self._open[name] = terminal
+        shown = command if argv[0] == "/bin/sh" else " ".join(argv)
+        self._log(
+            {
+                "sessionUpdate": "_terminal",
+                "id": name,
+                "state": "started",
+                "command": shown,
+                "cwd": cwd,
+            }
+        )
+        incoming.reply({"terminalId": name})
+
+    def _with(self, params: Json) -> Surroundings:
+        added = {
+            lenient.text(item, "name"): lenient.text(item, "value")
+            for item in lenient.mappings(params, "env")
+        }
+        if any(not key or "\0" in key + value or "=" in key for key, value in added.items()):
+            raise Refused(
+                INVALID_PARAMS, "the name of an environment variable must not contain = or NUL"
+            )
+        return self._surroundings._replace(environment=self._surroundings.environment | added)
+
+    def _processes(self) -> list[int]:
+        return [
+            terminal.child.pid for terminal in self._open.values() if terminal.child.status is None
+        ]
+
+    def waited_for(self) -> bool:
+        return any(terminal.waiting for terminal in self._open.values())
+
+    def turn_begins(self) -> None:
+        """What an earlier turn left running is not what this one started."""
+        self._earlier = set(self._open)
+        self.background.clear()
+
+    def cancel(self) -> None:
+        """A cancelled turn runs nothing on, but for what was put into the background on purpose,
+        and is not waited for."""
+        spared = self._earlier | self.background.terminals()
+        for terminal in self._open.values():
+            if terminal.waiting or terminal.name not in spared:
+                end_terminal(terminal)
+
+    def release_all(self) -> None:
+        """The agent is gone: nobody holds them any more."""
+        for terminal in self._open.values():
+            end_terminal(terminal)
+        self._open.clear()
+
+
+def end_terminal(terminal: Terminal, *, all_of_it: bool = True) -> None:
+    """TERM, and KILL where that was not enough. Of a command that has ended by itself, what it put
+    into a session of its own was meant to stay: `all_of_it` ends that, too."""
+    terminal.kill(all_of_it=all_of_it)
+    loop = asyncio.get_running_loop()
+    loop.call_later(2.0, partial(terminal.kill, signal.SIGKILL, all_of_it=all_of_it))
+
+
+def _from_a_character(data: bytearray) -> bytearray:
+    """Without the rest of a character whose beginning was cut off."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    return data[start:]
+
+
+def _argv(command: str, args: list[str]) -> list[str]:
+    """A program with its arguments; a whole line without arguments is for the shell."""
+    if not args and SHELL_SIGNS.intersection(command):
+        return ["/bin/sh", "-c", command]
+    return [command, *args]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

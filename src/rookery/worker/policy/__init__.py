@@ -1,0 +1,1 @@
+"""Asks of a running session, and the answers that need no person."""

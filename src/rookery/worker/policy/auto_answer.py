@@ -1,0 +1,219 @@
+"""What is answered without the user: the rules as they stand in the file now, then how much this
+session is to ask."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rookery.client.config import rules as config_rules
+from rookery.core.asks.asks import Answer, Refusal, allowing
+from rookery.core.blocks import ask_details
+from rookery.core.blocks.changes import diffs
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.policy import (
+    auto_answer,
+    call_input,
+    danger,
+    modes,
+    unattended,
+)
+from rookery.core.policy import (
+    rules as policy_rules,
+)
+from rookery.core.tools.calls import key_of
+from rookery.core.vendors.profiles import Profile
+from rookery.home import call_paths
+from rookery.home.config import Config, ConfigError
+from rookery.worker.engine import Engine
+
+if TYPE_CHECKING:
+    from rookery.core.policy.rule_choices import Choice
+
+BY_CONFIG = "approve_all"
+BY_NOBODY = ("default", "last", "config", BY_CONFIG)
+"""Who chose how much is asked, where it was no person for this session."""
+
+LONGEST = 300
+
+LEFT_KEPT = 500
+"""Calls of which is known that the user is to be asked."""
+
+
+LOST = "covers more calls than can be judged"
+
+
+def worst(calls: Iterable[policy_rules.Call]) -> str:
+    """Why one of them cannot be undone; "": they all can."""
+    return next((call.danger for call in calls if call.danger), "")
+
+
+def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
+    """The rules that an ask about these could become; or why none."""
+    if danger := worst(calls):
+        return f"This {danger}: it can only be allowed once, not always."
+    if len(calls) != 1:
+        return f"This covers {len(calls)} calls: a rule can be made from one only."
+    from rookery.core.policy.rule_choices import (  # with the first ask, not at the start
+        Unruly,
+        choices,
+    )
+
+    found = choices(calls[0], "new")
+    return found.why if isinstance(found, Unruly) else found
+
+
+class Judge:
+    def __init__(
+        self,
+        engine: Engine,
+        config: Callable[[], Config],
+        home: str,
+        profile: Callable[[], Profile],
+        environment: Mapping[str, str],
+    ) -> None:
+        """`config`: as the file stands at that moment, or stood when it was sound. `environment`:
+        the session's."""
+        self._engine = engine
+        self._config = config
+        self._home = home
+        self._profile = profile
+        self._calls: dict[str, Sequence[policy_rules.Call]] = {}
+        """Of the open asks: what a rule would be made of."""
+        self._left: dict[str, None] = {}
+        self._lay = call_paths.lay(home, environment)
+
+    def look_at(self, known: Json) -> policy_rules.Call:
+        """A tool call as rules see it, with the links in its paths followed."""
+        header = self._engine.header
+        return call_paths.look_at(
+            header["agent"], known, [header["cwd"], *header["roots"]], self._lay
+        )
+
+    def look_at_all(self, about: Iterable[Json]) -> list[policy_rules.Call]:
+        """The calls that an ask stands for; one that cannot be read by rules as it is,
+        as several."""
+        found = []
+        for call in about:
+            seen = [self.look_at(danger.gist(each)) for each in call_input.judged(call)]
+            if call.get("lost") is True:
+                seen = [each._replace(cut=True, danger=LOST) for each in seen]
+            found += seen
+        return found
+
+    def told(self, about: Sequence[Json], given: Json) -> list[Json]:
+        """What those calls do, for whoever is asked. The changes in the ask's own call are in the
+        log with that."""
+        header = self._engine.header
+        found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
+        own = key_of(given) if diffs(given) else None
+        return [item for item in found if item["what"] != "diff" or item["call"] != own]
+
+    def note(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Json:
+        """The ask, with what "always allow this" would allow."""
+        name = lenient.text(ask, "id")
+        self._calls = {
+            key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
+        }
+        self._calls[name] = calls
+        found = _choices(calls)
+        if isinstance(found, str) or not allowing(ask):
+            return ask
+        always = policy_rules.described(found[0].rule)[:LONGEST]
+        return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
+
+    @property
+    def _order(self) -> unattended.Order | None:
+        """What stands for the user, where nobody is asked in this session."""
+        return unattended.order_of(self._engine.header["unattended"])
+
+    @property
+    def _guards(self) -> bool:
+        """Whether what cannot be undone is the user's to allow."""
+        guards = self._engine.policy.confirm_destructive
+        return guards and not unattended.allows_destructive(self._order)
+
+    def judge(
+        self, key: str, calls: Sequence[policy_rules.Call], risk: str, *, looks: bool = False
+    ) -> auto_answer.Judgement:
+        """What is done with a call that its agent wants judged before it runs. `calls`: the ways
+        in which it can be read, of which the strictest counts."""
+        found = auto_answer.strictest(
+            auto_answer.judge(
+                self._config().rules,
+                call,
+                modes.judged_by(self._engine.header),
+                guard=self._guards,
+                risk=risk,
+                looks=looks,
+                profile=self._profile(),
+            )
+            for call in calls
+        )
+        self._left.pop(key, None)
+        if found.outcome == "ask":
+            self._left[key] = None
+            if len(self._left) > LEFT_KEPT:
+                del self._left[next(iter(self._left))]
+        return found
+
+    def answer(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Answer | None:
+        """None: it waits for the user."""
+        known, order = self._config().rules, self._order
+        left = key_of(lenient.mapping(ask, "toolCall")) in self._left  # the mode had its say
+        level = modes.level(self._engine.header, self._profile())
+        level = modes.EVERY if left else level
+        rulings = []
+        for call in calls:
+            verdict = policy_rules.decide(known, call)
+            ruling = modes.rule_on(call, verdict, level, guard=self._guards)
+            rulings.append(unattended.settled(order, ruling, call, verdict))
+        ruling = modes.together(rulings)
+        return None if ruling is None else modes.ruled(ask, ruling)
+
+    def answer_for_nobody(self, ask: Json) -> Answer | None:
+        """What is asked without a call that could be judged; None: it waits for the user."""
+        order = self._order
+        if order is None:
+            return None
+        if ask.get("kind") == "question":
+            return unattended.answered(order, ask)
+        return self.answer(ask, [policy_rules.Call(self._engine.header["agent"], "other")])
+
+    def allow_always(self, ask: Json, choice: int = 1) -> policy_rules.Rule | Refusal:
+        """A rule in the file that allows what this ask is about. `choice`: which of those that the
+        ask lists."""
+        calls = self._calls.get(lenient.text(ask, "id"))
+        if not calls:
+            return Refusal("no_rule", "This question does not say exactly what would be allowed.")
+        call, found = calls[0], _choices(calls)
+        if isinstance(found, str):
+            return Refusal("always_disabled" if worst(calls) else "no_rule", found)
+        if not 1 <= choice <= len(found):
+            return Refusal("no_rule", f"Choose a rule from 1 to {len(found)}.")
+        chosen = found[choice - 1].rule
+        wanted = f"{call.agent}-{call.kind}"[: policy_rules.LONGEST_NAME - 6]
+        try:
+            return config_rules.add(
+                self._home,
+                lambda known: chosen._replace(name=config_rules.free_name(known, wanted)),
+            )
+        except (ConfigError, config_rules.NotEdited, OSError) as error:
+            return Refusal(
+                "not_written", f"The rule was not saved and nothing was answered: {error}"
+            )
+
+    def settle_default(self) -> None:
+        """`[session] approve_all`, before the agent is started; a choice made for this session
+        stays."""
+        approves = self._config().approve_all
+        wanted, by = self._engine.header["_confirm"]
+        nobody = not wanted or by in BY_NOBODY
+        update: Json = {"sessionUpdate": "_session"}
+        if approves and nobody and wanted != modes.ALL:
+            update |= {"confirm": modes.ALL, "confirmBy": BY_CONFIG}
+        elif not approves and by == BY_CONFIG:
+            update |= {"confirm": modes.EVERY, "confirmBy": "default"}
+        else:
+            return
+        self._engine.append(Draft(update, None, "config:approve_all"))

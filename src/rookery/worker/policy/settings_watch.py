@@ -1,0 +1,158 @@
+"""A running worker takes up changed settings by itself: a few `stat`s when somebody asks for
+something, or once in a while. A file that cannot be used leaves the last good values in force, and
+is told of once. What is looser than before waits for the user (client.in_force)."""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rookery.client.config import in_force
+from rookery.client.config.in_force import InForce
+from rookery.core.json.events import Draft, Json
+from rookery.core.limits import Policy
+from rookery.core.settings.held import MOST
+from rookery.core.settings.loosening import Guarded
+from rookery.home import config as files
+from rookery.home import confirmed
+from rookery.home.config import ConfigError
+from rookery.home.confirmed import Record
+
+TITLE = "config.toml is not valid"
+
+EVERY = 14.0
+"""Seconds between two looks while nobody asks for anything."""
+
+PATIENCE = 5.0
+"""Seconds in which somebody of ours may hold the settings to write them; then they are judged as
+they stand: an agent can take that lock, too."""
+
+type Stamp = tuple[tuple[int, int, int, int] | None, ...]
+"""Of each file: inode, times of change, size; None: there is none."""
+
+
+class Source(NamedTuple):
+    home: str
+    policy: Policy | None = None
+    """Numbers to use instead of the file's."""
+
+    def load(self) -> InForce:
+        """For a worker that starts. Raises ConfigError."""
+        record = confirmed.read(self.home)
+        found = in_force.judged(self.home, record)
+        in_force.remember(self.home, found, record)
+        return self._limited(found)
+
+    def read(self, base: Guarded) -> InForce:
+        """For one that runs, and judges by `base`. Raises ConfigError."""
+        config = files.load(self.home)
+        return self._limited(
+            in_force.against(base, config, confirmed.said(self.home, config, base))
+        )
+
+    def _limited(self, found: InForce) -> InForce:
+        if self.policy is None:
+            return found
+        return found._replace(config=found.config._replace(policy=self.policy))
+
+
+class SettingsWatch:
+    """`changed(in force)` is called with the whole of what now holds, `broken(why)` once for each
+    state of the file that is of no use."""
+
+    def __init__(
+        self,
+        source: Source,
+        found: InForce,
+        changed: Callable[[InForce], None],
+        broken: Callable[[str], None],
+    ) -> None:
+        """`found`: what was read just before."""
+        self._source = source
+        self._found = found
+        self._changed = changed
+        self._broken = broken
+        self._record: Record | None = None
+        self._stamp: Stamp = ()
+        """Not the files', for they may have changed since they were read: the first look reads
+        them."""
+        self._looked = float("-inf")
+        self._unsure = float("inf")
+        """Since when somebody writes them, and what is looser was not judged."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody may confirm something, or writes it now."""
+        return self._found.held is not None or self._unsure < float("inf")
+
+    def look_again(self, now: float) -> bool:
+        """On a slow tick: a look, where the last one is long enough ago, or somebody may have
+        confirmed something."""
+        soon = self._found.held is not None or self._unsure <= now
+        return (soon or now - self._looked >= EVERY) and self.look(now)
+
+    def look(self, now: float) -> bool:
+        """Before something is done that settings bear on; whether anybody was told anything."""
+        self._looked = now
+        stamp = _stamp(self._source.home)
+        if stamp == self._stamp:
+            return False
+        self._stamp = stamp
+        home, record = self._source.home, confirmed.read(self._source.home)
+        fresh = record is not None and record != self._record  # somebody confirmed it, perhaps
+        base = record.guarded if record is not None and fresh else self._found.base
+        try:
+            found = self._source.read(base)
+        except ConfigError as error:
+            self._broken(str(error))
+            return True
+        kept = in_force.remember(home, found, record)
+        self._record = record if kept is None else kept
+        self._unsure = min(self._unsure, now) if kept is None else float("inf")
+        if kept is None:
+            self._stamp = ()  # somebody of ours writes it now, or the disk is full
+            if found.held is not None and now - self._unsure < PATIENCE:
+                found = found._replace(held=self._found.held)
+        return self._take(found)
+
+    def _take(self, found: InForce) -> bool:
+        before, self._found = self._found, found
+        if found._replace(base=before.base) == before:
+            return False
+        self._changed(found)
+        return True
+
+
+def notice(why: str) -> Draft:
+    """For the log: what is wrong, with its line, and what holds meanwhile."""
+    text = f"{why} The previous settings stay in force. To fix it: `rookery config edit`."
+    update = {"sessionUpdate": "_notice", "level": "warn", "title": TITLE, "text": text}
+    return Draft(update, None, "settings")
+
+
+def news(header: Json, found: InForce) -> Draft | None:
+    """For the log: what waits for the user, and what in the file is not used; None where that is
+    known there."""
+    held, known = found.held, header["settings"]
+    warnings = list(found.config.warnings[:MOST])
+    if known["held"] == (held.fingerprint if held else "") and known["warnings"] == warnings:
+        return None
+    update: Json = {"sessionUpdate": "_settings", "warnings": warnings}
+    if held is not None:
+        update |= {"held": held.fingerprint, "loosens": list(held.loosens)}
+    elif known["held"]:
+        update["confirmed"] = confirmed.fingerprint(found.guarded) == known["held"]
+    return Draft(update, None, "settings")
+
+
+def _stamp(home: str) -> Stamp:
+    return tuple(
+        _stamped(os.path.join(home, name)) for name in (*confirmed.WATCHED, confirmed.FILE)
+    )
+
+
+def _stamped(path: str) -> tuple[int, int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

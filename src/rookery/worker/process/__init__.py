@@ -1,0 +1,1 @@
+"""The worker as a process: its warden, its records, its cgroup."""

@@ -1,0 +1,100 @@
+"""Two awake sessions in one directory: each is told once.
+
+    $ROOKERY_HOME/places/<hash of the directory>/<session id>
+
+An awake worker keeps an empty file there, so that a look costs one listing of a small directory,
+however many sessions there are. The file decides nothing: who is awake is told by the socket.
+
+A session counts while it works or somebody is attached to it: one that only stays awake after its
+turn changes nothing, and to hear of it with each new `run` would teach people to pass over this.
+"""
+
+import hashlib
+import os
+from contextlib import suppress
+
+from rookery.client.start import connectable
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.home import paths
+
+PLACES = "places"
+
+NAMED = 5
+"""So many neighbours are named in one notice; the others are counted."""
+
+
+class Neighbours:
+    def __init__(self, directory: str, header: Json) -> None:
+        self._home = os.path.dirname(os.path.dirname(directory))
+        self._id = os.path.basename(directory)
+        real = os.path.realpath(header["cwd"])
+        name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
+        self._place = os.path.join(self._home, PLACES, name)
+        self._told: set[str] = set()
+        self._looked = False
+
+    def look(self, in_use: bool) -> list[Draft]:
+        """Be seen; and while this session is in use, one notice about the others that are. Each is
+        in one while this worker lives."""
+        self._arrive()
+        if not self._looked:
+            self._looked = True
+            for name in self._listed():
+                self._is_awake(name)  # those who were killed leave no traces
+        if not in_use:
+            return []
+        fresh = [name for name in self._listed() if name not in self._told]
+        found = [name for name in fresh if self._is_used(name) and self._is_awake(name)]
+        self._told.update(found)
+        return [self._notice(found)] if found else []
+
+    def _listed(self) -> list[str]:
+        with suppress(OSError):
+            return sorted(name for name in os.listdir(self._place) if name != self._id)
+        return []
+
+    def leave(self) -> None:
+        with suppress(OSError):
+            os.unlink(os.path.join(self._place, self._id))
+            os.rmdir(self._place)  # fails while another is there
+
+    def _arrive(self) -> None:
+        """Be seen. It only informs: a full disk stops nothing."""
+        file = os.path.join(self._place, self._id)
+        if os.path.exists(file):
+            return
+        with suppress(OSError, paths.PathError):
+            paths.make_private(os.path.dirname(self._place))
+            paths.make_private(self._place)
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+    def _is_awake(self, session: str) -> bool:
+        """One that was killed leaves its file: it is taken away here."""
+        with suppress(OSError, paths.PathError):
+            if connectable(paths.socket_path(paths.session_dir(self._home, session))):
+                return True
+            os.unlink(os.path.join(self._place, session))
+        return False
+
+    def _is_used(self, session: str) -> bool:
+        directory = paths.session_dir(self._home, session)
+        head = paths.read_json(os.path.join(directory, paths.HEAD))
+        worker = paths.read_json(os.path.join(directory, paths.WORKER))
+        came, left = lenient.integer(worker, "attached"), lenient.integer(worker, "detached")
+        return lenient.text(head, "state") not in ("", "idle") or (came or 0) > (left or 0)
+
+    def _notice(self, sessions: list[str]) -> Draft:
+        named = [self._named(session) for session in sessions[:NAMED]]
+        more = [f"{len(sessions) - NAMED} more"] if len(sessions) > NAMED else []
+        who = "Another session is" if len(sessions) == 1 else "Other sessions are"
+        text = f"{who} working in this directory: {', '.join([*named, *more])}. "
+        text += "They may change each other's files."
+        update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
+        return Draft({**update, "sessions": sessions})
+
+    def _named(self, session: str) -> str:
+        directory = paths.session_dir(self._home, session)
+        head = paths.read_json(os.path.join(directory, paths.HEAD))
+        title = lenient.first_line(lenient.text(head, "title"), 60)
+        return f"{session} ({title})" if title else session

@@ -1,0 +1,74 @@
+"""What a worker tells the world in files: they inform lists and the post-mortem, and decide nothing
+(row W2)."""
+
+import os
+import time
+from contextlib import suppress
+
+from rookery.build import build
+from rookery.core.json.events import Json, dumps
+from rookery.core.view.fleet import head_of
+from rookery.home import paths
+from rookery.processes import tree
+from rookery.processes.lineage import MARK
+
+SKIPPED = ("seq", "at")
+"""Of a head: these change with each event and are not worth a write by themselves."""
+
+
+class Records:
+    def __init__(self, directory: str, worker: Json) -> None:
+        self._directory = directory
+        self._worker = worker
+        self._head: Json = {}
+
+    def note(self, **fields: object) -> None:
+        """Change worker.json."""
+        self._worker |= fields
+        self._write(paths.WORKER, self._worker)
+
+    def show(self, header: Json, seq: int, at: int, *, force: bool = False) -> None:
+        """Bring head.json up to date when a list would show something else."""
+        head = head_of(header, seq, at)
+        told = {key: value for key, value in head.items() if key not in SKIPPED}
+        if not force and told == self._head:
+            return
+        if self._write(paths.HEAD, head):
+            self._head = told
+            return
+        # A full disk, or no descriptor left. The next event tries again; until then no list shows
+        # what is no longer true: without the file, it is made from the log.
+        self._head = {}
+        with suppress(OSError):
+            os.unlink(os.path.join(self._directory, paths.HEAD))
+
+    def _write(self, name: str, value: Json) -> bool:
+        """Whether it is written. What only informs holds nothing up."""
+        data = dumps(value).encode("ascii")
+        try:
+            paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
+        except OSError:
+            return False
+        return True
+
+
+def about_worker(socket: str, control: str = "") -> Json:
+    """worker.json as it begins (row W2)."""
+    own, warden = os.getpid(), os.getppid()
+    return {
+        "pid": own,
+        "start": tree.start_time(own),
+        "warden": warden,
+        "wardenStart": tree.start_time(warden),
+        "mark": os.environ.get(MARK, ""),
+        "socket": socket,
+        "control": control,
+        "build": build(),
+        "started": wall_clock(),
+        "attached": 0,
+        "detached": 0,
+    }
+
+
+def wall_clock() -> int:
+    return time.time_ns() // 1_000_000

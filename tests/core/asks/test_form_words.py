@@ -1,0 +1,68 @@
+"""Issue 11, line 4: a question shows its choices, and what was chosen."""
+
+import pytest
+
+from rookery.core.asks import form_words
+from tests.core.making import Json, only, play, prompt, running, update
+
+COLOURS: Json = {
+    "type": "string",
+    "title": "Colour",
+    "oneOf": [
+        {"const": "r", "title": "Red"},
+        {"const": "b", "title": "Blue", "description": "like the sky"},
+    ],
+}
+SIZES: Json = {"type": "string", "enum": ["s", "l"], "enumNames": ["Small", "Large"]}
+SEVERAL: Json = {"type": "array", "title": "Toppings", "items": {"anyOf": COLOURS["oneOf"]}}
+
+
+def schema(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields}
+
+
+def test_I11_4_the_choices_of_a_question_however_they_are_spelled() -> None:
+    words = ["Red (r)", "Blue (b): like the sky"]
+    assert [choice.words for choice in form_words.choices(COLOURS)] == words
+    assert [choice.words for choice in form_words.choices(SEVERAL)] == words
+    assert [choice.words for choice in form_words.choices(SIZES)] == ["Small (s)", "Large (l)"]
+    assert [choice.words for choice in form_words.choices({"enum": ["x"]})] == ["x"]
+    assert form_words.choices({"type": "string"}) == form_words.choices(None) == []
+    assert form_words.listed(schema(c=COLOURS, free={}, s=SIZES)) == [
+        "Colour: Red, Blue",
+        "s: Small, Large",
+    ]
+    assert form_words.value_of(COLOURS, "blue") == form_words.value_of(COLOURS, "b") == "b"
+
+
+@pytest.mark.parametrize(
+    ("fields", "content", "words"),
+    [
+        ({"c": COLOURS}, {"c": "b"}, "Blue"),
+        ({"c": COLOURS, "other": {"type": "string"}}, {"c": "b", "other": ""}, "Blue"),
+        ({"c": COLOURS, "s": SIZES}, {"c": "b", "s": "l"}, "Colour: Blue, s: Large"),
+        ({"t": SEVERAL}, {"t": ["r", "b"]}, "Red, Blue"),
+        ({"ok": {"type": "boolean"}}, {"ok": False}, "no"),
+        ({"n": {"type": "integer"}}, {"n": 3}, "3"),
+        ({"k": {"type": "string", "format": "password"}}, {"k": "hunter2"}, "(not shown)"),
+        ({"k": {"_meta": {"codex": {"isSecret": True}}}}, {"k": "hunter2"}, "(not shown)"),
+        ({}, {"gone": "x"}, "x"),
+        ({"c": COLOURS}, {}, "Answered"),
+        ({"c": COLOURS}, {"c": {"a": 1}}, "Answered"),
+    ],
+)
+def test_I11_4_the_outcome_of_a_question_says_what_was_chosen(
+    fields: Json, content: Json, words: str
+) -> None:
+    asked = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
+    outcome = {"action": "accept", "content": content}
+    closed = update("_ask", id="q", state="closed", outcome=outcome, name="accept")
+    document = play(prompt(), running(), {**asked, "schema": schema(**fields)}, closed)
+    assert only(document, "ask")["text"] == words
+
+
+def test_I11_4_a_question_that_was_declined_says_so() -> None:
+    asked = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
+    closed = update("_ask", id="q", state="closed", outcome={"action": "decline"}, name="decline")
+    document = play(prompt(), {**asked, "schema": schema(c=COLOURS)}, closed)
+    assert only(document, "ask")["text"] == "Declined"

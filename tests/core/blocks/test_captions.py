@@ -1,0 +1,128 @@
+"""Calls and asks in a few words, the same for every look."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery.core.blocks.captions import (
+    call_words,
+    exit_code,
+    length_of,
+    mark_of,
+    outcome,
+    question,
+    short_path,
+    unfenced,
+)
+from rookery.core.blocks.document import make_block
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import RISKY, UNSEEN, clean, count
+
+
+def line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def command(words: object) -> Json:
+    return {"type": "json", "value": {"command": words}}
+
+
+DIFFS = [{"type": "diff", "path": path} for path in ("/work/a.py", "/work/a.py", "/else/b.py", "")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": "read", "title": "Read /work/src/a.py"}, ("read", "src/a.py")),
+        ({"kind": "read", "title": "/work/src/a.py"}, ("read", "src/a.py")),
+        ({"kind": "read", "title": "read"}, ("read", "read")),
+        ({"kind": "read", "title": "Look at it"}, ("", "Look at it")),
+        ({"kind": "read", "locations": ["/work/b.py"]}, ("read", "b.py")),
+        ({"kind": "read"}, ("read", "")),
+        ({"title": "/work/a.py"}, ("", "/work/a.py")),
+        ({"locations": ["/work/b.py"]}, ("tool", "b.py")),
+        ({}, ("", "a tool")),
+        ({"kind": "execute", "title": "Running: `make  test`"}, ("run", "make test")),
+        ({"kind": "execute", "title": "run"}, ("run", "run")),
+        ({"kind": "execute", "title": "x", "input": command("make\x1b")}, ("run", "make␛")),
+        ({"kind": "execute", "title": "x", "input": command(["make", 7, "a"])}, ("run", "make a")),
+        ({"kind": "execute", "title": "x", "input": command(7)}, ("run", "x")),
+        ({"kind": "execute"}, ("run", "a command")),
+        ({"kind": "edit", "title": "Edit", "parts": DIFFS}, ("edit", "a.py, /else/b.py")),
+        ({"kind": "edit", "title": "Edit it all", "parts": DIFFS[3:]}, ("edit", "it all")),
+        ({"kind": "move", "title": "Rename", "parts": DIFFS}, ("", "Rename")),
+    ],
+    ids=str,
+)
+def test_a_call_in_a_verb_and_an_object(fields: Json, words: tuple[str, str]) -> None:
+    assert call_words(make_block("1.1", "tool", **fields), "/work", line) == words
+
+
+def test_a_terminal_of_its_own_is_run() -> None:
+    block = make_block("1.1", "terminal", title="make all")
+    assert call_words(block, "/work", line) == ("run", "make all")
+
+
+PATH = st.text("ab./", max_size=12).map(lambda rest: f"/w{rest}")
+
+
+@given(PATH)
+def test_a_path_is_told_as_the_system_would(path: str) -> None:
+    told = os.path.relpath(path, "/w") if path.startswith("/w/") else path
+    assert short_path(path, "/w", line) == told
+    assert short_path(path, "/w/", line) == told
+    assert short_path(path, "", line) == path
+
+
+@pytest.mark.parametrize(
+    ("output", "terminal", "code"),
+    [({"exitCode": 2}, 0, 2), ({"exit": True}, 3, 3), ({"exit_code": 0}, 3, 0), ("x", None, None)],
+)
+def test_the_exit_code_is_the_calls_own_or_its_terminals(
+    output: object, terminal: int | None, code: int | None
+) -> None:
+    block = make_block("1.1", "tool", output={"type": "json", "value": output})
+    assert exit_code(block, [make_block("1.2", "terminal", exit=terminal)]) == code
+
+
+def test_marks_lengths_and_fences() -> None:
+    assert [mark_of(make_block("1", "tool", status=s)) for s in ("unfinished", "new")] == [
+        "stopped",
+        "pending",
+    ]
+    parts = [{"type": "markdown", "text": "\na\nb\n"}, {"type": "image"}]
+    assert length_of(make_block("1", "tool", parts=parts)) == 2
+    assert unfenced("```sh\nout\n```\n") == "out\n"
+    assert unfenced("```not a block```") == "```not a block```"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": "edit", "title": "Edit a.py"}, "crow wants to edit a.py"),
+        ({"kind": "execute", "title": "`make`"}, "crow wants to run: make"),
+        ({"kind": "read", "title": "Read a"}, "crow asks: Read a"),
+        ({}, "crow asks: may it go on?"),
+    ],
+    ids=str,
+)
+def test_an_ask_in_a_sentence(fields: Json, words: str) -> None:
+    assert question(make_block("1.1", "ask", **fields), "crow", line) == words
+    assert question(make_block("1.1", "ask"), "", line) == "the agent asks: may it go on?"
+
+
+def test_how_an_ask_ended_without_its_process() -> None:
+    assert outcome(make_block("1", "ask", text="Allow once · cli:4711"), line) == "Allow once · cli"
+    assert outcome(make_block("1", "ask", status="cancelled"), line) == "cancelled"
+
+
+def test_what_takes_no_cell_is_shown_to_who_paints_cells() -> None:
+    assert clean("a\u200f\ufeffb\x00\u202e", UNSEEN) == "a<200F><FEFF>b␀<202E>"
+    assert clean("a\u200fb\x00\u202e", RISKY) == "a\u200fb␀<202E>"
+
+
+def test_counts_are_said_as_people_say_them() -> None:
+    said = [count(1, "line"), count(1200, "line"), count(2, "process")]
+    assert said == ["1 line", "1,200 lines", "2 processes"]

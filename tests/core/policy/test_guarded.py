@@ -1,0 +1,58 @@
+"""I9-1, row P10: which commands only a person may send."""
+
+import pytest
+
+from rookery.core import commands
+from rookery.core.json.events import Json
+from rookery.core.policy import confinement
+
+GUARDED = ("answer", "set", "settings", "switch")
+
+
+def prompt(*texts: str, do: str = "prompt") -> Json:
+    return {"do": do, "prompt": [{"type": "text", "text": text} for text in texts]}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"do": "answer", "ask": "x", "defer": True},
+        {"do": "switch", "agent": "x"},
+        {"do": "settings", "take": "x"},
+        *({"do": "set", "option": name, "value": "x"} for name in ("confirm", "mode", "critic")),
+        {"do": "set", "option": "yolo", "value": True},
+        prompt("/confirm all"),
+        prompt(" \n/confirm all"),
+        prompt("/new"),
+        prompt("hello", "/confirm\tall"),
+        prompt("/confirm", do="queue"),
+    ],
+)
+def test_what_may_loosen_is_guarded(command: Json) -> None:
+    assert commands.is_guarded(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *({"do": name} for name in commands.NAMES if name not in GUARDED),
+        *({"do": "set", "option": name, "value": "x"} for name in ("model", "effort")),
+        prompt("hello"),
+        prompt("/usr/bin/env is broken"),
+        prompt("either / or"),
+        prompt("/"),
+        {"do": "prompt", "prompt": "/confirm"},
+        {"do": "prompt", "prompt": [None, 1, {"type": "image"}]},
+        {"do": "queue", "op": "move"},
+    ],
+)
+def test_all_else_is_not(command: Json) -> None:
+    assert not commands.is_guarded(command)
+
+
+def test_a_lost_privilege_is_found_in_any_shape() -> None:
+    said = {"content": [{"content": {"text": 'sudo: The "no new privileges" flag is set'}}]}
+    assert any(confinement.lost(text) for text in confinement.texts(said))
+    assert not any(
+        confinement.lost(text) for text in confinement.texts([["sudo: a password"] * 9, 1])
+    )

@@ -1,0 +1,190 @@
+"""I9-4, rows P5 and P12: a rule made from an ask reaches exactly what was shown."""
+
+from typing import Any
+
+import pytest
+
+from rookery.core.policy import danger, rules
+from rookery.core.policy.rule_choices import Choice, Unruly, choices, narrow
+from rookery.core.policy.rules import Call, Rule, call_of, decide
+
+type Json = dict[str, Any]
+
+ROOTS = ["/w/project"]
+
+
+def made(call: Json) -> Call:
+    """As a worker sees it: of each call only the gist is kept."""
+    return call_of("rookery", danger.gist(call), ROOTS, "/home/me")
+
+
+def run(line: str) -> Call:
+    return made({"kind": "execute", "rawInput": {"command": line}})
+
+
+def edit(path: str, verb: str = "create", **more: Any) -> Call:
+    given = {"command": verb, "path": path, "file_text": "x", **more}
+    return made({"kind": "edit", "title": f"{verb} {path}", "rawInput": given})
+
+
+def tool(name: str, given: object, kind: str = "other") -> Call:
+    return made({"kind": kind, "name": name, "title": name, "rawInput": given})
+
+
+def offered(call: Call) -> list[Choice]:
+    found = choices(call, "n")
+    assert not isinstance(found, Unruly), found
+    return list(found)
+
+
+def first(call: Call) -> Rule:
+    found = narrow(call, "n")
+    assert isinstance(found, Rule), found
+    return found
+
+
+def allows(rule: Rule, call: Call) -> bool:
+    return decide([rule], call).do == "allow"
+
+
+@pytest.mark.parametrize("verb", ["create", "str_replace", "insert", "undo_edit", "rewrite"])
+def test_I9_4_P12_always_allow_of_an_edit_names_the_path(verb: str) -> None:
+    rule = first(edit("/w/project/a.txt", verb))
+    assert (rule.kind, rule.path, rule.exact) == (("edit",), ("/w/project/a.txt",), ())
+    assert allows(rule, edit("/w/project/a.txt", verb))
+    for other in ("/w/project/b.txt", "/w/project/.git/hooks/pre-commit", "/w/project/a.txt/x"):
+        assert not allows(rule, edit(other, verb))
+    assert not allows(rule, run(verb))
+
+
+def test_I9_4_a_verb_is_no_command_and_a_command_no_verb() -> None:
+    assert rules.lines_of({"kind": "edit", "rawInput": {"command": "create", "path": "a"}}) == []
+    assert rules.lines_of({"kind": "execute", "rawInput": {"command": "create", "path": "a"}})
+    assert rules.lines_of({"kind": "edit", "rawInput": {"command": "rm a", "path": "a"}})
+    assert rules.lines_of({"kind": "edit", "rawInput": {"command": "create"}})
+    no = Rule("no", "deny", command=("shutdown*",))
+    assert decide([no], edit("/w/project/a", "shutdown")).do == "deny"
+
+
+def test_I9_4_the_rules_of_the_build_before_allow_nothing_more() -> None:
+    before = Rule("rookery-edit", "allow", ("rookery",), ("edit",), exact=("create",))
+    assert decide([before], edit("/w/project/.git/hooks/pre-commit")).do == ""
+
+
+def test_I9_4_an_exact_command_stays_exact() -> None:
+    rule = first(run("git status -s"))
+    assert rule.exact == ("git status -s",)
+    assert not allows(rule, run("git status"))
+
+
+def test_I9_4_P12_a_tool_is_allowed_with_its_arguments() -> None:
+    call = tool("mcp__db__read", {"table": "users", "limit": 5})
+    rule = first(call)
+    assert (rule.tool, rule.command, rule.path) == (("mcp__db__read",), (), ())
+    assert allows(rule, tool("mcp__db__read", {"limit": 5, "table": "users"}))
+    assert not allows(rule, tool("mcp__db__read", {"table": "secrets", "limit": 5}))
+    assert not allows(rule, tool("mcp__db__read", {"table": "users", "limit": 5, "raw": True}))
+    assert not allows(rule, tool("mcp__db__write", {"table": "users", "limit": 5}))
+    exactly, wider = offered(call)
+    assert exactly.words == "exactly this call of mcp__db__read"
+    assert wider.words == "any call of mcp__db__read"
+    assert allows(wider.rule, tool("mcp__db__read", {"table": "secrets"}))
+
+
+def test_I9_4_a_query_is_not_told_apart_by_its_text_alone() -> None:
+    one = tool("mcp__dev__query", {"query": "SELECT 1", "database": "dev"})
+    rule = first(one)
+    assert allows(rule, one)
+    assert not allows(rule, tool("mcp__dev__query", {"query": "SELECT 1", "database": "prod"}))
+    assert not allows(rule, tool("mcp__prod__query", {"query": "SELECT 1", "database": "dev"}))
+
+
+def test_I9_4_a_path_of_another_tool_is_no_file_edit() -> None:
+    one = tool("mcp__x__publish", {"path": "/w/project/a"})
+    assert not allows(first(one), tool("mcp__x__wipe", {"path": "/w/project/a"}))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"kind": "other", "title": "Confirm Agent Actions"},
+        {"kind": "execute", "title": "x", "rawInput": {"cmdline": "ls"}},
+        {"kind": "other", "title": "x", "rawInput": {"text": "y" * 10_000}},
+        {"kind": "other", "title": "x", "rawInput": {"text": "a\u200bb"}},
+        {"kind": "edit", "title": "Edit"},
+        {},
+    ],
+    ids=str,
+)
+def test_I9_4_where_nothing_says_what_it_is_there_is_no_rule(call: Json) -> None:
+    assert isinstance(choices(made(call), "n"), Unruly)
+
+
+def test_I9_4_an_agent_cannot_say_what_its_arguments_are() -> None:
+    lying = {"kind": "other", "name": "t", "rawInput": {"a": 1}, "arguments": '{"b": 2}'}
+    assert made(lying).arguments == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "reached", "not_reached"),
+    [
+        ("git status -s", "any `git status` command", "git status", "git stash"),
+        ("git log -5", "any `git log` command", "git log -p", "git log --output=x"),
+        ("npm run build", "any `npm run build` command", "npm run build -w", "npm run x"),
+        ("cargo test a", "any `cargo test` command", "cargo test b", "cargo --config=x test"),
+        ("ls -la", "any `ls` command", "ls src", "ls | sh"),
+        ("rg foo", "any `rg` command", "rg bar", "rg --pre x bar"),
+    ],
+)
+def test_I9_4_wider_rules_are_offered_in_plain_words(
+    line: str, words: str, reached: str, not_reached: str
+) -> None:
+    exactly, wider = offered(run(line))
+    assert exactly.words == "exactly this command"
+    assert wider.words == words
+    assert allows(wider.rule, run(reached))
+    assert not allows(wider.rule, run(not_reached))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "./deploy.sh prod",
+            "make",
+            "curl https://x.example",
+            "python x.py",
+            "env ls",
+            "xargs ls",
+        ),
+        *("git status && ls", "git -C x status", "git diff --output=x", "ls $HOME", "rm a", "x"),
+        *("find . -exec ls {} +", "sh -c 'ls'", "A=b ls", "git", "git --version", "ls > x"),
+    ],
+)
+def test_I9_4_some_commands_have_no_wider_rule(line: str) -> None:
+    assert len(offered(run(line))) == 1
+
+
+def test_I9_4_what_cannot_be_undone_makes_no_rule() -> None:
+    assert isinstance(choices(run("rm -rf x"), "n"), Unruly)
+    _, wider = offered(run("git push"))
+    assert decide([wider.rule], run("git push --force")).do == "ask"
+
+
+def test_I9_4_wider_rules_of_a_file_reach_no_hidden_ones() -> None:
+    exactly, folder, project = offered(edit("/w/project/src/core/a.py"))
+    assert exactly.words == "editing exactly this file"
+    assert folder.words == "editing any file in src/core (except hidden ones)"
+    assert "session's directory" in project.words
+    assert allows(folder.rule, edit("/w/project/src/core/b/c.py"))
+    assert not allows(folder.rule, edit("/w/project/src/x.py"))
+    assert allows(project.rule, edit("/w/project/x.py"))
+    for hidden in (".git/hooks/pre-commit", "src/core/.env", ".bashrc", "src/.ssh/id", "../x"):
+        for choice in (exactly, folder, project):
+            assert not allows(choice.rule, edit(f"/w/project/{hidden}")), choice.words
+
+
+@pytest.mark.parametrize("path", [".git/hooks/x", ".env", "src/.npmrc", ".ssh/id"])
+def test_I9_4_a_hidden_file_has_no_wider_rule(path: str) -> None:
+    [only] = offered(edit(f"/w/project/{path}"))
+    assert only.rule.path == (f"/w/project/{path}",)

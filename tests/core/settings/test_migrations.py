@@ -1,0 +1,44 @@
+"""Issue 9, line 14: what config.toml was called before is understood, and told."""
+
+from typing import Any
+
+import pytest
+
+from rookery.core.settings.migrations import RENAMED, VERSION, Renamed, migrated
+
+TABLE = (
+    Renamed("grace", "worker.cancel_grace"),
+    Renamed("session.yolo", "session.confirm", {True: "all", False: "every"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "said"),
+    [
+        ({}, {}, []),
+        ({"grace": 3}, {"worker": {"cancel_grace": 3}}, ["is called worker.cancel_grace now"]),
+        (
+            {"grace": 3, "worker": {"cancel_grace": 5}},
+            {"worker": {"cancel_grace": 5}},
+            ["is the old name of worker.cancel_grace, which is also set"],
+        ),
+        ({"session": {"yolo": True}}, {"session": {"confirm": "all"}}, ["session.confirm"]),
+        ({"session": {"yolo": "maybe"}}, {"session": {"yolo": "maybe"}}, []),
+        ({"session": {"yolo": []}}, {"session": {"yolo": []}}, []),
+        ({"session": 1}, {"session": 1}, []),
+        ({"grace": 3, "worker": 1}, {"worker": 1}, ["worker.cancel_grace"]),
+    ],
+)
+def test_I9_14_an_old_spelling_is_understood_and_told(
+    given: Any, found: Any, said: list[str]
+) -> None:
+    before = repr(given)
+    tables, told = migrated(given, TABLE)
+    assert tables == found
+    assert len(told) == len(said)
+    assert all(part in words for part, (_, words) in zip(said, told, strict=True))
+    assert repr(given) == before, "what was given stays as it is"
+
+
+def test_I9_14_what_is_renamed_is_of_an_earlier_version() -> None:
+    assert VERSION > 1 or not RENAMED

@@ -1,0 +1,74 @@
+"""When a worker ends by itself (rows W5, W6)."""
+
+import pytest
+
+from rookery.core.header import EMPTY, advance
+from rookery.core.json.events import Event
+from rookery.core.limits import Policy
+from rookery.core.turn.idle import Rest, deadline, is_idle, is_put_away
+from rookery.core.view.fleet import is_hidden
+
+POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
+AWAKE = Policy(idle_stop_secs=0)
+DAYS = 48 * 3600.0
+
+
+def test_idle_for_long_it_stops_w6() -> None:
+    assert deadline(Rest(10.0, None), POLICY, idle=True) == (70.0, "idle")
+
+
+def test_never_in_mid_turn_w6() -> None:
+    assert deadline(Rest(10.0, None), POLICY, idle=False) is None
+
+
+def test_idle_stop_is_half_an_hour_unless_it_is_set_w6() -> None:
+    assert deadline(Rest(10.0, None), Policy(), idle=True) == (1810.0, "idle")
+    assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"state": "running"}, {"queue": [{"id": "a", "prompt": []}]}, {"asks": {"a": {}}}],
+)
+def test_a_turn_a_queue_or_an_ask_is_something_to_do_w6(changes: dict[str, object]) -> None:
+    assert is_idle(EMPTY)
+    assert not is_idle(EMPTY | changes)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_with_nobody_there_and_no_event_for_48_h_it_is_abandoned_w5(idle: bool) -> None:
+    assert deadline(Rest(10.0, 20.0), AWAKE, idle=idle) == (20.0 + DAYS, "abandoned")
+    assert deadline(Rest(30.0, 20.0), AWAKE, idle=idle) == (30.0 + DAYS, "abandoned")
+
+
+def test_while_somebody_is_attached_it_is_not_abandoned_w5() -> None:
+    assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
+
+
+def test_what_is_due_first_counts() -> None:
+    assert deadline(Rest(10.0, 10.0), POLICY, idle=True) == (70.0, "idle")
+
+
+def test_W4_an_archived_session_rests_once_no_turn_runs() -> None:
+    archived = {**EMPTY, "archived": True}
+    assert not is_put_away(EMPTY, 0)
+    assert is_put_away(archived, 0)
+    assert is_put_away({**archived, "queue": [{"id": "a", "prompt": []}]}, 0)
+    assert not is_put_away({**archived, "state": "running"}, 0)
+    assert not is_put_away({**archived, "asks": {"a": {}}}, 0)
+
+
+def test_W4_snoozed_until_its_time_and_not_a_tick_longer() -> None:
+    snoozed = {**EMPTY, "snoozed": 1000}
+    assert is_put_away(snoozed, 999)
+    assert not is_put_away(snoozed, 1000)
+    assert not is_put_away({**snoozed, "state": "running"}, 999)
+    assert (is_hidden(snoozed, 999), is_hidden(snoozed, 1000)) == (True, False)
+    assert is_hidden({**snoozed, "archived": True}, 1000)
+    assert not is_hidden({"archived": False}, 0)  # the head of an earlier build
+
+
+def test_W4_a_prompt_ends_a_snooze() -> None:
+    update = {"sessionUpdate": "_prompt", "prompt": [{"type": "text", "text": "x"}]}
+    changes = advance({**EMPTY, "snoozed": 1000}, Event(1, 0, None, None, update))
+    assert changes["snoozed"] == 0

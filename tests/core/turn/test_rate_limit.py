@@ -1,0 +1,138 @@
+"""Rate limits: reset times as agents give them, and when a prompt is sent again (row T11)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from rookery.core.header import EMPTY
+from rookery.core.limits import Policy
+from rookery.core.turn.machine import Answered, Prompted
+from rookery.core.turn.rate_limit import ORIGIN, epoch_of, is_limit, limit_of, resume_at
+from tests.core.hostile import foreign_json
+from tests.core.making import Json, only, play, text, update
+from tests.core.turn.test_turn_table import HELLO, IDLE, RUNNING, appended, go
+
+POLICY = Policy(rate_limit_auto_resume=True)
+NOON = 1_900_000_000_000.0
+LIMITED = {"code": 1, "message": "slow", "data": {"errorKind": "rate_limit"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "milliseconds"),
+    [
+        (1_900_000_000, NOON),
+        (1_900_000_000_000, NOON),
+        (1_900_000_000.5, NOON + 500),
+        ("1900000000", NOON),
+        ("2030-03-17T17:46:40Z", NOON),
+        ("2030-03-17 17:46:40z", NOON),
+        ("2030-03-17T19:46:40+02:00", NOON),
+        ("2030-03-17T12:16:40.250-0530", NOON + 250),
+        ("1970-01-01T00:00Z", 0),
+        ("2024-02-29T00:00:00Z", 1_709_164_800_000),
+        ("2030-03-17T17:46:40", None),
+        ("2030-13-17T17:46:40Z", None),
+        ("noon", None),
+        ("", None),
+        (True, None),
+        (-1, None),
+        (0, None),
+        (float("nan"), None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_a_reset_time_is_read_as_agents_give_it_t11(value: Any, milliseconds: float | None) -> None:
+    assert epoch_of(value) == milliseconds
+
+
+@given(foreign_json)
+def test_no_reset_time_of_an_agent_breaks_it_t11(value: Any) -> None:
+    epoch_of(value)
+
+
+def header(since: int = 0, **limit: Any) -> Json:
+    known = {"prompt": HELLO, **limit}
+    return {**EMPTY, "reason": "rate_limited", "since": since, "rateLimit": known}
+
+
+def test_a_prompt_is_sent_again_after_the_reset_and_the_grace_t11() -> None:
+    assert resume_at(header(resetsAt=1_900_000_000), POLICY) == NOON + 15_000
+    soon = int(NOON) - 1000
+    assert resume_at(header(soon, resetsAt=1_900_000_000), POLICY) == soon + 30_000, "at least"
+    assert resume_at(header(1000, retryAfter=60), POLICY) == 1000 + 75_000
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rateLimit": None},
+        {"state": "running"},
+        {"reason": "cancelled"},
+        {"rateLimit": {"resetsAt": 1_900_000_000}},
+        {"rateLimit": {"prompt": HELLO, "resetsAt": "noon"}},
+        {
+            "rateLimit": {
+                "prompt": HELLO,
+                "resetsAt": 1_900_000_000,
+                "resumed": Policy().rate_limit_most,
+            }
+        },
+    ],
+)
+def test_it_is_not_sent_again_without_a_time_a_prompt_or_an_end_t11(changed: Json) -> None:
+    before = header(resetsAt=1_900_000_000, resumed=4)
+    assert resume_at(before, POLICY) is not None
+    assert resume_at(before | changed, POLICY) is None
+    assert resume_at(before, Policy()) is None, "opt-in"
+
+
+def test_a_streak_is_counted_and_a_prompt_of_a_person_ends_it_t11() -> None:
+    turn = IDLE
+    for count in (1, 2):
+        turn, effects = go(turn, Prompted("", HELLO, "rule:x", ORIGIN))
+        sent = next(effect for effect in effects if hasattr(effect, "draft")).draft
+        assert (sent.cause, sent.by, sent.update["origin"]) == (None, "rule:x", ORIGIN)
+        turn, effects = go(turn._replace(phase="running"), Answered(None, LIMITED))
+        limit = appended(effects)[0]
+        assert (limit["resumed"], limit["prompt"], turn.phase) == (count, HELLO, "idle")
+    turn, _ = go(turn, Prompted("p", HELLO, "tui"))
+    assert turn.resumed == 0
+    _, effects = go(RUNNING, Answered(None, LIMITED))
+    assert "resumed" not in appended(effects)[0]
+
+
+def test_a_reset_time_in_the_words_is_the_agents_own_too_t11() -> None:
+    words = 'Error: {"errorKind": "rate_limit", "resetsAt": 1900000000}'
+    assert limit_of({"message": words}, (), 0)["resetsAt"] == 1_900_000_000
+    assert "resetsAt" not in limit_of({"message": "slow"}, (), 0)
+
+
+def test_a_limit_can_be_resumed_by_hand_t11() -> None:
+    block = only(play(update("_rate_limit", message="slow", prompt=[text("again")])), "notice")
+    command = {"do": "prompt", "prompt": [text("again")]}
+    again, other = block["actions"]
+    assert again == {"label": "Resume now", "command": command}
+    assert (other["label"], other["choose"]) == ("Continue with another agent", "agent")
+    assert other["command"] == {"do": "switch", "reason": "rate_limited"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "Internal error", "data": {"error": "Error code: 429 - Rate limit reached."}},
+        {"message": "litellm.RateLimitError: slow down"},
+        {"message": "HTTP/1.1 429", "data": None},
+        {"message": "It said: 429 Too Many Requests"},
+    ],
+)
+def test_I11_8_a_429_in_an_agents_own_words_is_a_limit_t11(error: Json) -> None:
+    """crow and others hand on their provider's error in one of any code; the words are shown."""
+    assert is_limit(error)
+    assert "429" in limit_of(error, (), 0)["message"] or "slow" in limit_of(error, (), 0)["message"]
+
+
+@pytest.mark.parametrize("words", ["line 429", "Error code: 4290", "429 files", "HTTP 500", ""])
+def test_I11_8_another_number_is_no_limit_t11(words: str) -> None:
+    assert not is_limit({"message": "Internal error", "data": {"error": words}})

@@ -1,0 +1,140 @@
+"""The queue while a turn runs: changed by hand, and steered into the turn (rows T3, T4)."""
+
+from typing import Any
+
+import pytest
+
+from rookery.core.turn.machine import (
+    AgentLost,
+    Answered,
+    Append,
+    Effect,
+    QueueChanged,
+    SendSteer,
+    SteerAnswered,
+    SteerWanted,
+    Turn,
+    WantAgent,
+)
+from tests.core.making import Json, text
+from tests.core.turn.test_turn_table import HELLO, IDLE, RUNNING, WAITING, appended, go, queued
+
+THREE = queued(RUNNING, "a", "b", "c")
+
+
+def change(op: str, item: str = "", place: int = 0, prompt: Any = ()) -> QueueChanged:
+    return QueueChanged("c9", "tui", op, item, list(prompt), place)
+
+
+def names(turn: Turn) -> str:
+    return "".join(item.id for item in turn.queue)
+
+
+def said(effects: list[Effect]) -> Json:
+    [effect] = effects
+    assert isinstance(effect, Append)
+    assert effect.draft.cause == "c9"
+    return effect.draft.update
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        (change("remove", "b"), "ac"),
+        (change("move", "c", 0), "cab"),
+        (change("move", "a", 99), "bca"),
+        (change("send", "b"), "bac"),
+    ],
+)
+def test_a_queue_is_changed_by_hand_t3(given: QueueChanged, left: str) -> None:
+    after, effects = go(THREE, given)
+    assert (names(after), after.phase) == (left, "running")
+    assert said(effects)["sessionUpdate"] == "_queue"
+
+
+def test_a_queued_prompt_is_edited_in_its_place_t3() -> None:
+    after, effects = go(THREE, change("edit", "b", prompt=[text("new")]))
+    assert (names(after), after.queue[1].prompt) == ("abc", [text("new")])
+    assert said(effects)["prompt"] == [text("new")]
+
+
+@pytest.mark.parametrize("op", ["edit", "move", "remove", "send"])
+def test_what_is_not_queued_any_more_is_refused_t3(op: str) -> None:
+    after, effects = go(THREE, change(op, "x"))
+    assert after == THREE
+    assert said(effects)["reason"] == "not_queued"
+
+
+def test_a_held_queue_is_sent_with_one_key_t3() -> None:
+    after, effects = go(queued(IDLE, "a", "b"), change("send"))
+    assert (after.phase, names(after)) == ("waiting", "")
+    assert [update["sessionUpdate"] for update in appended(effects)] == [
+        "_done",
+        "_prompt",
+        "_turn",
+    ]
+    assert effects[-1] == WantAgent()
+
+
+def test_one_of_a_held_queue_is_sent_alone_t3() -> None:
+    after, effects = go(queued(IDLE, "a", "b"), change("send", "b"))
+    assert (after.phase, names(after)) == ("waiting", "a")
+    assert appended(effects)[1]["prompt"] == [text("b")]
+
+
+# --- steering ---
+
+
+STEER = SteerWanted("s", HELLO, "tui", able=True)
+
+
+def test_a_prompt_is_offered_to_the_turn_and_waits_until_it_is_taken_t4() -> None:
+    turn, effects = go(RUNNING, STEER)
+    assert names(turn) == "s"
+    assert effects[-1] == SendSteer("s", HELLO)
+    turn, effects = go(turn, SteerAnswered("s", taken=True))
+    assert (names(turn), turn.n, turn.phase) == ("", 5, "running")
+    [update] = appended(effects)
+    assert (update["sessionUpdate"], update["turn"], update["steered"]) == ("_prompt", 5, True)
+    assert update["queued"] == ["s"]
+
+
+def test_a_prompt_that_the_turn_does_not_take_waits_like_the_rest_t4() -> None:
+    turn, _ = go(queued(RUNNING, "a"), STEER)
+    turn, effects = go(turn, SteerAnswered("s", taken=False))
+    assert (names(turn), effects) == ("as", [])
+    turn, effects = go(turn, Answered({"stopReason": "end_turn"}, None))
+    assert appended(effects)[1]["queued"] == ["a", "s"]
+
+
+def test_a_prompt_on_offer_is_not_sent_a_second_time_by_the_drain_t4() -> None:
+    turn, _ = go(RUNNING, STEER)
+    turn, effects = go(turn, Answered({"stopReason": "end_turn"}, None))
+    assert (turn.phase, names(turn)) == ("idle", "s")
+    assert not any(isinstance(effect, WantAgent) for effect in effects)
+    again, effects = go(turn, SteerAnswered("s", taken=False))
+    assert (again.phase, names(again)) == ("waiting", "")
+    assert appended(effects)[0]["queued"] == ["s"]
+
+
+def test_an_agent_that_dies_loses_no_prompt_on_offer_t4() -> None:
+    turn, _ = go(RUNNING, STEER)
+    turn, _ = go(turn, AgentLost("gone"))
+    assert (turn.phase, names(turn), turn.queue[0].steering) == ("idle", "s", False)
+    assert go(turn, SteerAnswered("s", taken=True)) == (turn, [])
+
+
+@pytest.mark.parametrize(("turn", "able"), [(RUNNING, False), (WAITING, True)])
+def test_where_nothing_can_be_steered_it_queues_t4(turn: Turn, able: bool) -> None:
+    after, effects = go(turn, STEER._replace(able=able))
+    assert names(after) == "s"
+    assert not any(isinstance(effect, SendSteer) for effect in effects)
+
+
+def test_when_idle_it_is_a_prompt_like_any_other_t4() -> None:
+    after, _ = go(IDLE, STEER)
+    assert (after.phase, after.n) == ("waiting", 5)
+
+
+def test_an_answer_about_another_prompt_changes_nothing_t4() -> None:
+    assert go(THREE, SteerAnswered("a", taken=True)) == (THREE, [])

@@ -1,0 +1,118 @@
+"""Profiles: what is particular about an agent's tools, and only where its profile says so (row
+M3)."""
+
+from typing import Any
+
+import pytest
+
+from rookery.agents.registry import AGENTS
+from rookery.core.blocks.document import Block
+from rookery.core.vendors.profiles import Profile, profile_of
+from tests.core.making import Json, call, news, play, update
+
+
+def tool(agent: str, *updates: Json) -> Block:
+    """The last block of a session of that agent's."""
+    [*_, block] = play(update("_session", agent=agent), *updates).blocks.values()
+    return block
+
+
+def claude(name: str, **fields: Any) -> Json:
+    return call("t", title="Tool", _meta={"claudeCode": {"toolName": name}}, **fields)
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind", "shown"),
+    [
+        ("claude", {"kind": "other"}, "execute"),
+        ("claude", {}, "execute"),
+        ("claude", {"kind": "read"}, "read"),
+        ("crow", {"kind": "other"}, "other"),
+    ],
+)
+def test_M3_an_alias_counts_only_where_the_kind_is_other(
+    agent: str, kind: Json, shown: str
+) -> None:
+    assert tool(agent, claude("Bash", **kind))["kind"] == shown
+
+
+def test_M3_news_without_a_kind_leave_it_as_it_was() -> None:
+    meta = {"claudeCode": {"toolName": "Bash"}}
+    assert tool("claude", claude("Bash", kind="read"), news("t", _meta=meta))["kind"] == "read"
+
+
+def test_M3_opencode_names_its_tools_in_their_titles() -> None:
+    assert tool("opencode", call("t", title="bash", kind="other"))["kind"] == "execute"
+
+
+@pytest.mark.parametrize(
+    ("agent", "title", "shown"),
+    [
+        ("claude", "mcp__tracker__list_issues", "tracker: list_issues"),
+        ("claude", "mcp__a__b__c", "a: b__c"),
+        ("claude", "mcp__tracker", "mcp__tracker"),
+        ("claude", "mcp____x", "mcp____x"),
+        ("crow", "mcp__tracker__list_issues", "mcp__tracker__list_issues"),
+    ],
+)
+def test_M3_tools_of_mcp_servers_as_people_say_them(agent: str, title: str, shown: str) -> None:
+    assert tool(agent, call("t", title=title))["title"] == shown
+
+
+@pytest.mark.parametrize(
+    ("agent", "space", "nested"),
+    [
+        ("claude", "claudeCode", True),
+        ("claude", "somebodyElse", False),
+        ("crow", "somebodyElse", True),
+    ],
+)
+def test_M3_the_parent_stands_where_the_profile_says(agent: str, space: str, nested: bool) -> None:
+    child = call("c", title="Child", _meta={space: {"parentToolUseId": "p"}})
+    document = play(update("_session", agent=agent), call("p", title="Parent"), child)
+    first, second = document.blocks.values()
+    assert (second["parent"] == first["id"]) is nested
+
+
+PLAN = {"plan": "# Do it"}
+TODOS = {"todos": [{"content": "one", "status": "completed"}, {"content": "two"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "title", "part"),
+    [
+        ("ExitPlanMode", PLAN, "The plan is ready", {"type": "markdown", "text": "# Do it"}),
+        (
+            "TodoWrite",
+            TODOS,
+            "To do",
+            {
+                "type": "checklist",
+                "items": [
+                    {"text": "one", "status": "completed"},
+                    {"text": "two", "status": "pending"},
+                ],
+            },
+        ),
+        ("Skill", {"skill": "pdf"}, "Skill: pdf", None),
+        ("ScheduleWakeup", {"delaySeconds": 90}, "Sleeps for 90 s", None),
+    ],
+)
+def test_M3_special_tools_look_special_only_where_the_gate_is_open(
+    name: str, given: Json, title: str, part: Json | None
+) -> None:
+    special = tool("claude", claude(name, rawInput=given))
+    assert special["title"] == title
+    assert special["parts"] == ([part] if part else [])
+    plain = tool("crow", claude(name, rawInput=given))
+    assert (plain["title"], plain["parts"]) == ("Tool", [])
+
+
+@pytest.mark.parametrize("name", ["ExitPlanMode", "TodoWrite", "Skill", "ScheduleWakeup"])
+def test_M3_a_special_tool_without_its_input_is_any_tool(name: str) -> None:
+    assert tool("claude", claude(name, rawInput={"other": 1}))["title"] == "Tool"
+
+
+def test_M3_an_agent_that_nobody_looked_at_is_generic() -> None:
+    assert profile_of("kimi", ["kimi", "acp"]) == Profile()
+    assert set(AGENTS) >= {"claude", "codex", "gemini", "opencode", "qwen"}

@@ -1,0 +1,106 @@
+"""The session list: heads, one word for each, and the order in which they want a person."""
+
+import pytest
+
+from rookery.core.json.events import dumps, loads
+from rookery.core.turn.machine import REASONS
+from rookery.core.view.fleet import ORDER, fleet_block, head_of, in_order, is_unread, state_of
+from tests.core.making import Json, asked, idle, play, prompt, running, update
+
+ANSWERED = update("_ask", id="a1", state="answered", given={"option": "yes"}, name="Allow")
+
+
+def head(*updates: Json, seq: int = 9, at: int = 99) -> Json:
+    found = head_of(play(*updates).header, seq, at)
+    assert loads(dumps(found)) == found
+    return found
+
+
+def test_a_head_says_what_a_list_needs() -> None:
+    entries = [{"content": "x", "status": "completed"}, {"content": "y"}]
+    found = head(
+        update("_session", id="s1", agent="crow", cwd="/w", created=1, title="T", pinned=True),
+        *(prompt(), running(), update("plan", entries=entries), asked()),
+        update("_queue", op="add", id="q", prompt=[]),
+        update("_agent", state="ready", name="crow", sessionId="x"),
+    )
+    assert (found["id"], found["title"], found["agent"], found["cwd"]) == ("s1", "T", "crow", "/w")
+    assert (found["asks"], found["queue"], found["plan"]) == (1, 1, [1, 2])
+    assert (found["state"], found["process"], found["turn"]) == ("running", "ready", 1)
+    assert (found["seq"], found["at"], found["pinned"]) == (9, 99, True)
+
+
+@pytest.mark.parametrize(
+    ("updates", "awake", "asleep"),
+    [
+        ([], "idle", "asleep"),
+        ([prompt(), running()], "running", "failed"),
+        ([prompt(), running(), update("_turn", state="quiet")], "running", "failed"),
+        ([prompt(), running(), asked()], "needs-you", "needs-you"),
+        ([prompt(), running(), asked(), idle("waiting")], "needs-you", "needs-you"),
+        ([prompt(), running(), asked(), idle("waiting"), ANSWERED], "idle", "asleep"),
+        ([prompt(), running(), idle()], "idle", "asleep"),
+        ([prompt(), running(), idle("cancelled")], "idle", "asleep"),
+        ([prompt(), running(), idle("failed")], "failed", "failed"),
+        ([prompt(), running(), idle("interrupted")], "failed", "failed"),
+        ([prompt(), running(), idle("failed"), prompt(), running()], "running", "failed"),
+    ],
+)
+def test_each_session_has_one_word(updates: list[Json], awake: str, asleep: str) -> None:
+    found = head(*updates)
+    assert state_of(found, awake=True) == awake
+    assert state_of(found, awake=False) == asleep
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS))
+def test_every_end_has_a_word_that_is_sorted(reason: str) -> None:
+    block = fleet_block(head(prompt(), running(), idle(reason)), awake=True)
+    assert block["status"] in ORDER
+
+
+def test_a_session_without_a_title_says_so() -> None:
+    assert fleet_block(head(), awake=False)["title"] == "(no title)"
+
+
+def test_what_needs_a_person_comes_first_then_what_has_news() -> None:
+    heads = [
+        head(update("_session", id="asleep")) | {"at": 50},
+        head(update("_session", id="old"), prompt(), running()) | {"at": 10},
+        head(update("_session", id="new"), prompt(), running()) | {"at": 20},
+        head(update("_session", id="asks"), prompt(), running(), asked()) | {"at": 1},
+        head(update("_session", id="failed"), prompt(), idle("failed")) | {"at": 1},
+    ]
+    blocks = [fleet_block(found, awake=found["id"] != "asleep") for found in heads]
+    assert [block["id"] for block in in_order(blocks)] == ["asks", "failed", "new", "old", "asleep"]
+
+
+@pytest.mark.parametrize(
+    ("updates", "news"),
+    [
+        ([], 0),
+        ([prompt(), running()], 0),
+        ([prompt(), running(), idle()], 3),
+        ([prompt(), running(), asked()], 3),
+        ([prompt(), running(), idle(), update("usage_update", used=1, size=2)], 3),
+        ([prompt(), running(), idle(), prompt(), running()], 3),
+        ([prompt(), running(), asked(), idle()], 4),
+    ],
+)
+def test_H4_the_end_of_a_turn_and_an_ask_are_news(updates: list[Json], news: int) -> None:
+    """Unread until somebody has seen that very event: one before it is not enough."""
+    found = head(*updates)
+    assert found["news"] == news
+    assert not is_unread(found, news)
+    assert is_unread(found, news - 1)
+
+
+def test_H4_the_head_of_an_earlier_build_is_not_unread() -> None:
+    found = head(prompt(), running(), idle())
+    del found["news"]
+    assert not is_unread(found, 0)
+
+
+def test_W4_a_prompt_brings_an_archived_session_back() -> None:
+    archived = update("_session", archived=True)
+    assert head(prompt(), running(), idle(), archived)["archived"]
+    assert not head(prompt(), running(), idle(), archived, prompt())["archived"]

@@ -1,0 +1,229 @@
+"""The recap, to the character (row S2)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery.core.blocks.document import Document
+from rookery.core.json.events import Event
+from rookery.core.view.recap import END, HEAD, LEFT_OUT, LONGEST, MOST, TITLE, primer, turn_words
+from rookery.core.view.reduce import fold
+from tests.core.hostile import logs, shapely_logs
+from tests.core.making import Json, call, idle, log, message, prompt, running, text, update
+
+OVERHEAD = len(HEAD) + 2 + len(LEFT_OUT) + 2 + len(END)
+"""Of a recap with one turn: then each has two newlines before it."""
+
+
+def page(n: int, *updates: Json, reason: str = "end_turn", words: str = "go") -> Document:
+    before = fold(None, []).header | {"turn": n - 1}
+    return fold(before, log(prompt(words), running(), *updates, idle(reason), first=n * 100))
+
+
+def sized(n: int, size: int) -> Document:
+    """A turn whose words are so long."""
+    bare = len(turn_words(page(n, message("x"))))
+    made = page(n, message("x" * (size - bare + 1)))
+    assert len(turn_words(made)) == size
+    return made
+
+
+def turns_of(recap: str) -> list[int]:
+    lines = recap.split("\n")
+    return [int(line.removeprefix("## Turn ")) for line in lines if line.startswith("## Turn ")]
+
+
+def test_S2_a_turn_in_words() -> None:
+    big = {"rawInput": {"x": "i" * 5000}, "rawOutput": "o" * 5000}
+    made = page(
+        3,
+        message("Let me see.\n"),
+        call("t1", title="Read  a\nfile", status="completed", **big),
+        call("t2", title="T" * 500, status="failed", content=[{"type": "content", **big}]),
+        message("hm", "agent_thought_chunk"),
+        message("Done."),
+        words="Fix it",
+    )
+    assert turn_words(made) == "\n\n".join(
+        [
+            "## Turn 3",
+            "**Person:** Fix it",
+            "**Agent:** Let me see.",
+            f"- Read a file (done)\n- {'T' * (TITLE - 1)}… (failed)",
+            "**Agent:** Done.",
+        ]
+    )
+
+
+BASH = {"rawInput": {"cmd": "npm test"}, "status": "completed"}
+DIFF = {"type": "diff", "path": "/w/src/a.py", "oldText": "a\nb\n", "newText": "a\nc\nd\n"}
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (call("t", title="exec_command", kind="execute", **BASH), "Ran npm test (done)"),
+        (call("t", title="exec_command", **BASH), "Ran npm test (done)"),
+        (
+            call("t", title="bash", kind="execute", rawOutput={"exit_code": 1}, **BASH),
+            "Ran npm test (exit code 1)",
+        ),
+        (
+            call("t", title="npm test", kind="execute", status="failed"),
+            "Tried to run npm test (failed)",
+        ),
+        (
+            call("t", title="Write a.py", kind="edit", status="completed", content=[DIFF]),
+            "Edited src/a.py (+2 −1 lines)",
+        ),
+        (
+            call("t", title="write", kind="edit", status="failed", rawInput={"filePath": "/w/b"}),
+            "Tried to edit b (failed)",
+        ),
+        (
+            call("t", title="read_file", kind="read", status="completed", rawInput={"path": "b"}),
+            "Read b (done)",
+        ),
+        (
+            call("t", title="web_fetch", status="completed", rawInput={"url": "http://x"}),
+            "web_fetch http://x (done)",
+        ),
+        (call("t", title="Look around", status="completed"), "Look around (done)"),
+        (call("t"), "a tool (unfinished)"),
+    ],
+)
+def test_I11_5_a_recap_says_what_was_done_to_what_and_what_came_of_it(
+    made: Json, line: str
+) -> None:
+    """S2: verb, object, result; never `exec_command (done)`."""
+    before = fold(None, []).header | {"cwd": "/w"}
+    page = fold(before, log(prompt("go"), running(), made, idle()))
+    assert f"- {line}" in turn_words(page).split("\n\n")
+
+
+def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
+    recap = primer(page(n, message(f"answer {n}")) for n in (3, 2, 1)).recap
+    assert turns_of(recap) == [1, 2, 3]
+    assert recap.startswith(HEAD)
+    assert recap.endswith(END)
+    assert LEFT_OUT not in recap
+
+
+@pytest.mark.parametrize(("turns", "kept"), [(MOST, MOST), (MOST + 1, MOST)])
+def test_S2_at_most_20_turns(turns: int, kept: int) -> None:
+    recap = primer(page(n, message("x")) for n in range(turns, 0, -1)).recap
+    assert turns_of(recap) == list(range(turns - kept + 1, turns + 1))
+    assert (LEFT_OUT in recap) == (turns > kept)
+
+
+def test_S2_one_character_decides_whether_an_older_turn_comes_whole() -> None:
+    room = LONGEST - OVERHEAD - 2
+    newest = sized(2, 1000)
+    exact = primer([newest, sized(1, room - 1000 - 2)]).recap
+    assert turns_of(exact) == [1, 2]
+    assert len(exact) == LONGEST - len(LEFT_OUT) - 2
+    over = primer([newest, sized(1, room - 1000 - 1)]).recap
+    assert turns_of(over) == [2]
+    assert LEFT_OUT in over
+    assert turn_words(newest) in over
+
+
+def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
+    room = LONGEST - OVERHEAD - 2
+    whole = primer([sized(1, room)]).recap
+    assert "left out" not in whole
+    long = page(1, message("a" * 20_000 + "MIDDLE" + "z" * 20_000 + "THE END"), words="BEGIN")
+    cut = primer([long, page(1)]).recap
+    assert len(cut) == LONGEST
+    assert "BEGIN" in cut
+    assert "THE END" in cut
+    assert "MIDDLE" not in cut
+    assert "middle of this turn is left out" in cut
+
+
+@pytest.mark.parametrize(
+    ("reason", "said", "unprocessed"),
+    [
+        ("rate_limited", False, True),
+        ("rate_limited", True, True),
+        ("agent_exited", False, True),
+        ("agent_exited", True, False),
+        ("cancelled", False, True),
+        ("failed", True, False),
+        ("end_turn", False, False),
+        ("refusal", False, False),
+    ],
+)
+def test_S2_the_prompt_that_was_not_processed(reason: str, said: bool, unprocessed: bool) -> None:
+    work = [message("I begin")] if said else []
+    made = primer([page(2, *work, reason=reason, words="Do that"), page(1, message("hi"))])
+    assert made.prompt == ("Do that" if unprocessed else "")
+    assert turns_of(made.recap) == ([1] if unprocessed and not said else [1, 2])
+    assert made.text().endswith("Do that" if unprocessed else END)
+
+
+def test_S2_an_unprocessed_prompt_is_whole_and_alone_where_nothing_else_was_said() -> None:
+    words = "p" * 100_000
+    made = primer([page(1, reason="rate_limited", words=words)])
+    assert (made.recap, made.text()) == ("", words)
+
+
+def test_S2_it_is_known_after_a_second_switch_too() -> None:
+    """The header forgets the limit with the agent that met it."""
+    gone = update("_agent", state="switched", **{"from": "crow", "to": "jay"})
+    events = log(prompt("Do that"), running(), idle("rate_limited"), gone)
+    assert primer([fold(None, events)]).prompt == "Do that"
+
+
+def test_A5_the_turn_that_is_open_goes_to_the_new_agent_and_is_not_told() -> None:
+    waking = fold(fold(None, []).header | {"turn": 1}, log(prompt("new"), running(), first=9))
+    made = primer([waking, page(1, message("hi"))])
+    assert "new" not in made.text()
+    assert turns_of(made.recap) == [1]
+
+
+def test_S2_a_recap_is_not_told_again() -> None:
+    first = primer([page(1, message("the secret is 42"))]).text()
+    again = primer([page(2, message("ok"), words=f"{first} Go on."), page(1)]).recap
+    assert again.count(HEAD) == 1
+    assert "**Person:** (a recap)\nGo on." in again
+
+
+def test_S2_attachments_are_named() -> None:
+    image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    events = log(update("_prompt", prompt=[text("Look"), image]), running(), idle("cancelled"))
+    assert primer([fold(None, events)]).prompt == "Look\n[attached: image/png]"
+
+
+def test_S2_nothing_was_said() -> None:
+    assert primer([]).text() == ""
+    assert primer([fold(None, [])]).text() == ""
+
+
+@given(
+    st.lists(st.tuples(st.integers(30, 9000), st.booleans()), max_size=30),
+    st.integers(OVERHEAD + 200, LONGEST),
+    st.integers(1, MOST),
+)
+def test_S2_never_longer_and_always_the_newest_whole(
+    sizes: list[tuple[int, bool]], longest: int, most: int
+) -> None:
+    pages = [
+        page(n, message("x" * size), *([call(n, title="t" * size)] if tool else []))
+        for n, (size, tool) in zip(range(len(sizes), 0, -1), sizes, strict=True)
+    ]
+    recap = primer(pages, longest, most).recap
+    assert len(recap) <= longest
+    kept = turns_of(recap)
+    assert len(kept) <= most
+    assert kept == list(range(len(pages) - len(kept) + 1, len(pages) + 1))
+    if len(kept) > 1:
+        assert all(turn_words(each) in recap for each in pages[: len(kept)])
+    assert bool(kept) == bool(pages)
+
+
+@given(logs | shapely_logs, st.integers(0, 2000))
+def test_S2_total_over_any_log(events: list[Event], longest: int) -> None:
+    made = primer([fold(None, events)], longest)
+    assert len(made.recap) <= max(longest, OVERHEAD + 2)
+    assert isinstance(made.text(), str)

@@ -1,0 +1,276 @@
+"""Ends of turns, asks, the agent's life and everything else that has a look of its own."""
+
+from typing import Any
+
+import pytest
+
+from rookery.core.json.events import Event
+from rookery.core.turn.machine import REASONS
+from tests.core.making import (
+    ACP_UPDATES,
+    Json,
+    asked,
+    blocks,
+    idle,
+    log,
+    look,
+    only,
+    play,
+    prompt,
+    running,
+    update,
+    watch,
+)
+
+
+@pytest.mark.parametrize("kind", ACP_UPDATES)
+def test_no_kind_of_acp_is_shown_raw(kind: str) -> None:
+    document = play(update(kind, **ACP_UPDATES[kind]))
+    assert not blocks(document, "raw")
+    assert document.blocks or document.to_json()["header"] != play().to_json()["header"]
+
+
+def test_the_notice_of_an_agent_is_shown_whole() -> None:
+    block = only(play(update("notice", **ACP_UPDATES["notice"])), "notice")
+    assert (block["status"], block["title"], block["text"]) == ("warning", "x", "d")
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS - {"end_turn"}))
+def test_every_other_end_is_said_in_words_t1(reason: str) -> None:
+    document = play(prompt(), running(), idle(reason, detail="because"))
+    block = list(document.blocks.values())[-1]
+    calm = reason in ("cancelled", "forced", "waiting")
+    assert block["role"] == ("notice" if calm else "error")
+    assert block["status"] == reason
+    assert block["title"] not in ("", reason)
+    assert block["text"].startswith("because")
+    assert (document.header["state"], document.header["reason"]) == ("idle", reason)
+
+
+def test_a_normal_end_needs_no_words_t1() -> None:
+    document = play(prompt(), running(), idle("end_turn"))
+    assert look(document) == [("prompt", "go")]
+    assert (document.header["state"], document.header["since"]) == ("idle", 3000)
+
+
+def test_a_reason_that_nobody_knows_is_shown_as_it_is() -> None:
+    assert look(play(idle("_odd"))) == [("error", "_odd")]
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ({"code": -32000, "message": "m"}, "Log in to crow"),
+        ({"code": 1, "message": "m", "data": {"errorKind": "auth"}}, "Log in to crow"),
+        ({"code": 1, "message": "m", "data": {"errorKind": "network"}}, "Check the network"),
+        ({"code": 1, "message": "m", "data": {"errorKind": "context"}}, "too long for the model"),
+        ({"code": 1, "message": "m", "data": "text"}, "still usable"),
+    ],
+)
+def test_a_failed_turn_shows_the_message_and_the_remedy_t1(error: Json, remedy: str) -> None:
+    document = play(update("_session", agent="crow"), prompt(), idle("failed", error=error))
+    block = only(document, "error")
+    assert block["text"].startswith(("m\n", "m: text\n"))
+    assert remedy in block["text"]
+    assert document.header["error"] == error
+
+
+def test_our_own_agent_says_itself_what_it_lacks() -> None:
+    error = {"code": -32000, "message": "Run: rookery setup"}
+    document = play(update("_session", agent="rookery"), prompt(), idle("failed", error=error))
+    assert only(document, "error")["text"] == "Run: rookery setup"
+
+
+def test_a_turn_is_running_then_quiet_then_running_again_t6() -> None:
+    quiet = update("_turn", state="quiet")
+    assert play(prompt(), running(), quiet).header["state"] == "quiet"
+    header = play(prompt(), running(), quiet, running()).header
+    assert (header["state"], header["since"]) == ("running", 2000)
+
+
+def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
+    limit = update("_rate_limit", message="slow")
+    ended = play(prompt(), running(), limit, idle("rate_limited", error={"code": 1}))
+    assert (ended.header["rateLimit"], ended.header["error"]) == ({"message": "slow"}, {"code": 1})
+    header = play(prompt(), running(), limit, idle("rate_limited"), prompt(), running()).header
+    assert (header["rateLimit"], header["error"], header["reason"]) == (None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("resets", "words"), [("noon", "It resets at noon."), (None, "did not say when it resets")]
+)
+def test_a_rate_limit_says_until_when_and_invents_nothing_t11(resets: Any, words: str) -> None:
+    block = only(play(update("_rate_limit", message="slow", resetsAt=resets)), "notice")
+    assert block["text"].startswith("slow\n")
+    assert words in block["text"]
+
+
+# --- asks ---
+
+
+OPTIONS = [
+    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "all", "name": "Always", "kind": "allow_always"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+
+
+def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
+    document = play(asked(options=OPTIONS, toolCall={"toolCallId": "t", "title": "Run"}))
+    block = only(document, "ask")
+    assert (block["status"], block["title"]) == ("asked", "Run")
+    assert [action["label"] for action in block["actions"]] == ["Allow", "Always", "Reject"]
+    command = {"do": "answer", "ask": "a1", "nonce": "n1", "option": "no"}
+    assert block["actions"][2]["command"] == command
+    assert document.header["asks"]["a1"]["options"] == OPTIONS
+
+
+@pytest.mark.parametrize(
+    ("closed", "by", "status", "words"),
+    [
+        ({"outcome": {"action": "accept"}, "name": "accept"}, "cli", "answered", "Answered · cli"),
+        ({"outcome": {"action": "decline"}, "name": "decline"}, None, "answered", "Declined"),
+        ({"outcome": {"outcome": "selected"}, "name": "Allow"}, "tui", "answered", "Allow · tui"),
+        ({"outcome": {"outcome": "selected"}, "name": "Allow"}, None, "answered", "Allow"),
+        ({"outcome": {"outcome": "cancelled"}, "reason": "gone"}, None, "cancelled", "gone"),
+    ],
+)
+def test_a_closed_ask_says_how_and_by_whom_p2(
+    closed: Json, by: str | None, status: str, words: str
+) -> None:
+    events = log(asked(options=OPTIONS), update("_ask", id="a1", state="closed", **closed))
+    document = watch([events[0], events[1]._replace(by=by)])
+    block = only(document, "ask")
+    assert (block["status"], block["text"], block["actions"]) == (status, words, [])
+    assert document.header["asks"] == {}
+
+
+def test_an_ask_closed_twice_keeps_its_first_outcome_p2() -> None:
+    first = update("_ask", id="a1", state="closed", name="Allow", outcome={"outcome": "selected"})
+    document = play(asked(), first, {**first, "name": "Reject"})
+    assert only(document, "ask")["text"] == "Allow"
+
+
+def test_a_question_shows_its_form_p7() -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    ask = update("_ask", id="q", state="asked", kind="question", message="Who?", schema=schema)
+    block = only(play(ask), "ask")
+    assert (block["title"], block["parent"]) == ("Who?", None)
+    assert block["parts"] == [{"type": "form", "schema": schema}]
+
+
+# --- the agent ---
+
+
+def test_a_switch_is_a_divider_s1() -> None:
+    switched = update("_agent", state="switched", **{"from": "crow", "to": "jay"})
+    assert look(play(switched)) == [("divider", "Switched from crow to jay")]
+
+
+def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
+    lines = [f"line {n}" for n in range(30)]
+    parked = update("_agent", state="parked", name="crow", stderr=lines, remedy="Install it.")
+    block = only(play(parked), "error")
+    assert block["title"] == "crow did not start. Install it."
+    assert block["text"].splitlines() == lines[-20:]
+    assert block["actions"][0]["command"] == {"do": "restart"}
+
+
+@pytest.mark.parametrize(("status", "shown"), [(0, 0), (None, 0), (1, 1), (-9, 1), ("odd", 1)])
+def test_only_a_bad_exit_is_shown(status: Any, shown: int) -> None:
+    document = play(update("_agent", state="exited", name="crow", status=status, stderr=["oh"]))
+    assert len(document.blocks) == shown
+    assert document.header["process"]["state"] == "exited"
+
+
+@pytest.mark.parametrize("state", ["starting", "ready", "stopped", "odd"])
+def test_the_agents_other_states_are_in_the_header_alone(state: str) -> None:
+    document = play(update("_agent", state=state, name="crow", pid=7))
+    assert not document.blocks
+    assert document.header["process"] == {"state": state, "name": "crow", "pid": 7}
+
+
+# --- plans, contexts, notices ---
+
+
+def test_a_plan_is_one_block_a_turn_that_counts_what_is_done() -> None:
+    def plan(*statuses: str) -> Json:
+        return update("plan", entries=[{"content": "x", "status": status} for status in statuses])
+
+    document = play(
+        *(prompt(), plan("pending"), plan("completed", "in_progress"), idle()),
+        *(prompt(), plan("completed", "completed")),
+    )
+    assert look(document)[1::2] == [("plan", "Plan 1/2"), ("plan", "Plan 2/2")]
+    items = blocks(document, "plan")[0]["parts"][0]["items"]
+    assert [item["status"] for item in items] == ["completed", "in_progress"]
+    assert document.header["plan"] == blocks(document, "plan")[1]["parts"][0]["items"]
+
+
+def test_a_plan_of_long_entries_is_cut_not_lost() -> None:
+    entries = [{"content": f"{n} " + "🪶" * 5000, "status": "completed"} for n in range(100)]
+    part = only(play(update("plan", entries=entries)), "plan")["parts"][0]
+    assert [item["text"].split()[0] for item in part["items"]] == [str(n) for n in range(100)]
+    assert part["cut"]
+
+
+@pytest.mark.parametrize(
+    ("state", "title"),
+    [
+        ("reset", "Conversation context was reset"),
+        ("cleared", "Cleared"),
+        ("compacted", "Context was compacted"),
+        ("odd", "Context changed"),
+    ],
+)
+def test_a_changed_context_is_a_divider_with_its_reason_a5(state: str, title: str) -> None:
+    block = only(play(update("_context", state=state, reason="why")), "divider")
+    assert (block["title"], block["text"]) == (title, "why")
+
+
+@pytest.mark.parametrize("status", ["in_progress", "completed", "failed", "cancelled", "_odd"])
+def test_a_compaction_is_a_divider(status: str) -> None:
+    document = play(update("compaction_update", compactionId="c", status=status))
+    assert "ompact" in only(document, "divider")["title"]
+
+
+def test_a_notice_keeps_its_level_and_its_finished_actions() -> None:
+    actions = [{"label": "Go", "command": {"do": "restart"}}, {"label": "no command"}, "junk"]
+    block = only(play(update("_notice", level="warn", text="t", actions=actions)), "notice")
+    assert (block["status"], block["text"], block["actions"]) == ("warn", "t", actions[:1])
+
+
+def test_a_rejected_command_says_why() -> None:
+    document = play(update("_rejected", command="prompt", reason="queue_full", message="Full."))
+    assert look(document) == [("notice", "Full.")]
+
+
+@pytest.mark.parametrize(
+    ("score", "title"),
+    [
+        (0.876, "Critic ★★★★☆ 0.88"),
+        (0.0, "Critic ☆☆☆☆☆ 0.00"),
+        (1, "Critic ★★★★★ 1.00"),
+        (0.5, "Critic ★★★☆☆ 0.50"),
+        *((odd, "Critic: no score") for odd in (None, True, 1.5, -1, 10**400, float("nan"))),
+    ],
+)
+def test_the_critics_score(score: Any, title: str) -> None:
+    document = watch([Event(1, 1, None, None, update("_critic", score=score))])
+    assert only(document, "notice")["title"] == title
+
+
+def test_a_kind_that_nobody_knows_is_shown_raw() -> None:
+    odd = update("never_heard_of", a=[1])
+    block = only(play(odd), "raw")
+    assert (block["title"], block["parts"]) == ("never_heard_of", [{"type": "json", "value": odd}])
+
+
+def test_something_raw_shows_its_value_and_why_a9() -> None:
+    block = only(play(update("_raw", source="update", value={"x": 1}, why="forged")), "raw")
+    assert (block["title"], block["parts"][0]["value"]) == ("forged", {"x": 1})
+
+
+@pytest.mark.parametrize("odd", [{}, {"sessionUpdate": 7}, {"sessionUpdate": None}])
+def test_an_update_without_a_kind_is_shown_raw(odd: Json) -> None:
+    assert look(play(odd)) == [("raw", "an update without a kind")]

@@ -1,0 +1,160 @@
+"""How many files a newcomer has to touch: each kind of addition is made in a scratch copy of the
+sources, counted, and used."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "rookery"
+
+
+class Scratch:
+    """A copy of the sources that can be changed and run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home = root / "home"
+        self.touched: set[str] = set()
+        shutil.copytree(SOURCES, root / "src" / "rookery")  # with its bytecode
+
+    def write(self, name: str, text: str) -> None:
+        self.touched.add(name)
+        (self.root / "src" / "rookery" / name).write_text(text)
+
+    def insert(self, name: str, before: str, text: str) -> None:
+        path = self.root / "src" / "rookery" / name
+        old = path.read_text()
+        assert old.count(before) == 1, f"{name}: {before!r} is there {old.count(before)} times"
+        self.write(name, old.replace(before, text + before))
+
+    def run(self, *words: str, code: str = "") -> str:
+        line = [sys.executable, "-P", *(["-c", code] if code else ["-m", "rookery", *words])]
+        environment = os.environ | {
+            "PYTHONPATH": str(self.root / "src"),
+            "ROOKERY_HOME": str(self.home),
+        }
+        done = subprocess.run(
+            line, env=environment, capture_output=True, text=True, check=False, cwd=self.root
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    return Scratch(tmp_path)
+
+
+def test_a_vendor_takes_one_file(scratch: Scratch) -> None:
+    row = '    Entry("kestrel", "Kestrel", ("kestrel", "--acp"), "npm install -g kestrel-cli"),\n'
+    scratch.insert("agents/registry.py", '    Entry("kimi",', row)
+    assert "npm install -g kestrel-cli" in scratch.run("agents")
+    assert len(scratch.touched) <= 1
+
+
+COMMAND = '''"""`count`: how many sessions there are."""
+
+import click
+
+from rookery.client.fleet import heads
+from rookery.home import paths
+
+
+@click.command()
+def count() -> None:
+    """Print how many sessions there are."""
+    click.echo(f"{len(heads(paths.home()))} sessions")
+'''
+
+
+def test_a_command_takes_two_files(scratch: Scratch) -> None:
+    scratch.write("cli/commands/look/count.py", COMMAND)
+    row = '        "count": Entry("commands.look.count", "Count the sessions."),\n'
+    scratch.insert("cli/app.py", '        "tail": Entry(', row)
+    assert scratch.run("count") == "0 sessions\n"
+    assert "Count the sessions." in scratch.run("--help")
+    assert len(scratch.touched) <= 2
+
+
+BLOCK = '''"""How the weather looks."""
+
+from rookery.core.blocks.document import Block, make_block
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json
+from rookery.core.tools.calls import block_id
+
+
+def weather(header: Json, event: Event) -> Block:
+    return make_block(
+        block_id(header, event), "notice", status="info", text=lenient.text(event.update, "sky")
+    )
+'''
+
+FOLD = """
+import json
+from rookery.core.json.events import Event
+from rookery.core.view.reduce import fold
+update = {"sessionUpdate": "weather", "sky": "It rains."}
+document = fold(None, [Event(1, 0, None, None, update)])
+print(json.dumps([[b["role"], b["text"]] for b in document.blocks.values()]))
+"""
+
+
+def test_a_kind_of_update_takes_no_file_to_be_shown_raw(scratch: Scratch) -> None:
+    [[role, _]] = json.loads(scratch.run(code=FOLD))
+    assert role == "raw"
+
+
+def test_a_kind_of_update_takes_two_files_to_look_right(scratch: Scratch) -> None:
+    scratch.write("core/blocks/weather.py", BLOCK)
+    name = "core/view/reduce.py"
+    look = "lambda _before, after, event: put(weather.weather(after, event))"
+    scratch.insert(name, "LONGEST_TITLE = 500\n", "from rookery.core.blocks import weather\n\n")
+    scratch.insert(name, '    "_notice":', f'    "weather": {look},\n')
+    assert json.loads(scratch.run(code=FOLD)) == [["notice", "It rains."]]
+    assert len(scratch.touched) <= 2
+
+
+GREET = '''"""`greet`: leaves a word in a session."""
+
+import click
+
+from rookery.cli.names import session_argument
+from rookery.cli.session.send import send
+
+
+@click.command()
+@session_argument
+def greet(session: str) -> None:
+    """Leave a word in a session."""
+    click.echo(send(session, {"do": "greet"}).update["text"])
+'''
+
+APPEND = """            case "greet":
+                hello = {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
+                self._engine.append(Draft(hello, name, by))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the worker is ended by its home")
+def test_a_worker_command_takes_four_files(scratch: Scratch) -> None:
+    scratch.insert("core/commands.py", '    "settings",\n)', '    "greet",\n')
+    scratch.insert(
+        "core/commands.py", "        case other:\n", '        case "greet":\n            pass\n'
+    )
+    scratch.insert("worker/commands.py", '            case "restart":\n', APPEND)
+    scratch.write("cli/commands/start/greet.py", GREET)
+    row = '        "greet": Entry("commands.start.greet", "Leave a word in a session."),\n'
+    scratch.insert("cli/app.py", '        "queue": Entry(', row)
+    session = scratch.run("new", "--agent", "demo").strip()
+    try:
+        assert scratch.run("greet", session) == "Hello.\n"
+        assert "Hello." in scratch.run("show", session)
+    finally:
+        scratch.run("stop", session)
+    assert len(scratch.touched) <= 4
