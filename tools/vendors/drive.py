@@ -67,6 +67,7 @@ async def _take(perch: Perch, name: str, step: Step) -> Cell:
             await perch.settle()
             if fault:  # it may last as long as the process: vibe forgets no key that was refused
                 await perch.wake()
+                await perch.say("here again")
         except FAILURES as worse:
             why = f"{why}\nand then: {worse!r}"
         return Cell(name, "", why if not fault else "", fault)

@@ -42,6 +42,7 @@ VENDOR = Vendor(
     whole=True,
     faults={
         "stream": WHOLE,
-        "cancel": "it does not hear a cancel while it waits for its model: Rookery ends it",
+        "mcp": "a session that it opens again has the tools of MCP servers no more.",
+        "cancel": "it does not hear a cancel while it waits for its model: Rookery ends it.",
     },
 )
