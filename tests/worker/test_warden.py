@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import rookery
 from rookery.home import paths
 from rookery.processes import tree as processes
 from tests.worker.conftest import Roost
@@ -165,7 +166,7 @@ def test_killed_starter_leaves_the_worker(roost: Roost) -> None:
 
 def test_warden_is_small() -> None:
     """It imports nothing that only the worker needs; megabytes are the bench's matter."""
-    source = os.path.dirname(os.path.dirname(paths.__file__))
+    source = os.path.dirname(os.path.dirname(rookery.__file__))
     code = f"import sys; sys.path.insert(0, {source!r}); import rookery.worker.process.warden; "
     run = [sys.executable, "-I", "-S", "-c", code + "print(*sys.modules)"]
     loaded = set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())

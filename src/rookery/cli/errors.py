@@ -150,8 +150,8 @@ def _keep(error: BaseException) -> str:
             os.fchmod(file.fileno(), 0o600)
             file.write(f"{stamp} rookery {' '.join(sys.argv[1:2])}\n{text}\n")
     except OSError:
-        return "The traceback could not be saved."
-    return f"Traceback: {path}."
+        return "The details could not be saved."
+    return f"Details: {path}."
 
 
 def give_up_stdout() -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+import rookery
 from rookery.build import build
 from rookery.client.config import confinement
 from rookery.home import paths
@@ -47,7 +48,7 @@ def items() -> dict[str, str]:
         or name.upper().endswith("_PROXY")
         or name in READ_BY_NAME
     }
-    package = os.path.dirname(os.path.abspath(paths.__file__))
+    package = os.path.dirname(os.path.abspath(rookery.__file__))
     # The home: its files are read, and where its path is long, homes share one directory.
     found |= {"=home": os.path.realpath(paths.home())}
     found |= {"=build": build(), "=python": sys.executable, "=package": package}

@@ -176,7 +176,7 @@ def test_I9_9_the_wish_to_send_it_again_is_offered_once() -> None:
     assert kept_asks.unanswered(both.header) == 1, "how it goes on is still to be decided"
     last = blocks(both, "ask")[-1]
     assert (last["status"], len(last["actions"])) == ("asked", 2)
-    assert "'Reject' is kept" in last["note"]
+    assert "'Reject' is saved" in last["note"]
     sent = play(
         *(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update),
         *(prompt(origin="ask", how="forced", of=1), running()),

@@ -117,7 +117,7 @@ def test_the_prompt_lists_issues_by_probability_and_says_whose_it_is() -> None:
         said.index("1. a (cat, 0.90)") < said.index("2. b (cat, 0.20)") < said.index("3. c (cat)")
     )
     assert "no disk" not in said
-    assert "score 0.30 (judge); at least 0.60 is wanted" in said
+    assert "score 0.30 (judge); the target is at least 0.60" in said
 
 
 def test_the_tail_of_an_output_is_plain_and_short() -> None:

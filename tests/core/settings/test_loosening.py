@@ -150,7 +150,7 @@ def test_I9_1_a_setting_counts_as_looser_in_one_direction(
     ("before", "after", "words"),
     [
         ({}, {"agents.mine.command": ["sh"]}, "agents.mine.command is new: sh"),
-        ({"agents.claude.command": ["jail", "claude"]}, {}, "agents.claude.command is gone"),
+        ({"agents.claude.command": ["jail", "claude"]}, {}, "agents.claude.command was removed"),
         ({"node_path": ""}, {"node_path": "/evil"}, "node_path is new: /evil"),
         ({"critic.command": "pytest"}, {"critic.command": "sh x"}, "from pytest to sh x"),
         ({"critic.command": "pytest"}, {"critic.command": ""}, ""),

@@ -16,7 +16,7 @@ TABLE = (
     ("given", "found", "said"),
     [
         ({}, {}, []),
-        ({"grace": 3}, {"worker": {"cancel_grace": 3}}, ["is called worker.cancel_grace now"]),
+        ({"grace": 3}, {"worker": {"cancel_grace": 3}}, ["is now called worker.cancel_grace"]),
         (
             {"grace": 3, "worker": {"cancel_grace": 5}},
             {"worker": {"cancel_grace": 5}},

@@ -251,4 +251,4 @@ def test_but_not_for_ever_t8_t9_t10(what: str) -> None:
     watched.play(NAME)
     silent = [bark for _, bark in watched.barks if isinstance(bark, watchdogs.Silent)]
     assert silent
-    assert all("after the last sign of progress (tool_call" in bark.why for bark in silent)
+    assert all("since the last sign of progress (tool_call" in bark.why for bark in silent)
