@@ -48,7 +48,7 @@ def test_S1_switch_recap_and_go_on(jay: str) -> None:
     ("arguments", "words"),
     [
         (["demo"], "demo is already this session's agent. Others: jay, rookery, claude"),
-        (["owl"], "There is no agent 'owl'. There are: jay, rookery, claude"),
+        (["owl"], "There is no agent 'owl'. Known: jay, rookery, claude"),
         ([], "Name the new agent: one of jay, rookery, demo"),
         (["jay", "--cmd", "x"], "Name the new agent"),
         (["jay", "--model", " "], "the model name is empty"),

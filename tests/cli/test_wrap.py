@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rookery.cli.output.safe import columns
 from rookery.cli.output.wrap import Wrap
+from rookery.cli.output.wrap import wrapped as folded
 
 PROSE = "Rookery kept all of it, and a turn goes on when you close this window."
 
@@ -69,3 +70,11 @@ def test_a_word_that_stops_coming_is_shown_and_goes_on_behind_itself() -> None:
     assert wrap.hurry() == ""
     assert wrap.feed("ds sing") == "ds", "a word that has begun is not torn apart"
     assert wrap.end() == "\nsing"
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_a_command_at_the_end_of_a_note_can_be_copied(width: int) -> None:
+    note = "It does not know the conversation so far. For a recap: rookery recap 647bc6ef0c"
+    lines = folded(note, width).split("\n")
+    assert lines[-1].endswith("rookery recap 647bc6ef0c")
+    assert " ".join(lines) == note

@@ -89,6 +89,7 @@ class Wrap:
 
 
 _PAINT = re.compile(r"\x1b\[[0-9;]*m")
+COMMAND = re.compile(r"(?<=: )rookery( [\w-]+){1,4}\.?$")
 
 
 def wrapped(text: str, width: int) -> str:
@@ -100,7 +101,7 @@ def wrapped(text: str, width: int) -> str:
 def _folded(line: str, width: int) -> str:
     if _seen(line) <= width:
         return line
-    words = line.split(" ")
+    words = _words(line)
     margin = len(line) - len(line.lstrip(" "))
     first = _PAINT.sub("", words[margin]) if margin < len(words) else ""
     if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
@@ -114,6 +115,14 @@ def _folded(line: str, width: int) -> str:
         else:
             row = f"{row} {word}"
     return "\n".join([*rows, row])
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; a command at its end is one, so that it can be copied."""
+    found = COMMAND.search(line)
+    if found is None:
+        return line.split(" ")
+    return [*line[: found.start() - 1].split(" "), found[0]]
 
 
 def _seen(text: str) -> int:
