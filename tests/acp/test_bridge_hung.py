@@ -40,7 +40,7 @@ async def told(agent: Agent, session: str) -> str:
     def found(line: Json) -> bool:
         params = line.get("params", {})
         is_it = is_call("session/update")(line) and params["sessionId"] == session
-        return is_it and "does not answer" in str(params["update"])
+        return is_it and "does not respond" in str(params["update"])
 
     line = await agent.until(found)
     return str(line["params"]["update"]["content"]["text"])
@@ -58,8 +58,8 @@ async def test_I11_clients_an_editor_says_that_a_worker_hangs(bridge: Door) -> N
     prompt = agent.prompt(idle, [{"text": "Good morning."}])
     for session in (idle, running):
         words = await told(agent, session)
-        assert words.startswith(f"\n\n_The worker of {session} does not answer")
-        assert f"rookery kill {session} ends it" in words
+        assert words.startswith(f"\n\n_The worker of {session} does not respond")
+        assert f"history: rookery kill {session}" in words
     os.kill(waiting, signal.SIGCONT)
     assert (await agent.answer(prompt))["result"]["stopReason"] == "end_turn"
     assert rookery("kill", running, ROOKERY_HOME=str(bridge.home)).code == 0
