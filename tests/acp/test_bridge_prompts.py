@@ -32,7 +32,11 @@ async def send(agent: Agent, session: str, *blocks: Json) -> Json:
 
 BLOCKS: list[tuple[Json, Json, str]] = [
     ({"image": True}, {"type": "image", "mimeType": "image/png", "data": "AAAA"}, "end_turn"),
-    ({"image": False}, {"type": "image", "mimeType": "image/png", "data": "AAAA"}, "does not accept images"),
+    (
+        {"image": False},
+        {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+        "does not accept images",
+    ),
     ({"audio": True}, {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}, "not supported"),
     (
         {"embeddedContext": False},
