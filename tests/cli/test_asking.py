@@ -205,12 +205,12 @@ def test_a_form_is_filled_in(home: Path) -> None:
     with asking(step) as running:
         assert "branch (string, required)" in rookery("asks").out
         for values, words in (
-            ([], "required"),
+            ([], "Required"),
             (["branch=x"], "at least 2"),
             (["branch=main", "times=many"], "integer"),
             (["branch=main", "times=4"], "at most 3"),
             (["branch=main", "colour=red"], "colour"),
-            (["branch=main", "tags=a,c"], "knows no c"),
+            (["branch=main", "tags=a,c"], "tags has no c"),
         ):
             given = [word for value in values for word in ("--set", value)]
             wrong = rookery("answer", "House", "accept", *given)

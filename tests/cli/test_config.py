@@ -80,7 +80,7 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[worker]\nqueue_drain = 'none'", ["line 2", '"combined" or "serial"']),
         ("worker = 3", ["line 1", "must be a table"]),
         ("[agents.a]\ncommand = 'a b'", ["line 2", "agents.a.command", "list of strings"]),
-        ("[agents.a]\ncommand = []", ["line 2", "list of words"]),
+        ("[agents.a]\ncommand = []", ["line 2", "list of strings"]),
         ("[agents.a]", ["line 1", "agents.a", "command"]),
         ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
         ("[worker\n", ["line 1"]),

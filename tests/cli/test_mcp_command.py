@@ -126,7 +126,7 @@ def test_H3_test_says_what_is_wrong(home: Path) -> None:
     assert "404" in said["no-path"]
     assert "it is at /mcp" in said["moved"]
     assert "405" in said["no-stream"]
-    assert "no program 'rookery-no-such-program'" in said["absent"]
+    assert "'rookery-no-such-program' is not on PATH" in said["absent"]
     assert "exit 3" in said["crash"]
     assert "boom" in said["crash"]
     assert "cannot be reached" in said["closed"]

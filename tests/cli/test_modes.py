@@ -81,12 +81,13 @@ def test_I9_7_the_default_is_set_shown_and_taken_back(home: Path) -> None:
 
 CLAUDE: Json = {
     "agent": {
+        "name": "claude-agent-acp",
         "modes": [
             {"id": "default", "name": "Default"},
             {"id": "auto", "name": "Auto"},
             {"id": "acceptEdits", "name": "Accept edits"},
             {"id": "bypassPermissions", "name": "Yolo"},
-        ]
+        ],
     }
 }
 
@@ -116,7 +117,7 @@ def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> Non
     listed = rookery("set", session, "confirm").out
     assert f"Approve all · claude decides on its own; {rest}" in listed
     rookery("set", session, "mode", "acceptEdits")
-    assert f"by itself in its mode acceptEdits; {rest}" in told(rookery("show", "C").err)
+    assert f"on its own in its mode acceptEdits; {rest}" in told(rookery("show", "C").err)
     rookery("set", session, "confirm", "every")
     assert "on its own" not in rookery("ps").out + rookery("show", "C").err
 

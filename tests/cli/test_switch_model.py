@@ -97,7 +97,7 @@ def test_I9_13_of_our_own_agent_the_saved_models_are_known_before(home: Path) ->
     before = rookery("show", session, "--all", "--events").out
     done = rookery("switch-agent", session, "rookery", "--model", "huge")
     assert done.code == 2
-    assert "no model 'huge' is saved. There are: work." in done.err
+    assert "there is no model 'huge'. Saved models: work." in done.err
     assert rookery("show", session, "--all", "--events").out == before
 
 

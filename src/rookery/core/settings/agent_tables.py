@@ -42,7 +42,7 @@ def fault_of(table: Json) -> Fault | None:
     if (table and "command" not in table) or _is_command(table.get("command")):
         return None
     wanted = 'must be a list of strings, for example ["my-agent", "--acp"]'
-    return Fault("command" if "command" in table else "", f"command {wanted}")
+    return Fault("command", wanted) if "command" in table else Fault("", f"command {wanted}")
 
 
 def extras_of(table: Json) -> Extras:

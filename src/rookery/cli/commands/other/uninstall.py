@@ -32,6 +32,7 @@ OURS = {
     "confirmed.json": "the settings that you confirmed",
     "choices.json": "your last choices",
     "mcp.json": "MCP servers",
+    "agent-versions.json": "versions of installed agents",
     "agent_settings.json": "models and keys",
     "hooks.json": "hooks",
     "prompts.jsonl": "your prompt history",
