@@ -1,15 +1,17 @@
 """The environment that a session's agent gets: kept when the session is made, and taken anew from
-the terminal of a person who restarts the agent, switches it, or has logged in to it (row A1).
+the terminal or editor of a user who restarts the agent, switches it, or has logged in to it.
 
 Beside the log, not in it: keys are in there."""
 
 import json
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from rookery.client import guard
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.core.turn.remedies import wants_login
 from rookery.core.vendors import detection
 from rookery.core.vendors.environment import (
     Change,
@@ -20,6 +22,12 @@ from rookery.core.vendors.environment import (
     withheld,
 )
 from rookery.home import paths
+from rookery.log.lock import is_held
+
+TERMINAL = "terminal"
+
+RENEWING = ("restart", "switch", "prompt")
+"""Commands before which an agent may get another environment."""
 
 
 def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
@@ -28,7 +36,32 @@ def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
     _write(directory, cleaned(environment, absent), absent, _umask())
 
 
-def renew(home: str, header: Json, environment: Mapping[str, str] = os.environ) -> Change | None:
+class Renewal(NamedTuple):
+    change: Change
+    restart: bool
+    """The agent still runs with the old one, and the command does not start it anew."""
+
+
+def renew_before(home: str, header: Json, command: Json, of: str = TERMINAL) -> Renewal | None:
+    """Let a session have this process's environment before a command that starts its agent anew, or
+    a prompt to one that wanted a log-in. `of`: what this process runs in, for the session's notice.
+    None: nothing changes."""
+    do = command["do"]
+    if do not in RENEWING or (do == "prompt" and not wants_login(header)):
+        return None
+    if do == "switch":  # what is kept of it depends on who comes
+        agent, argv = lenient.text(command, "agent"), lenient.texts(command, "argv")
+        header = {**header, "vendor": detection.vendor_of(agent, argv)}
+    change = renew(home, header, of=of)
+    if change is None:
+        return None
+    awake = is_held(os.path.join(paths.session_dir(home, header["id"]), paths.LOCK))
+    return Renewal(change, restart=do == "prompt" and awake)
+
+
+def renew(
+    home: str, header: Json, environment: Mapping[str, str] = os.environ, *, of: str = TERMINAL
+) -> Change | None:
     """Let a session have this process's environment from its agent's next start on; how it differs
     from before. None: it does not, or this process is an agent's."""
     directory = paths.session_dir(home, header["id"])
@@ -49,7 +82,7 @@ def renew(home: str, header: Json, environment: Mapping[str, str] = os.environ) 
     news = os.path.join(directory, paths.RENEWED)
     before = change_of(paths.read_json(news))
     told = Change(*(tuple(sorted({*a, *b})) for a, b in zip(before, change, strict=True)))
-    paths.write_atomic(news, json.dumps(change_json(told)).encode("ascii"), 0o600)
+    paths.write_atomic(news, json.dumps(change_json(told) | {"of": of}).encode("ascii"), 0o600)
     umask = lenient.integer(saved, "umask")
     _write(directory, new, absent, _umask() if umask is None else umask)
     return change

@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.client.session import SessionClient
 
-STARTS = ("restart", "switch")
-"""They start the agent anew."""
-
 
 async def delivered(
     client: "SessionClient", command: Json, files: "Sequence[Attachment]"
@@ -41,20 +38,12 @@ def with_files(client: "SessionClient", command: Json, files: "Sequence[Attachme
 
 
 def hand_over(client: "SessionClient", command: Json) -> bool:
-    """Let an agent that is started anew have the environment of this terminal, as the commands
-    `restart`, `switch-agent` and `prompt` do; the session says which variables differ.
+    """Let an agent that is started anew have the environment of this terminal; the session says
+    which variables differ. Whether it must be restarted first."""
+    from rookery.client.environment import RENEWING, renew_before
 
-    Whether it must be restarted for a prompt: it wanted a log-in, and still runs.
-    """
-    if command["do"] not in (*STARTS, "prompt"):
+    if command["do"] not in RENEWING:
         return False
-    from rookery.client.environment import renew
-    from rookery.client.fleet import head_of_session
-    from rookery.core.turn.remedies import wants_login
-
     header = client.log.header_before(client.log.turns() + 1)
-    if command["do"] == "prompt" and not wants_login(header):
-        return False
-    if renew(client.home, header) is None or command["do"] in STARTS:
-        return False
-    return bool((head_of_session(client.home, client.session) or {}).get("awake"))
+    renewal = renew_before(client.home, header, command)
+    return renewal is not None and renewal.restart

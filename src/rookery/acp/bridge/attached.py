@@ -213,9 +213,10 @@ class Attached:
         prompt = self._prompts.add(name, request)
         try:
             async with self._order:
-                self.say_renewed(await renewal.after_login(self.client, self.header))
+                command = {"do": "prompt", "id": name}
+                self.say_renewed(await renewal.hand_over(self.client, self.header, command))
                 laid = staged(blocks, self.client.directory)
-                event = await self._send({"do": "prompt", "id": name, "prompt": laid})
+                event = await self._send({**command, "prompt": laid})
                 prompt.admitted = True
                 self._watch()
                 await self.reached(event.seq)

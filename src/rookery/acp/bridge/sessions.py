@@ -294,10 +294,10 @@ class Sessions:
         if value == header["agent"]:
             return
         agent = self._agent(self._settings(), header["cwd"], value)
-        switched = {**header, "vendor": agent.name}
-        attached.say_renewed(await renewal.hand_over(attached.client, switched))
+        switch = {"do": "switch", "agent": agent.name}
+        attached.say_renewed(await renewal.hand_over(attached.client, header, switch))
         if header["turn"]:
-            await attached.command({"do": "switch", "agent": agent.name})
+            await attached.command(switch)
             await self._start(attached)
             await attached.reached(attached.client.log.last_seq())
             return

@@ -1,5 +1,8 @@
 """Where the SDK's file editor keeps what it may have to undo: a folder of this process, which goes
-with it. Its own choice is a folder in /tmp for each editor, and nobody removes those."""
+with it. Its own choice is a folder in /tmp for each editor, and nobody removes those.
+
+Made for openhands-tools 1.58. Needless once the tools remove their folders, or take one.
+"""
 
 from pathlib import Path
 from typing import Any

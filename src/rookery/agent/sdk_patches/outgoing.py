@@ -3,6 +3,8 @@
 The model's client holds every field of every message against its type, to write out models, dates
 and files. What the SDK sends is plain JSON already; in a long conversation the walk was a third of
 what a prompt cost, and held the loop for all of it.
+
+Made for openai 2.54, which litellm 1.105 calls. Needless once that client leaves plain JSON alone.
 """
 
 import importlib

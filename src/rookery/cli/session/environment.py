@@ -7,28 +7,17 @@ from rookery.core.json.events import Json
 from rookery.home import paths
 
 
-def hand_over(screen: Screen, header: Json) -> bool:
-    """Whether the session's agent gets another environment from its next start on; says which
-    variables differ."""
-    from rookery.client.environment import renew
-
-    change = renew(paths.home(), header)
-    if change is None:
-        return False
-    screen.note(f"The agent gets this terminal's environment: {clean_line(change.words())}.")
-    return True
-
-
-def renew_after_login(screen: Screen, session: str) -> None:
-    """Before a prompt to an agent that wanted a log-in: one that still runs is restarted where this
-    terminal has other variables."""
-    from rookery.cli.output.queue import header_of
+def renew_environment(screen: Screen, header: Json, command: Json) -> None:
+    """Before a command that starts the agent anew, or a prompt to one that wanted a log-in; says
+    which variables differ."""
     from rookery.cli.session.send import send
-    from rookery.client.fleet import head_of_session
-    from rookery.core.turn.remedies import wants_login
+    from rookery.client.environment import renew_before
 
-    header = header_of(session)
-    if not wants_login(header) or not hand_over(screen, header):
+    renewal = renew_before(paths.home(), header, command)
+    if renewal is None:
         return
-    if (head_of_session(paths.home(), session) or {}).get("awake"):
-        send(session, {"do": "restart"})
+    screen.note(
+        f"The agent gets this terminal's environment: {clean_line(renewal.change.words())}."
+    )
+    if renewal.restart:
+        send(header["id"], {"do": "restart"})

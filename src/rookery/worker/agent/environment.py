@@ -40,7 +40,7 @@ def _environment(saved: Json | None) -> dict[str, str]:
 
 
 def renew(directory: str, environment: dict[str, str]) -> None:
-    """Take up, in place, what the user's terminal brought since (client.surroundings)."""
+    """Take up, in place, what a terminal or an editor brought since (client/environment.py)."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is not None:
         new = _environment(saved)
@@ -49,12 +49,14 @@ def renew(directory: str, environment: dict[str, str]) -> None:
 
 
 def news(directory: str) -> list[Draft]:
-    """What a terminal brought, told once: the names of the variables."""
+    """What a terminal or an editor brought, told once: the names of the variables."""
     path = os.path.join(directory, paths.RENEWED)
-    words = change_of(paths.read_json(path)).words()
+    brought = paths.read_json(path)
+    words = change_of(brought).words()
     if not words:
         return []
     with suppress(OSError):
         os.unlink(path)
-    text = f"The agent now has your terminal's environment: {words}."
+    of = lenient.text(brought, "of", "terminal")
+    text = f"The agent now has your {of}'s environment: {words}."
     return [Draft({"sessionUpdate": "_notice", "level": "info", "text": text})]

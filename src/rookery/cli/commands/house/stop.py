@@ -11,7 +11,7 @@ from rookery.cli.names import session_argument, sessions_argument
 from rookery.cli.output.queue import header_of
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.environment import hand_over
+from rookery.cli.session.environment import renew_environment
 from rookery.cli.session.send import left_running, send
 from rookery.client.deletion.agent_side import went_wrong
 from rookery.client.fleet import head_of_session
@@ -73,8 +73,9 @@ def restart(session: str) -> int:
     rookery restart 3f2a
     """
     screen = standard()
-    hand_over(screen, header_of(session))
-    send(session, {"do": "restart"})
+    command = {"do": "restart"}
+    renew_environment(screen, header_of(session), command)
+    send(session, command)
     screen.note("Restarted.")
     return exits.DONE
 

@@ -8,7 +8,7 @@ from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.queue import header_of, placeless, strip
 from rookery.cli.output.screen import standard
-from rookery.cli.session.environment import renew_after_login
+from rookery.cli.session.environment import renew_environment
 from rookery.cli.session.prompt_input import (
     attach_option,
     confirm_option,
@@ -69,7 +69,7 @@ def prompt(
     from rookery.cli.session.approval_flags import Policy, check_destructive, hand_over
 
     check_destructive(approve, more["destructive"])
-    renew_after_login(screen, session)
+    renew_environment(screen, header_of(session), {"do": "prompt"})
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:
