@@ -1,6 +1,7 @@
-"""What every agent of ours on stdio asks of a client's parameters, and how it refuses them."""
+"""The parameters of a request: how every agent of ours on stdio reads and refuses them."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from rookery.wire.failures import INVALID_PARAMS, RpcError
@@ -34,17 +35,44 @@ def session_id(params: Json) -> str:
     return id
 
 
-def place(params: Json) -> tuple[str, list[str]]:
+def known[T](sessions: Mapping[str, T], params: Json) -> T:
+    """The session that a request is about, if it is open. Raises RpcError."""
+    if (id := session_id(params)) not in sessions:
+        raise no_session()
+    return sessions[id]
+
+
+def place(params: Json, *, exists: bool = False) -> tuple[str, list[str]]:
     """The session's directory and its additional ones. Raises RpcError."""
     cwd = params.get("cwd")
     if not isinstance(cwd, str) or not os.path.isabs(cwd):
         raise invalid("cwd must be an absolute path")
+    if exists and not os.path.isdir(cwd):
+        raise invalid(f"cwd is not a directory: {cwd}")
     roots = params.get("additionalDirectories") or []
     if not isinstance(roots, list) or not all(
         isinstance(root, str) and os.path.isabs(root) for root in roots
     ):
         raise invalid("additionalDirectories must be absolute paths")
     return cwd, roots
+
+
+def servers(params: Json, *, needed: bool = False) -> list[Json]:
+    """The MCP servers that the client gives. Raises RpcError."""
+    given = params.get("mcpServers")
+    if given is None and not needed:
+        return []
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        raise invalid("mcpServers must be a list of servers")
+    return given
+
+
+def blocks(params: Json) -> list[Any]:
+    """The content blocks of a prompt, which can still be anything. Raises RpcError."""
+    prompt = params.get("prompt")
+    if not isinstance(prompt, list) or not prompt:
+        raise invalid("prompt must be a list of content blocks")
+    return prompt
 
 
 def version(params: Json) -> int:

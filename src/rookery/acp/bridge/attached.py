@@ -206,7 +206,7 @@ class Attached:
 
     # --- prompts ---------------------------------------------------------------------------------
 
-    async def prompt(self, request: Incoming, given: object) -> None:
+    async def prompt(self, request: Incoming, given: list[Any]) -> None:
         """Send it; the answer comes when its turn has ended. Raises RpcError."""
         blocks = checked(given)
         name = os.urandom(8).hex()

@@ -3,6 +3,7 @@ parts laid beside the log for the worker to keep, and filled in again when a pro
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable
+from typing import Any
 
 from rookery.client.attach import lay
 from rookery.core.json import lenient
@@ -22,10 +23,8 @@ COMMAND_MOST = 900 * 1024
 """Bytes of a command; its frame takes 1 MiB."""
 
 
-def checked(prompt: object) -> list[Json]:
+def checked(prompt: list[Any]) -> list[Json]:
     """The blocks of a prompt that we take. Raises RpcError."""
-    if not isinstance(prompt, list) or not prompt:
-        raise invalid("prompt must be a list of content blocks")
     for block in prompt:
         _check(block)
     size = sum(len(_bulk(block)) for block in prompt)

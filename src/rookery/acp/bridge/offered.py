@@ -4,6 +4,7 @@ with each other (acp-S20 to S23), how much is asked, and the choice of the agent
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy import modes, unattended
+from rookery.wire import choices
 from rookery.wire.params import offers
 
 AGENT = "agent"
@@ -23,8 +24,7 @@ class Offered:
 
     def state(self, header: Json) -> Json:
         """What the answers to session/new, load and resume say."""
-        modes, options = self.modes(header), self.options(header)
-        return ({"modes": modes} if modes else {}) | ({"configOptions": options} if options else {})
+        return choices.state(self.modes(header), self.options(header))
 
     def modes(self, header: Json) -> Json | None:
         given = lenient.mapping(header["_offers"], "modes")
@@ -65,11 +65,10 @@ class Offered:
         told: list[Json] = []
         old, new = self.modes(before), self.modes(after)
         if new and (old is None or old["currentModeId"] != new["currentModeId"]):
-            mode = new["currentModeId"]
-            told.append({"sessionUpdate": "current_mode_update", "currentModeId": mode})
+            told.append(choices.mode_update(new["currentModeId"]))
         options = self.options(after)
         if options != self.options(before):
-            told.append({"sessionUpdate": "config_option_update", "configOptions": options})
+            told.append(choices.options_update(options))
         return told
 
     def chooses_agent(self, header: Json, option: str) -> bool:
@@ -112,7 +111,7 @@ def _plain(option: Json) -> Json:
 
 def _select(option: Json, listed: list[Json]) -> Json:
     """The current value is always among those that are listed (acp-S21)."""
-    known = [each["value"] for entry in listed for each in entry.get("options", [entry])]
+    known = choices.values({"options": listed})
     current = option["value"] if isinstance(option["value"], str) else known[0]
     if current not in known:
         extra = {"value": current, "name": current}

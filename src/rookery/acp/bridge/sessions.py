@@ -24,7 +24,7 @@ from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import default_agent
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
-from rookery.wire.params import Json, invalid, no_session, place, session_id
+from rookery.wire.params import Json, blocks, invalid, known, no_session, place, servers, session_id
 
 
 class Choice(NamedTuple):
@@ -68,9 +68,7 @@ class Sessions:
     # --- made and found again --------------------------------------------------------------------
 
     async def new(self, request: Incoming, params: Json) -> None:
-        cwd, roots, servers = _surroundings(params)
-        if not os.path.isdir(cwd):
-            raise invalid(f"cwd is not a directory: {cwd}")
+        (cwd, roots), given = place(params, exists=True), servers(params, needed=True)
         again = self._session_again(cwd)
         if again is not None:
             await self._continue(request, again)
@@ -84,7 +82,7 @@ class Sessions:
             argv=argv,
             cwd=cwd,
             roots=roots,
-            mcp_servers=servers,
+            mcp_servers=given,
         )
         async with self._opening[session]:
             attached = self._attach(session, settings)
@@ -106,7 +104,7 @@ class Sessions:
     async def _continue(self, request: Incoming, session: str) -> None:
         """The answer of session/new with a session that was there before, and then its history."""
         async with self._opening[session]:
-            attached = self._known(session) or self._attach(session, self._settings())
+            attached = self._attached.get(session) or self._attach(session, self._settings())
             state = attached.offered.state(attached.logged())
             request.reply({"sessionId": session, **state})
             await attached.replay(tell=True)
@@ -121,12 +119,12 @@ class Sessions:
 
     async def _reopen(self, request: Incoming, params: Json, *, tell: bool) -> None:
         session = session_id(params)
-        _, roots, servers = _surroundings(params, needed=False)
+        (_, roots), given = place(params), servers(params)
         async with self._opening[session]:
-            attached = self._known(session) or self._attach(session, self._settings())
+            attached = self._attached.get(session) or self._attach(session, self._settings())
             attached.mind_silence()
             try:
-                await self._surround(attached, {"roots": roots, "mcpServers": servers})
+                await self._surround(attached, {"roots": roots, "mcpServers": given})
                 await attached.replay(tell=tell)
                 if tell:
                     attached.tell_state()
@@ -205,15 +203,6 @@ class Sessions:
         self._attached[session] = attached
         return attached
 
-    def _known(self, session: str) -> Attached | None:
-        return self._attached.get(session)
-
-    def _here(self, params: Json) -> Attached:
-        attached = self._known(session_id(params))
-        if attached is None:
-            raise no_session()
-        return attached
-
     async def _start(self, attached: Attached) -> None:
         """So that the agent's modes and options are known. Raises RpcError."""
         try:
@@ -251,11 +240,11 @@ class Sessions:
     # --- used ------------------------------------------------------------------------------------
 
     async def prompt(self, request: Incoming, params: Json) -> None:
-        await self._here(params).prompt(request, params.get("prompt"))
+        await known(self._attached, params).prompt(request, blocks(params))
 
     async def cancel(self, params: Json) -> None:
         id = params.get("sessionId")
-        attached = self._known(id) if isinstance(id, str) else None
+        attached = self._attached.get(id) if isinstance(id, str) else None
         if attached is not None:
             await attached.cancel()
 
@@ -265,11 +254,11 @@ class Sessions:
             attached.take_back(request)
 
     async def set_mode(self, request: Incoming, params: Json) -> None:
-        await self._set(self._here(params), "mode", params.get("modeId"))
+        await self._set(known(self._attached, params), "mode", params.get("modeId"))
         request.reply({})
 
     async def set_option(self, request: Incoming, params: Json) -> None:
-        attached, option = self._here(params), params.get("configId")
+        attached, option = known(self._attached, params), params.get("configId")
         if not isinstance(option, str):
             raise invalid("configId is missing")
         if attached.offered.chooses_agent(attached.header, option):
@@ -321,7 +310,7 @@ class Sessions:
         request.reply(listing.page(self._editor.home, params))
 
     async def close(self, request: Incoming, params: Json) -> None:
-        attached = self._here(params)
+        attached = known(self._attached, params)
         async with self._opening[attached.session]:
             if self._attached.pop(attached.session, None) is not None:
                 await attached.close(stop=True)
@@ -337,13 +326,3 @@ class Sessions:
                 await asyncio.to_thread(fleet.remove, self._editor.home, session)
         del self._opening[session]
         request.reply({})
-
-
-def _surroundings(params: Json, *, needed: bool = True) -> tuple[str, "list[str]", "list[Json]"]:
-    cwd, roots = place(params)
-    servers = params.get("mcpServers")
-    if servers is None and not needed:
-        servers = []
-    if not isinstance(servers, list) or not all(isinstance(each, dict) for each in servers):
-        raise invalid("mcpServers must be a list of servers")
-    return cwd, roots, servers

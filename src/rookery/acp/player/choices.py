@@ -1,14 +1,12 @@
-"""The modes and options that a player offers: the mode and the option of category "mode" are one
-setting with two faces, and must never disagree."""
+"""The modes and options that a player offers, and what is chosen of them."""
 
 import copy
+from contextlib import suppress
 from typing import Any
 
-type Json = dict[str, Any]
-
-
-class UnknownChoice(ValueError):
-    """Not among what was offered."""
+from rookery.wire import choices
+from rookery.wire.choices import UnknownChoice
+from rookery.wire.params import Json
 
 
 class Choices:
@@ -19,7 +17,7 @@ class Choices:
     ) -> None:
         if isinstance(modes, list):
             modes = {"currentModeId": modes[0]["id"], "availableModes": modes} if modes else None
-        self._modes: Json | None = copy.deepcopy(modes)
+        self._modes: Json = copy.deepcopy(modes or {})
         self._models = copy.deepcopy(models)
         self._options = [
             copy.deepcopy(option)
@@ -29,44 +27,37 @@ class Choices:
 
     def state(self) -> Json:
         """What the answers to session/new, load and resume say."""
-        state: Json = {}
-        if self._modes is not None:
-            state["modes"] = copy.deepcopy(self._modes)
-        if self._models is not None:
-            state["models"] = copy.deepcopy(self._models)
-        if self._options:
-            state["configOptions"] = self.options()
-        return state
+        state = choices.state(copy.deepcopy(self._modes), self.options())
+        return state | ({} if self._models is None else {"models": copy.deepcopy(self._models)})
 
     def options(self) -> list[Json]:
         return copy.deepcopy(self._options)
 
     @property
     def mode(self) -> str | None:
-        return None if self._modes is None else self._modes["currentModeId"]
+        return self._modes.get("currentModeId")
 
     def values(self) -> Json:
         return {option["id"]: option["currentValue"] for option in self._options}
 
     def restore(self, mode: str | None, values: Json) -> None:
-        """What was chosen before; choices that are offered no more are forgotten."""
+        """What was chosen before, as far as it is still offered."""
         for id, value in values.items():
-            if any(option["id"] == id and value in _values(option) for option in self._options):
+            with suppress(UnknownChoice):
                 self.set_option(id, value)
-        if mode is not None and mode in self._mode_ids():
+        with suppress(UnknownChoice):
             self.set_mode(mode)
 
-    def set_mode(self, mode: str) -> list[Json]:
-        """Returns the updates that tell it."""
-        if self._modes is None or mode not in self._mode_ids():
+    def set_mode(self, mode: str | None) -> list[Json]:
+        """The updates that say so. Raises UnknownChoice."""
+        if mode is None or not self._has_mode(mode):
             raise UnknownChoice(f"unknown mode {mode!r}")
         self._modes["currentModeId"] = mode
-        updates: list[Json] = [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
         for option in self._options:
-            if option.get("category") == "mode" and mode in _values(option):
+            if option.get("category") == "mode" and mode in choices.values(option):
                 option["currentValue"] = mode
-                updates.append(self.options_update())
-        return updates
+                return [choices.mode_update(mode), choices.options_update(self.options())]
+        return [choices.mode_update(mode)]
 
     def set_model(self, model: str) -> None:
         known = self._models["availableModels"] if self._models is not None else []
@@ -75,35 +66,18 @@ class Choices:
         self._models["currentModelId"] = model
 
     def set_option(self, id: str, value: Any) -> list[Json]:
-        """Returns the updates that tell it, beside the answer with the complete list."""
-        option = next((option for option in self._options if option["id"] == id), None)
-        if option is None:
-            raise UnknownChoice(f"unknown option {id!r}")
-        if value not in _values(option):
-            raise UnknownChoice(f"option {id!r} has no value {value!r}")
+        """The updates that say so. Raises UnknownChoice."""
+        option = choices.check(self._options, id, value)
         option["currentValue"] = value
-        updates = [self.options_update()]
-        if option.get("category") == "mode" and self._modes and value in self._mode_ids():
+        updates = [choices.options_update(self.options())]
+        if option.get("category") == "mode" and self._has_mode(value):
             self._modes["currentModeId"] = value
-            updates.append({"sessionUpdate": "current_mode_update", "currentModeId": value})
+            updates.append(choices.mode_update(value))
         return updates
 
     def replace_options(self, options: list[Json]) -> list[Json]:
         self._options = copy.deepcopy(options)
-        return [self.options_update()]
+        return [choices.options_update(self.options())]
 
-    def options_update(self) -> Json:
-        return {"sessionUpdate": "config_option_update", "configOptions": self.options()}
-
-    def _mode_ids(self) -> list[str]:
-        return [] if self._modes is None else [mode["id"] for mode in self._modes["availableModes"]]
-
-
-def _values(option: Json) -> list[Any]:
-    if option.get("type") == "boolean":
-        return [True, False]
-    values: list[Any] = []
-    for entry in option.get("options", []):
-        inner = entry.get("options") if "group" in entry else [entry]
-        values += [choice["value"] for choice in inner]
-    return values
+    def _has_mode(self, mode: str) -> bool:
+        return any(each["id"] == mode for each in self._modes.get("availableModes", []))

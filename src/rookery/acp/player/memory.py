@@ -5,10 +5,10 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from rookery.core.json.events import dumps, loads
+from rookery.wire import listing
 
 type Json = dict[str, Any]
 
@@ -144,17 +144,10 @@ class Memory:
         if SESSION_ID.fullmatch(id) and os.path.exists(self._path(id)):
             os.unlink(self._path(id))
 
-    def page(self, cwd: str | None, before: tuple[int, str] | None, size: int) -> list[Json]:
-        """The newest sessions first; those made while someone pages come before his cursor."""
-        found = []
-        for name in os.listdir(self._directory):
-            about = self._about(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
-            if about is None or (cwd is not None and about["cwd"] != cwd):
-                continue
-            if before is None or (about["created"], about["id"]) < before:
-                found.append(about)
-        found.sort(key=lambda about: (about["created"], about["id"]), reverse=True)
-        return found[:size]
+    def all(self) -> list[Json]:
+        names = [name for name in os.listdir(self._directory) if name.endswith(".jsonl")]
+        found = [self._about(name.removesuffix(".jsonl")) for name in names]
+        return [about for about in found if about is not None]
 
     def starts(self) -> int:
         """How often a player was started on this directory, this time included."""
@@ -195,9 +188,5 @@ def _lines(path: str, beginning: bytes = b"{") -> Iterator[Json]:
 
 def info_of(about: Json) -> Json:
     """What session/list says of a session."""
-    updated = datetime.fromtimestamp(about["updated"], UTC).isoformat(timespec="milliseconds")
-    info = {"sessionId": about["id"], "cwd": about["cwd"], "updatedAt": updated}
-    for key in ("additionalDirectories", "title"):
-        if about.get(key):
-            info[key] = about[key]
-    return info
+    roots, title = about.get("additionalDirectories", []), about.get("title", "")
+    return listing.info(about["id"], about["cwd"], about["updated"], title, roots)

@@ -2,17 +2,18 @@
 
 import asyncio
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from rookery.acp.player import calls, mischief, verbs
-from rookery.acp.player.choices import Choices, UnknownChoice
+from rookery.acp.player.choices import Choices
 from rookery.acp.player.live import Live
 from rookery.acp.player.memory import Memory, Session, info_of
 from rookery.acp.player.performance import Stage
 from rookery.acp.player.script import Script
+from rookery.wire import listing
+from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -25,10 +26,13 @@ from rookery.wire.jsonrpc import (
 )
 from rookery.wire.params import (
     AUTH_REQUIRED,
+    blocks,
     invalid,
+    known,
     no_session,
     offers,
     place,
+    servers,
     session_id,
     version,
 )
@@ -38,7 +42,6 @@ type Json = dict[str, Any]
 
 VERBS = {**verbs.VERBS, **calls.VERBS, **mischief.VERBS}
 PAGE = 50
-CURSOR = re.compile(r"(\d{1,30})\.([\w-]+)")
 WIND_DOWN = 1.0
 """Seconds after the end of stdin for turns to be answered and for the answers to be written."""
 CAPABILITIES: Json = {
@@ -226,10 +229,9 @@ class ScriptedAgent:
     def _new(self, request: Incoming, params: Json) -> None:
         self._check_authenticated()
         cwd, roots = self._place(params)
-        if not isinstance(params.get("mcpServers"), list):
-            raise invalid("mcpServers is not a list")
+        names = _names(servers(params, needed=True))
         session = self._memory.create(cwd, roots)
-        session.servers = _names(params)
+        session.servers = names
         self._introduce(request, session)
 
     def _fork(self, request: Incoming, params: Json) -> None:
@@ -256,7 +258,7 @@ class ScriptedAgent:
                 raise no_session()
             live = self._enliven(session)
         live.session.set(cwd=cwd, additionalDirectories=roots)
-        live.session.servers = _names(params)
+        live.session.servers = _names(servers(params))
         resumes = request.method == "session/resume"
         if resumes:
             request.reply(live.choices.state())
@@ -273,23 +275,17 @@ class ScriptedAgent:
         return [told] if commands else []
 
     def _list(self, request: Incoming, params: Json) -> None:
-        cursor, cwd = params.get("cursor"), params.get("cwd")
-        before = None
-        if cursor is not None:
-            match = CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
-            if match is None:
-                raise invalid("invalid cursor")
-            before = (int(match[1]), match[2])
-        size = self._script.agent.get("pageSize", PAGE)
-        found = self._memory.page(cwd if isinstance(cwd, str) else None, before, size + 1)
-        answer: Json = {"sessions": [info_of(about) for about in found[:size]]}
-        if len(found) > size:
-            last = found[size - 1]
-            answer["nextCursor"] = f"{last['created']}.{last['id']}"
-        request.reply(answer)
+        cwd = params.get("cwd")
+        found = {
+            (f"{about['created']:020}", about["id"]): about
+            for about in self._memory.all()
+            if cwd in (None, about["cwd"])
+        }
+        listed, more = listing.page(params, found, self._script.agent.get("pageSize", PAGE))
+        request.reply({"sessions": [info_of(about) for about in listed], **more})
 
     def _close(self, request: Incoming, params: Json) -> None:
-        live = self._known(params)
+        live = known(self._live, params)
         self._live.pop(live.session.id)
         live.end(lambda: request.reply({}))
 
@@ -303,36 +299,34 @@ class ScriptedAgent:
             live.end(lambda: request.reply({}))
 
     def _set_mode(self, request: Incoming, params: Json) -> None:
-        self._known(params).set_mode(str(params.get("modeId")))
+        known(self._live, params).set_mode(str(params.get("modeId")))
         request.reply({})
 
     def _set_model(self, request: Incoming, params: Json) -> None:
         """The way of old, with an answer that says nothing."""
-        self._known(params).choices.set_model(str(params.get("modelId")))
+        known(self._live, params).choices.set_model(str(params.get("modelId")))
         request.reply({})
 
     def _set_option(self, request: Incoming, params: Json) -> None:
-        live = self._known(params)
+        live = known(self._live, params)
         live.set_option(str(params.get("configId")), params.get("value"))
         request.reply({"configOptions": live.choices.options()})
 
     # --- Prompts
 
     def _prompt(self, request: Incoming, params: Json) -> None:
-        self._known(params).prompt(request, self._script, self._blocks(params))
+        known(self._live, params).prompt(request, self._script, self._blocks(params))
 
     def _steer(self, request: Incoming, params: Json) -> None:
         """A prompt for the turn that is being played, where the script says `steering`."""
         if not self._script.agent.get("steering"):
             request.unknown()
             return
-        taken = self._known(params).steer(self._blocks(params))
+        taken = known(self._live, params).steer(self._blocks(params))
         request.reply({"outcome": "injected" if taken else "promptRequired"})
 
     def _blocks(self, params: Json) -> list[Json]:
-        prompt = params.get("prompt")
-        if not isinstance(prompt, list) or not prompt:
-            raise invalid("prompt is not a list of content blocks")
+        prompt = blocks(params)
         for block in prompt:
             self._check_block(block)
         return prompt
@@ -363,12 +357,6 @@ class ScriptedAgent:
         live = self._live[session.id] = Live(stage)
         return live
 
-    def _known(self, params: Json) -> Live:
-        live = self._live.get(session_id(params))
-        if live is None:
-            raise no_session()
-        return live
-
     def _check_authenticated(self) -> None:
         if not self._authenticated:
             raise RpcError(AUTH_REQUIRED, "Authentication required")
@@ -378,11 +366,9 @@ class ScriptedAgent:
         return cwd, roots if self._can("sessionCapabilities", "additionalDirectories") else []
 
 
-def _names(params: Json) -> str:
-    """Of the MCP servers that a client gave. The player launches none."""
-    servers = params.get("mcpServers")
-    known = servers if isinstance(servers, list) else []
-    return ", ".join(str(server.get("name")) for server in known if isinstance(server, dict))
+def _names(servers: list[Json]) -> str:
+    """The player starts none of them."""
+    return ", ".join(str(server.get("name")) for server in servers)
 
 
 def _merged(values: Json, changes: Json) -> Json:

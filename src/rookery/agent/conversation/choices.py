@@ -5,6 +5,8 @@ until the conversation has taken it over between two steps."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rookery.wire import choices
+
 type Json = dict[str, Any]
 
 ALWAYS_ASK = "always-ask"
@@ -25,6 +27,7 @@ EFFORTS = (
     ("xhigh", "Extra high", "As long as it takes."),
 )
 EFFORT_IDS = tuple(effort for effort, _, _ in EFFORTS)
+SWITCH = {True: True, False: False, "on": True, "off": False}
 
 
 class Wanted(NamedTuple):
@@ -35,10 +38,6 @@ class Wanted(NamedTuple):
     """The name of a profile; "": the default one."""
     effort: str = "default"
     streaming: bool = True
-
-
-class UnknownChoice(ValueError):
-    """Not among what was offered."""
 
 
 class Choices:
@@ -64,7 +63,7 @@ class Choices:
 
     def state(self) -> Json:
         """What the answers to session/new, load, resume and fork say."""
-        return {"modes": self.modes(), "configOptions": self.options()}
+        return choices.state(self.modes(), self.options())
 
     def modes(self) -> Json:
         listed = [{"id": id, "name": name, "description": why} for id, name, why in MODES]
@@ -105,46 +104,16 @@ class Choices:
     def model_names(self) -> list[str]:
         return [name for name, _ in self._models]
 
-    def set_mode(self, mode: str) -> list[Json]:
-        """Returns the updates that tell it. Raises UnknownChoice."""
-        if mode not in MODE_IDS:
-            raise UnknownChoice(f"unknown mode {mode!r}: there are {', '.join(MODE_IDS)}")
-        self.wanted = self.wanted._replace(mode=mode)
-        return [
-            {"sessionUpdate": "current_mode_update", "currentModeId": mode},
-            self.options_update(),
-        ]
-
-    def set_model(self, name: str) -> list[Json]:
-        if name not in self.model_names():
-            known = ", ".join(self.model_names())
-            raise UnknownChoice(f"there is no model {name!r}: there are {known}")
-        self.wanted = self.wanted._replace(model=name)
-        self._forget_effort()
-        return [self.options_update()]
-
     def set_option(self, id: str, value: Any) -> list[Json]:
-        """Returns the updates that tell it, beside the answer with the complete list."""
-        match id:
-            case "mode":
-                return self.set_mode(str(value))
-            case "model":
-                return self.set_model(str(value))
-            case "effort":
-                if value not in self._offered_efforts():
-                    raise UnknownChoice(f"option 'effort' has no value {value!r}")
-                self.wanted = self.wanted._replace(effort=value)
-            case "streaming":
-                known = {True: True, False: False, "on": True, "off": False}
-                if not isinstance(value, bool | str) or value not in known:
-                    raise UnknownChoice(f"option 'streaming' has no value {value!r}")
-                self.wanted = self.wanted._replace(streaming=known[value])
-            case _:
-                raise UnknownChoice(f"unknown option {id!r}")
-        return [self.options_update()]
-
-    def options_update(self) -> Json:
-        return {"sessionUpdate": "config_option_update", "configOptions": self.options()}
+        """The updates that say so. Raises UnknownChoice."""
+        if id == "streaming" and isinstance(value, bool | str) and value in SWITCH:
+            value = SWITCH[value]  # either form, whichever the client was offered
+        else:
+            choices.check(self.options(), id, value)
+        self.wanted = self.wanted._replace(**{id: value})
+        self._forget_effort()
+        updates = [choices.mode_update(value)] if id == "mode" else []
+        return [*updates, choices.options_update(self.options())]
 
 
 def wanted_of(saved: Mapping[str, Any], default: Wanted) -> Wanted:

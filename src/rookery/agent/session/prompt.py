@@ -9,10 +9,8 @@ from rookery.wire.params import invalid
 type Json = dict[str, Any]
 
 
-def parts_of(prompt: Any) -> list[tuple[str, str]]:
+def parts_of(prompt: list[Any]) -> list[tuple[str, str]]:
     """Raises RpcError for what is not taken; nothing is dropped in silence."""
-    if not isinstance(prompt, list) or not prompt:
-        raise invalid("prompt is not a list of content blocks")
     parts = [_part(block) for block in prompt]
     if not any(kind != "text" or words.strip() for kind, words in parts):
         raise invalid("the prompt is empty: write what is to be done")

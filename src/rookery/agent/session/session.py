@@ -18,7 +18,7 @@ from openhands.sdk.event.error_classification import AGENT_OUTCOME
 from rookery.agent import terminal
 from rookery.agent.conversation import auto_answer, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
-from rookery.agent.conversation.choices import Choices, UnknownChoice, Wanted
+from rookery.agent.conversation.choices import Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import words
@@ -30,6 +30,7 @@ from rookery.agent.session.models import Missing, Model, Models
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
 from rookery.core.policy.auto_answer import Judgement
+from rookery.wire.choices import UnknownChoice
 
 if TYPE_CHECKING:
     from rookery.log.lock import Lock

@@ -4,7 +4,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from rookery.agent.conversation.choices import Choices, UnknownChoice, Wanted, wanted_of
+from rookery.agent.conversation.choices import Choices, Wanted, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
@@ -18,14 +18,19 @@ from rookery.home import mcp, paths
 from rookery.log.lock import Busy
 from rookery.models.documents import SettingsError
 from rookery.models.secrets import KNOWN, secrets_in
+from rookery.wire import listing
+from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
 from rookery.wire.params import (
     AUTH_REQUIRED,
     NOT_FOUND,
+    blocks,
     invalid,
+    known,
     no_session,
     offers,
     place,
+    servers,
     session_id,
 )
 
@@ -77,10 +82,10 @@ class Sessions:
                 await self._delete(params)
                 request.reply({})
             case "session/set_mode":
-                self._choose(self._known(params), "mode", params.get("modeId"))
+                self._choose(known(self._open, params), "mode", params.get("modeId"))
                 request.reply({})
             case "session/set_config_option":
-                session = self._known(params)
+                session = known(self._open, params)
                 self._choose(session, str(params.get("configId")), params.get("value"))
                 request.reply({"configOptions": session.choices.options()})
             case "session/prompt":
@@ -117,14 +122,14 @@ class Sessions:
 
     async def _new(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)
-        servers = servers_of(params, required=True)
+        given = servers_of(servers(params, needed=True))
         self._check_model()
         wished, self._first = self._first and self._wished(cwd), False
         if wished:
-            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), servers)
+            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), given)
         else:
             record = Record(store.new_id(), cwd, roots, updated=store.now())
-            session = await self._enliven(record, servers, made=True)
+            session = await self._enliven(record, given, made=True)
         request.reply({"sessionId": session.record.id, **session.choices.state()})
         if wished:
             await session.replay()
@@ -149,7 +154,7 @@ class Sessions:
     async def _load(self, request: Incoming, params: Json) -> None:
         """session/load tells everything again before its answer; session/resume tells nothing."""
         cwd, roots = _place(params)
-        servers = servers_of(params, required=False)
+        given = servers_of(servers(params))
         id = store.known_form(session_id(params)) or ""
         record = await asyncio.to_thread(self._store.read, id) if id else None
         if record is None:
@@ -157,7 +162,7 @@ class Sessions:
         self._check_model()
         session = self._open.get(id)
         if session is None:
-            session = await self._enliven(record._replace(cwd=cwd, roots=roots), servers)
+            session = await self._enliven(record._replace(cwd=cwd, roots=roots), given)
         if request.method == "session/load":
             await session.replay()
             _tell_commands(session)
@@ -167,7 +172,7 @@ class Sessions:
             _tell_commands(session)
 
     async def _enliven(
-        self, record: Record, servers: dict[str, Json], *, made: bool = False
+        self, record: Record, given: dict[str, Json], *, made: bool = False
     ) -> "Session":
         """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()
@@ -190,7 +195,7 @@ class Sessions:
             session = Session(self._client, self._store, record, choices, self._models, lock)
             opened = False
             try:
-                await session.open(self._all_servers(servers))
+                await session.open(self._all_servers(given))
                 opened = True
             finally:
                 if not opened:
@@ -202,16 +207,16 @@ class Sessions:
         """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
         listed = mcp.load(self._models.home)
         found = mcp.for_agent(listed, os.environ)
-        servers = servers_of({"mcpServers": found.servers}, required=True) | given
+        merged = servers_of(found.servers) | given
         for each in listed:  # ACP has no word for it
-            if each.name in servers and (seconds := mcp.timeout_of(each.entry)):
-                servers[each.name] = {**servers[each.name], "timeout": seconds}
-        KNOWN.learn(secrets_in(servers))
-        return servers
+            if each.name in merged and (seconds := mcp.timeout_of(each.entry)):
+                merged[each.name] = {**merged[each.name], "timeout": seconds}
+        KNOWN.learn(secrets_in(merged))
+        return merged
 
     async def _fork(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)
-        servers = servers_of(params, required=False)
+        given = servers_of(servers(params))
         id = store.known_form(session_id(params)) or ""
         source = self._open.get(id)
         record = await asyncio.to_thread(self._store.read, id) if id else None
@@ -223,7 +228,7 @@ class Sessions:
         if source is None:
             self._open.pop(id, None)
             await session.end()
-        forked = await self._enliven(made, servers)
+        forked = await self._enliven(made, given)
         request.reply({"sessionId": made.id, **forked.choices.state()})
         _tell_commands(forked)
 
@@ -233,19 +238,13 @@ class Sessions:
         return f"Made another session that goes on from here: {made.id} ({made.title})"
 
     async def _list(self, params: Json) -> Json:
-        cursor, cwd = params.get("cursor"), params.get("cwd")
-        if cursor is not None and not isinstance(cursor, str):
-            raise invalid("invalid cursor")
-        where = cwd if isinstance(cwd, str) else None
-        try:
-            found, more = await asyncio.to_thread(self._store.page, where, cursor)
-        except ValueError as error:
-            raise invalid(str(error)) from None
-        answer: Json = {"sessions": [record.told() for record in found]}
-        return answer | ({"nextCursor": more} if more else {})
+        cwd, records = params.get("cwd"), await asyncio.to_thread(self._store.all)
+        found = {(each.updated, each.id): each for each in records if cwd in (None, each.cwd)}
+        listed, more = listing.page(params, found)
+        return {"sessions": [record.told() for record in listed], **more}
 
     async def _close(self, params: Json) -> None:
-        session = self._known(params)
+        session = known(self._open, params)
         self._open.pop(session.record.id, None)
         await session.end()
 
@@ -263,11 +262,11 @@ class Sessions:
         from rookery.agent.session import slash_commands
         from rookery.agent.session.turn import Turn
 
-        session, wish = self._known(params), _wish(params)
+        session, wish = known(self._open, params), _wish(params)
         if wish.get("continue") is True:
             await self._go_on(request, session, wish)
             return
-        parts = parts_of(params.get("prompt"))
+        parts = parts_of(blocks(params))
         while (turn := session.turn) is not None:
             if (said := slash_commands.said_in(parts)) and not slash_commands.skill_called(
                 session, said
@@ -304,16 +303,10 @@ class Sessions:
         request.reply(answer)
 
     def _steer(self, params: Json) -> bool:
-        session, parts = self._known(params), parts_of(params.get("prompt"))
+        session, parts = known(self._open, params), parts_of(blocks(params))
         return session.turn is not None and session.turn.steer(parts)
 
     # --- what they share -------------------------------------------------------------------------
-
-    def _known(self, params: Json) -> "Session":
-        session = self._open.get(session_id(params))
-        if session is None:
-            raise no_session()
-        return session
 
     def _choose(self, session: "Session", option: str, value: Any) -> None:
         try:
@@ -339,25 +332,18 @@ def _is_judged(wish: Json) -> bool:
 
 
 def _place(params: Json) -> tuple[str, tuple[str, ...]]:
-    cwd, roots = place(params)
-    if not os.path.isdir(cwd):
-        raise invalid(f"cwd is not a directory: {cwd}")
+    cwd, roots = place(params, exists=True)
     return cwd, tuple(roots)
 
 
-def servers_of(params: Json, *, required: bool) -> dict[str, Json]:
+def servers_of(given: list[Json]) -> dict[str, Json]:
     """The client's MCP servers as the SDK wants them, by name. Raises RpcError."""
-    given = params.get("mcpServers")
-    if given is None and not required:
-        return {}
-    if not isinstance(given, list):
-        raise invalid("mcpServers is not a list")
-    servers: dict[str, Json] = {}
+    found: dict[str, Json] = {}
     for server in given:
-        if not isinstance(server, dict) or not isinstance(server.get("name"), str):
+        if not isinstance(server.get("name"), str):
             raise invalid("an MCP server needs a name")
-        servers[server["name"]] = _server(server)
-    return servers
+        found[server["name"]] = _server(server)
+    return found
 
 
 def _server(server: Json) -> Json:

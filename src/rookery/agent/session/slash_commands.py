@@ -8,12 +8,13 @@ from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
 from rookery.agent.conversation.build import skills_of
-from rookery.agent.conversation.choices import MODES, UnknownChoice
+from rookery.agent.conversation.choices import MODES
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
 from rookery.core.policy import modes
 from rookery.core.vendors.profiles import profile_of
+from rookery.wire.choices import UnknownChoice
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session

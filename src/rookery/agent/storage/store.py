@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 from rookery.home import paths
 from rookery.log.lock import Lock
 from rookery.models.secrets import KNOWN
+from rookery.wire import listing
 
 type Json = dict[str, Any]
 
@@ -22,10 +23,8 @@ STATE = "base_state.json"
 LOCK = "lock"
 EVENTS = "events"
 UNFINISHED = ".tmp"
-PAGE = 100
 TITLE = 80
 """Characters of a first message that make a title."""
-CURSOR = re.compile(r"([0-9TZ:.+-]{10,40})/([0-9a-f]{32})")
 
 
 def directory_of(environment: Mapping[str, str]) -> str:
@@ -84,12 +83,7 @@ class Record(NamedTuple):
 
     def told(self) -> Json:
         """As session/list tells it."""
-        about: Json = {"sessionId": self.id, "cwd": self.cwd, "updatedAt": self.updated}
-        if self.title:
-            about["title"] = self.title
-        if self.roots:
-            about["additionalDirectories"] = list(self.roots)
-        return about
+        return listing.info(self.id, self.cwd, self.updated, self.title, self.roots)
 
 
 class Store:
@@ -162,22 +156,6 @@ class Store:
         found = [self.read(name) for name in names if known_form(name) == name]
         worth = [record for record in found if record is not None and record.prompted]
         return sorted(worth, key=lambda record: (record.updated, record.id), reverse=True)
-
-    def page(self, cwd: str | None, cursor: str | None) -> tuple[list[Record], str | None]:
-        """A page and the cursor of the next one. Raises ValueError for a cursor that is none.
-
-        The cursor says where in the order it stands, so what is made meanwhile is told once.
-        """
-        records = [record for record in self.all() if cwd is None or record.cwd == cwd]
-        if cursor is not None:
-            found = CURSOR.fullmatch(cursor)
-            if found is None:
-                raise ValueError("invalid cursor")
-            after = (found[1], found[2])
-            records = [record for record in records if (record.updated, record.id) < after]
-        page = records[:PAGE]
-        more = f"{page[-1].updated}/{page[-1].id}" if len(records) > PAGE else None
-        return page, more
 
     def delete(self, id: str) -> None:
         """Twice is once."""
