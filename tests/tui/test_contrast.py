@@ -8,9 +8,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
+from rookery.render import terminal
+from rookery.tui.look.colours import contrast, legible, style_of, triplet
 from rookery.tui.look.palette import DARK, PALETTES, Look, Palette
-from rookery.tui.look.text import ansi
-from rookery.tui.look.text.legible import contrast, legible, triplet
 from rookery.tui.look.themes import Colourless
 
 TEXT, FAINT = 4.5, 3.0
@@ -72,7 +72,7 @@ def test_U12_what_programs_print_is_legible(palette: Palette) -> None:
     steps = itertools.product((0, 128, 255), repeat=3)
     codes += [f"38;2;{red};{green};{blue}" for red, green, blue in steps]
     for code in codes:
-        style = legible(ansi.restyled(Style(), str(code)), look)
+        style = legible(style_of(terminal.restyled(terminal.PLAIN, str(code))), look)
         assert style.color is not None
         assert contrast(style.color.get_truecolor(), paper) >= TEXT, code
 
@@ -80,7 +80,7 @@ def test_U12_what_programs_print_is_legible(palette: Palette) -> None:
 def test_U12_a_colour_that_is_legible_and_one_with_a_ground_are_left_alone() -> None:
     look = Look(DARK)
     for code in ("38;2;200;220;255", "41;97", "7", "1"):
-        style = ansi.restyled(Style(), code)
+        style = style_of(terminal.restyled(terminal.PLAIN, code))
         assert legible(style, look).color == style.color
         assert legible(style, look).bgcolor == style.bgcolor
 

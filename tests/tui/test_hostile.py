@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from rookery.core.blocks.document import make_block
+from rookery.render import terminal
 from rookery.tui.look import block as looks
+from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import fold, strip_of, wrap
-from rookery.tui.look.text import ansi, markdown
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import painted
@@ -117,17 +118,17 @@ def test_U12_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
 @settings(max_examples=100)
 @given(texts)
 def test_U12_output_keeps_its_colours_and_no_escape(text: str) -> None:
-    for line in ansi.lines_of(text):
+    for line in terminal.lines_of(text):
         assert not CONTROLS.search("".join(words for words, _ in line))
 
 
 def test_U12_output_is_what_a_terminal_would_show() -> None:
-    lines = ansi.lines_of(
+    lines = terminal.lines_of(
         "\x1b[1;31mred\x1b[0m on\n10%\r100%\nab\bX\n\x1b[1A\x1b[2Knew\x1b]52;c;x\x07"
     )
     assert ["".join(text for text, _ in line) for line in lines][:3] == ["red on", "100%", "new"]
-    assert lines[0][0][1].color is not None
-    assert lines[0][0][1].bold
+    assert lines[0][0][1].colour is not None
+    assert "bold" in lines[0][0][1].flags
 
 
 @settings(max_examples=80)

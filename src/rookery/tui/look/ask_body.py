@@ -8,11 +8,11 @@ from rich.style import Style
 from rookery.core.blocks import asks
 from rookery.core.blocks.asks import Piece
 from rookery.core.blocks.document import Block
-from rookery.tui.look import part
+from rookery.render.diff import GAP, Row, rows_of
+from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, broken, prefixed, wrap
-from rookery.tui.look.text import diff
 from rookery.tui.look.view import View
 
 HEAD, TAIL = 12, 4
@@ -90,7 +90,7 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
     if len(old) + len(new) > LARGEST:
         more = old.count("\n") + new.count("\n") - CHANGED
         return [*_beginning(old, new, view), _more(more, "line", view)]
-    rows = diff.rows_of(change)
+    rows = rows_of(change)
     longest = max((len(row.text) for row in rows), default=0)
     split = view.split and longest <= view.width // 2 - 12
     if longest > LONGEST:
@@ -104,7 +104,7 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
 def _beginning(old: str, new: str, view: View) -> list[Line]:
     """Of a large change its first lines, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
-    rows = [diff.Row(sign, None, None, clean(text)) for sign, text in sides]
+    rows = [Row(sign, None, None, clean(text)) for sign, text in sides]
     return [line for row in rows for line in _row(row, 0, view.width, view.look)][:CHANGED]
 
 
@@ -139,31 +139,20 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
 
 
 def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:
-    rows = diff.rows_of(change)
-    wide = len(str(max((row.old or row.new or 0 for row in rows), default=0)))
+    rows = rows_of(change)
+    wide = diff.number_width(rows)
     return [line for row in rows for line in _row(row, wide, width, look)]
 
 
-def _row(row: diff.Row, wide: int, width: int, look: Look) -> list[Line]:
-    if row.sign == "…":
+def _row(row: Row, wide: int, width: int, look: Look) -> list[Line]:
+    if row.sign == GAP:
         return [[("⋯".rjust(wide), look.faint)]]
-    ground = {"+": look.added, "-": look.removed}.get(row.sign, look.plain)
-    ink = {"+": look.done, "-": look.failed}.get(row.sign, look.faint)
-    number = row.new if row.new is not None else row.old
-    lead = f"{number or '':>{wide}} " if wide else ""
-    room = max(1, width - len(lead) - 2)
-    pieces = broken(row.text, room) or [""]
-    found: list[Line] = []
-    for at, piece in enumerate(pieces):
-        first = at == 0
-        found.append(
-            [
-                (lead if first else " " * len(lead), look.faint),
-                (f"{row.sign if first else ' '} ", ink),
-                (piece, look.ink + ground),
-            ]
-        )
-    return found
+    number = f"{row.number or '':>{wide}} " if wide else ""
+    style = look.ink + diff.ground(row, look)
+    lead: Line = [(number, look.faint), (f"{row.sign} ", diff.ink(row, look))]
+    blank = " " * (len(number) + 2)
+    pieces = broken(row.text, max(1, width - len(blank))) or [""]
+    return prefixed([[(piece, style)] for piece in pieces], lead, [(blank, look.plain)])
 
 
 def _code(text: str, width: int, style: Style) -> list[Line]:

@@ -3,11 +3,10 @@
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.tui.look import ask, card, part
+from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count, width_of
 from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
-from rookery.tui.look.text import markdown
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20

@@ -5,10 +5,10 @@ from rookery.core.blocks import captions
 from rookery.core.blocks.captions import is_over, is_quiet
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.tui.look import part
+from rookery.render.diff import changed
+from rookery.tui.look import diff, part
 from rookery.tui.look.plain import clean_line, count, duration
 from rookery.tui.look.runs import Line, Run, prefixed, trimmed
-from rookery.tui.look.text import diff
 from rookery.tui.look.view import View
 
 __all__ = ["details", "has_details", "headline", "is_quiet", "rendered", "words_of"]
@@ -54,7 +54,7 @@ def words_of(block: Block, cwd: str) -> tuple[str, str]:
 
 
 def _changes(block: Block, view: View) -> list[Run]:
-    counts = [diff.changed(each) for each in captions.diffs(block)]
+    counts = [changed(each) for each in captions.diffs(block)]
     if not counts:
         return []
     plus, minus = sum(each for each, _ in counts), sum(each for _, each in counts)

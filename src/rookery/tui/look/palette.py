@@ -80,6 +80,9 @@ class Look:
         self.code = Style(color=palette.accent)
         self.link = Style(color=palette.accent, underline=True)
         self.key = Style(color=palette.accent, bold=True)
+        self.marks = {"strong": self.bold, "em": self.italic, "s": self.strike, "code": self.code}
+        self.marks |= {"link": self.link, "image": self.link}
+        """By the marks of Markdown's spans."""
         self.added, self.added_word = (Style(bgcolor=ground) for ground in palette.added)
         self.removed, self.removed_word = (Style(bgcolor=ground) for ground in palette.removed)
 
@@ -100,9 +103,10 @@ class Look:
 
     @cached_property
     def syntax(self) -> dict[str, Style]:
-        """By the first letters of Pygments' token types; the longest that fits counts."""
+        """By the kinds of a token of code."""
         palette = self.palette
-        return {
+        found = {
+            "": self.plain,
             "Comment": Style(color=palette.ink_2, italic=True),
             "Keyword": Style(color=palette.keyword),
             "Operator.Word": Style(color=palette.keyword),
@@ -118,6 +122,7 @@ class Look:
             "Generic.Deleted": self.failed,
             "Generic.Heading": self.heading,
         }
+        return {kind: self.ink + style for kind, style in found.items()}
 
 
 @lru_cache(maxsize=8)

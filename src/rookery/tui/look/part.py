@@ -5,11 +5,10 @@ from typing import Any
 
 from rookery.core.asks import form_words
 from rookery.core.json import lenient
+from rookery.tui.look import diff, markdown
+from rookery.tui.look.colours import highlighted, printed
 from rookery.tui.look.plain import clean, clean_line, count, size_of
 from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
-from rookery.tui.look.text import ansi, diff, markdown
-from rookery.tui.look.text.code import highlighted
-from rookery.tui.look.text.legible import legible
 from rookery.tui.look.view import View
 
 type Part = dict[str, Any]
@@ -87,10 +86,8 @@ def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]
 
 def _folded(text: str, view: View, most: int) -> list[Line]:
     found: list[Line] = []
-    look = view.look
-    for line in ansi.lines_of(text):
-        runs = [(words, look.soft + legible(style, look)) for words, style in line]
-        found += fold(runs, view.width)
+    for line in printed(text, view.look):
+        found += fold([(words, view.look.soft + style) for words, style in line], view.width)
     return capped(found, most, view)
 
 

@@ -1,28 +1,11 @@
-"""Text from agents made safe to paint: no control reaches the terminal, and each is shown by a
-sign."""
+"""Clean text measured in columns, and numbers as text."""
 
 from rich.cells import cell_len, set_cell_size
 
-from rookery.core.json import safe_text
 from rookery.core.json.safe_text import count
+from rookery.render.plain import clean, clean_line
 
 __all__ = ["clean", "clean_line", "count", "cut", "duration", "size_of", "width_of"]
-
-TAB = 4
-
-
-def clean(text: str) -> str:
-    """Newlines stay, tabs become blanks, every other control becomes a sign."""
-    if "\t" in text:
-        text = text.expandtabs(TAB)
-    if text.isascii() and text.isprintable():
-        return text
-    return safe_text.clean(text, safe_text.UNSEEN)
-
-
-def clean_line(text: str, most: int = 2000) -> str:
-    """The same on one line, with its blanks drawn together, and no longer than needed."""
-    return " ".join(clean(text[:most]).split())
 
 
 def width_of(text: str) -> int:

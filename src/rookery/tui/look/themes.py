@@ -9,8 +9,8 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
+from rookery.tui.look.colours import contrast
 from rookery.tui.look.palette import PALETTES, Palette
-from rookery.tui.look.text.legible import contrast
 
 DEFAULT = "rookery-dark"
 

@@ -2,10 +2,9 @@
 told nothing of it."""
 
 from rookery.tui.keys.map import label
+from rookery.tui.look.colours import printed
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line
-from rookery.tui.look.text.ansi import lines_of
-from rookery.tui.look.text.legible import legible
 from rookery.tui.widgets.status import LineWidget
 
 MOST = 12
@@ -40,7 +39,7 @@ class ShellPanel(LineWidget):
         return self._text
 
     def _rows(self) -> list[Line]:
-        return lines_of(self._text.rstrip("\n"))[-MOST:] if self._text.strip() else []
+        return printed(self._text.rstrip("\n"), self.look)[-MOST:] if self._text.strip() else []
 
     def _grow(self) -> None:
         self.styles.height = 1 + len(self._rows())
@@ -58,5 +57,4 @@ class ShellPanel(LineWidget):
         said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
         head.append((f"  {end}", look.soft))
-        rows = [[(words, legible(style, look)) for words, style in row] for row in self._rows()]
-        return [head, *([(" │ ", look.line), *row] for row in rows)]
+        return [head, *([(" │ ", look.line), *row] for row in self._rows())]

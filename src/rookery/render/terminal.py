@@ -1,13 +1,24 @@
-"""What a command printed, as the lines that a terminal would show: colours are kept, and nothing
-else of an escape sequence ever reaches ours."""
+"""A command's output as the lines a terminal would show: of its escape sequences only the colours
+and moves within the text are obeyed."""
 
 import re
+from typing import NamedTuple
 
-from rich.color import Color, ColorParseError
-from rich.style import Style
+from rookery.render.plain import clean
 
-from rookery.tui.look.plain import clean
-from rookery.tui.look.runs import Line, Run
+type Colour = int | tuple[int, int, int] | None
+"""One of the 256 by number, or red, green and blue; None: the default."""
+
+
+class Style(NamedTuple):
+    colour: Colour = None
+    ground: Colour = None
+    flags: frozenset[str] = frozenset()
+    """Any of bold, dim, italic, underline, reverse, strike."""
+
+
+type Run = tuple[str, Style]
+type Line = list[Run]
 
 _TOKEN = re.compile(
     r"\x1b\[([0-?]*)[ -/]*([@-~])"  # CSI: colours, and what moves the cursor
@@ -18,13 +29,12 @@ _TOKEN = re.compile(
 )
 
 LONGEST_LINE = 2_000
-"""Characters of one line that are shown."""
+"""Characters shown of one line."""
 
 UP = 50
-"""Lines that a command may go back to write them again."""
+"""Lines that a command may go back to overwrite."""
 
-_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-_PLAIN = Style()
+PLAIN = Style()
 
 
 def lines_of(text: str) -> list[Line]:
@@ -44,7 +54,7 @@ class _Screen:
         self._rows: list[Line] = [[]]
         self._row = 0
         self._column: int | None = None  # None: at the end of the row
-        self._style = _PLAIN
+        self._style = PLAIN
 
     def new_line(self) -> None:
         self._row += 1
@@ -78,7 +88,7 @@ class _Screen:
             row.append((text, self._style))
             return
         cells = _cells(row)
-        cells += [(" ", _PLAIN)] * (self._column - len(cells))
+        cells += [(" ", PLAIN)] * (self._column - len(cells))
         cells[self._column : self._column + len(text)] = [(each, self._style) for each in text]
         self._column += len(text)
         self._rows[self._row] = _joined(cells)
@@ -129,64 +139,50 @@ def _shortened(row: Line) -> Line:
     length = sum(len(text) for text, _ in row)
     if length <= LONGEST_LINE:
         return row
-    kept: list[Run] = []
+    kept: Line = []
     room = LONGEST_LINE
     for text, style in row:
-        kept.append((text[:room], style))
+        kept.append((text[: max(room, 0)], style))
         room -= len(text)
-        if room <= 0:
-            break
-    return [*kept, (f" … {length - LONGEST_LINE:,} more characters", _PLAIN)]
+    return [*kept, (f" … {length - LONGEST_LINE:,} more characters", PLAIN)]
 
 
 # --- colours -----------------------------------------------------------------------------------
 
 _SET = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike"}
-_UNSET = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse",)}
-_UNSET[29] = ("strike",)
+_UNSET = {22: {"bold", "dim"}, 23: {"italic"}, 24: {"underline"}, 27: {"reverse"}, 29: {"strike"}}
 
 
 def restyled(style: Style, given: str) -> Style:
-    """The style after a colour sequence; what it does not know changes nothing."""
-    codes = [int(part) if part.isdigit() and len(part) < 4 else 0 for part in _parts(given)]
+    """The style after a colour sequence; unknown codes change nothing."""
+    parts = given.replace(":", ";").split(";")[:40]
+    codes = [int(part) if part.isdigit() and len(part) < 4 else 0 for part in parts]
     while codes:
-        code = codes.pop(0)
+        tens, unit = divmod(code := codes.pop(0), 10)
         if code == 0:
-            style = _PLAIN
+            style = PLAIN
         elif code in _SET:
-            style += Style(**{_SET[code]: True})  # type: ignore[arg-type]
+            style = style._replace(flags=style.flags | {_SET[code]})
         elif code in _UNSET:
-            style += Style(**dict.fromkeys(_UNSET[code], False))  # type: ignore[arg-type]
-        elif code in (38, 48):
-            style += _extended(codes, ground=code == 48)
-        elif 30 <= code <= 37 or 90 <= code <= 97:
-            style += Style(color=_named(code % 10, bright=code >= 90))
-        elif 40 <= code <= 47 or 100 <= code <= 107:
-            style += Style(bgcolor=_named(code % 10, bright=code >= 100))
+            style = style._replace(flags=style.flags - _UNSET[code])
+        elif tens in (3, 4, 9, 10) and unit <= 7:
+            style = _coloured(style, tens, unit + 8 * (tens > 4))
         elif code in (39, 49):
-            style += Style(color="default") if code == 39 else Style(bgcolor="default")
+            style = _coloured(style, tens, None)
+        elif code in (38, 48) and (colour := _extended(codes)) is not None:
+            style = _coloured(style, tens, colour)
     return style
 
 
-def _parts(given: str) -> list[str]:
-    return given.replace(":", ";").split(";")[:40]
+def _coloured(style: Style, tens: int, colour: Colour) -> Style:
+    return style._replace(ground=colour) if tens in (4, 10) else style._replace(colour=colour)
 
 
-def _named(number: int, *, bright: bool) -> str:
-    return f"bright_{_NAMES[number]}" if bright else _NAMES[number]
-
-
-def _extended(codes: list[int], *, ground: bool) -> Style:
+def _extended(codes: list[int]) -> Colour:
     """`5;n` and `2;r;g;b`; takes its numbers off the list."""
     kind = codes.pop(0) if codes else 0
-    try:
-        if kind == 5 and codes:
-            colour = Color.from_ansi(codes.pop(0) & 255)
-        elif kind == 2 and len(codes) >= 3:
-            red, green, blue = (codes.pop(0) & 255 for _ in range(3))
-            colour = Color.from_rgb(red, green, blue)
-        else:
-            return _PLAIN
-    except ColorParseError:
-        return _PLAIN
-    return Style.from_color(None, colour) if ground else Style.from_color(colour)
+    if kind == 5 and codes:
+        return codes.pop(0) & 255
+    if kind == 2 and len(codes) >= 3:
+        return codes.pop(0) & 255, codes.pop(0) & 255, codes.pop(0) & 255
+    return None

@@ -1,4 +1,4 @@
-"""Colours that a program chose for a ground it did not know: each is made legible on ours."""
+"""Code and terminal output in a theme's colours: those a program chose are made legible."""
 
 from functools import lru_cache
 
@@ -7,12 +7,40 @@ from rich.color_triplet import ColorTriplet
 from rich.style import Style
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
 
+from rookery.render import code, terminal
 from rookery.tui.look.palette import Look
+from rookery.tui.look.runs import Line
 
 LEAST = 4.5
-"""The contrast under which text is hard to read."""
+"""Below this contrast text is hard to read."""
 
 STEPS = 10
+
+
+def highlighted(text: str, language: str, look: Look) -> list[Line]:
+    """A line of runs for each line of the text."""
+    styles = look.syntax
+    return [[(words, styles[kind]) for words, kind in line] for line in code.tokens(text, language)]
+
+
+def printed(text: str, look: Look) -> list[Line]:
+    """The lines that a terminal would show."""
+    return [
+        [(words, legible(style_of(style), look)) for words, style in line]
+        for line in terminal.lines_of(text)
+    ]
+
+
+@lru_cache(maxsize=1000)
+def style_of(style: terminal.Style) -> Style:
+    flags = dict.fromkeys(style.flags, True)
+    return Style(color=_colour(style.colour), bgcolor=_colour(style.ground), **flags)  # type: ignore[arg-type]
+
+
+def _colour(colour: terminal.Colour) -> Color | None:
+    if isinstance(colour, tuple):
+        return Color.from_rgb(*colour)
+    return None if colour is None else Color.from_ansi(colour)
 
 
 def luminance(colour: ColorTriplet) -> float:
@@ -32,8 +60,8 @@ def contrast(one: ColorTriplet, other: ColorTriplet) -> float:
 
 @lru_cache(maxsize=1000)
 def legible(style: Style, look: Look) -> Style:
-    """The style with its colour drawn towards the ink as far as it must be. One that has a ground
-    of its own is left alone."""
+    """The style with its colour moved towards the ink as far as needed. One with a ground of its
+    own stays as it is."""
     colour = style.color
     if colour is None or colour.is_default or style.bgcolor is not None or style.reverse:
         return style

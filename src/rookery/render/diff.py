@@ -1,0 +1,124 @@
+"""A diff as rows: line numbers of both sides, and the words that changed."""
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from rookery.render.plain import clean
+
+type Part = dict[str, Any]
+type Marks = tuple[tuple[int, int], ...]
+
+CONTEXT = 3
+LONGEST_PAIR = 400
+"""Characters of a line whose words are compared."""
+
+MOST_PAIRS = 60
+ALIKE = 0.5
+GAP = "…"
+"""The sign of a row that stands for unchanged lines."""
+
+_WORD = re.compile(r"\w+|\s+|.")
+
+
+class Row(NamedTuple):
+    """One line of a diff: its sign, its numbers on both sides, its text, the changed stretches."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    text: str
+    marks: Marks = ()
+
+    @property
+    def number(self) -> int | None:
+        return self.old if self.new is None else self.new
+
+
+def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
+    """The rows of a diff part, which may be damaged."""
+    old, new, line = part.get("old"), part.get("new"), part.get("line")
+    return _rows(
+        clean(old) if isinstance(old, str) else "",
+        clean(new) if isinstance(new, str) else "",
+        line if isinstance(line, int) else 1,
+    )
+
+
+def changed(part: Part) -> tuple[int, int]:
+    """How many lines a diff adds, and how many it removes."""
+    signs = [row.sign for row in rows_of(part)]
+    return signs.count("+"), signs.count("-")
+
+
+def pairs(rows: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:
+    """Old and new side by side."""
+    found: list[tuple[Row | None, Row | None]] = []
+    sides: dict[str, list[Row]] = {"-": [], "+": []}
+    for row in [*rows, None]:
+        if row is not None and row.sign in sides:
+            sides[row.sign].append(row)
+            continue
+        found += zip_longest(sides["-"], sides["+"])
+        sides = {"-": [], "+": []}
+        if row is not None:
+            found.append((row, row))
+    return found
+
+
+@lru_cache(maxsize=200)
+def _rows(old: str, new: str, first: int) -> tuple[Row, ...]:
+    before, after, first = old.splitlines(), new.splitlines(), max(first, 1)
+    rows: list[Row] = []
+    matcher = SequenceMatcher(None, before, after)
+    for number, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
+        if number:
+            rows.append(Row(GAP, None, None, ""))
+        for kind, a, b, c, d in group:
+            taken, added = before[a:b], after[c:d]
+            if kind == "equal":
+                rows += [Row(" ", first + a + n, first + c + n, row) for n, row in enumerate(taken)]
+                continue
+            left, right = _marks(taken, added)
+            rows += [Row("-", first + a + n, None, row, left[n]) for n, row in enumerate(taken)]
+            rows += [Row("+", None, first + c + n, row, right[n]) for n, row in enumerate(added)]
+    return tuple(rows)
+
+
+def _marks(taken: list[str], added: list[str]) -> tuple[list[Marks], list[Marks]]:
+    """The changed stretches of lines that have a partner on the other side."""
+    left: list[Marks] = [()] * len(taken)
+    right: list[Marks] = [()] * len(added)
+    if max(len(taken), len(added)) > MOST_PAIRS:
+        return left, right
+    free = 0
+    for at, old in enumerate(taken):
+        for other in range(free, min(len(added), free + 4)):
+            if (found := _compared(old, added[other])) is not None:
+                left[at], right[other] = found
+                free = other + 1
+                break
+    return left, right
+
+
+def _compared(old: str, new: str) -> tuple[Marks, Marks] | None:
+    """The changed stretches of two similar lines; None if they are not similar."""
+    if max(len(old), len(new)) > LONGEST_PAIR:
+        return None
+    a, b = _WORD.findall(old), _WORD.findall(new)
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    if matcher.real_quick_ratio() < ALIKE or matcher.ratio() < ALIKE:
+        return None
+    codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return (
+        tuple(_stretch(a, code[1], code[2]) for code in codes if code[2] > code[1]),
+        tuple(_stretch(b, code[3], code[4]) for code in codes if code[4] > code[3]),
+    )
+
+
+def _stretch(words: list[str], first: int, last: int) -> tuple[int, int]:
+    begin = sum(map(len, words[:first]))
+    return begin, begin + sum(map(len, words[first:last]))

@@ -1,0 +1,108 @@
+"""Markdown as a tree of blocks with spans of text. HTML in it is text."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from rookery.render.plain import clean
+
+BOXES = {"[x]": "x", "[X]": "x", "[ ]": " "}
+
+
+class Span(NamedTuple):
+    text: str
+    marks: tuple[str, ...] = ()
+    """Any of strong, em, s, link, code, image."""
+    href: str = ""
+
+
+class Node(NamedTuple):
+    """A block, called as markdown-it calls it: paragraph, bullet_list, fence, table, …"""
+
+    kind: str
+    children: tuple["Node", ...] = ()
+    spans: tuple[Span, ...] = ()
+    text: str = ""
+    """Of code and HTML."""
+    info: str = ""
+    """A fence's language, a heading's tag, an ordered list's first number, an item's box."""
+    tight: bool = False
+    """No empty line before it."""
+
+
+def blocks(text: str) -> tuple[Node, ...]:
+    return _nodes(iter(_parser().parse(clean(text))))
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+
+
+def _nodes(tokens: Iterator[Any]) -> tuple[Node, ...]:
+    """The blocks up to the end of the one that the tokens are in."""
+    found: list[Node] = []
+    for token in tokens:
+        if token.nesting < 0:
+            break
+        inner = _nodes(tokens) if token.nesting > 0 else ()
+        kind = token.type.removesuffix("_open")
+        if kind in ("thead", "tbody"):
+            found += inner
+        else:
+            found.append(_node(kind, token, inner))
+    return tuple(found)
+
+
+def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
+    match kind:
+        case "inline":
+            return Node(kind, spans=_spans(token))
+        case "paragraph" | "heading" | "th" | "td":
+            spans = inner[0].spans if inner else ()
+            return Node(kind, (), spans, info=token.tag, tight=bool(token.hidden))
+        case "list_item":
+            return _ticked(Node(kind, inner, tight=True))
+        case "bullet_list" | "ordered_list":
+            return Node(kind, inner, info=str(token.attrs.get("start", 1)), tight=token.level > 1)
+        case "fence":
+            return Node(kind, text=token.content.removesuffix("\n"), info=_first(token.info))
+    return Node(kind, inner, text=token.content.removesuffix("\n"))
+
+
+def _first(info: str) -> str:
+    return info.split(maxsplit=1)[0] if info.strip() else ""
+
+
+def _ticked(item: Node) -> Node:
+    """`[x]` at the start of an item is its box."""
+    first = item.children[0] if item.children else None
+    if first is None or not first.spans or first.spans[0].text[:3] not in BOXES:
+        return item
+    span = first.spans[0]
+    rest = first._replace(spans=(span._replace(text=span.text[3:].lstrip()), *first.spans[1:]))
+    return item._replace(children=(rest, *item.children[1:]), info=BOXES[span.text[:3]])
+
+
+def _spans(token: Any) -> tuple[Span, ...]:
+    found: list[Span] = []
+    marks: list[str] = []
+    href = ""
+    for child in token.children or []:
+        kind = child.type
+        if child.nesting > 0:
+            marks.append(kind.removesuffix("_open"))
+            href = str(child.attrs.get("href", "")) if kind == "link_open" else href
+        elif child.nesting < 0:
+            marks.pop()
+            href = "" if kind == "link_close" else href
+        elif kind == "image":
+            source = str(child.attrs.get("src", ""))
+            found.append(Span(clean(child.content) or "image", (*marks, "image"), source))
+        else:
+            own = ("code",) if kind == "code_inline" else ()
+            text = {"softbreak": " ", "hardbreak": "\n"}.get(kind) or clean(child.content)
+            found.append(Span(text, (*marks, *own), href))
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""A diff as lines: line numbers, the changed words marked, in one column or two."""
+
+from itertools import pairwise
+
+from rich.style import Style
+
+from rookery.render.code import language_of
+from rookery.render.diff import GAP, Marks, Part, Row, pairs, rows_of
+from rookery.tui.look.colours import highlighted
+from rookery.tui.look.palette import Look
+from rookery.tui.look.plain import clean_line, count
+from rookery.tui.look.runs import Line, fold, trimmed, width_of_line
+
+SPLIT_FROM = 100
+"""Columns from which on a diff may have two columns."""
+
+
+def rendered(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[Line]:
+    """At most about `most` lines; says how many more there are."""
+    rows = rows_of(part)
+    path = part.get("path")
+    language = language_of(path) if isinstance(path, str) else ""
+    shown = rows[:most]
+    wide = number_width(rows)
+    if split and width >= SPLIT_FROM:
+        found = _in_two(shown, width, wide, language, look)
+    else:
+        found = _in_one(shown, width, wide, language, look)
+    if len(rows) > most:
+        found.append([(f"… {count(len(rows) - most, 'more line')}", look.soft)])
+    if part.get("cut"):
+        found.append([("… the rest is in the file", look.soft)])
+    return found
+
+
+def number_width(rows: tuple[Row, ...]) -> int:
+    return len(str(max((row.old or row.new or 0 for row in rows), default=0)))
+
+
+def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
+    found: list[Line] = []
+    for row in rows:
+        if row.sign == GAP:
+            found.append([("⋯".rjust(wide), look.faint)])
+            continue
+        lead: Line = [(f"{row.number:>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
+        room = width - width_of_line(lead)
+        if room < 6:
+            lead, room = [(row.sign, ink(row, look))], max(width - 1, 1)
+        body = fold(_painted(row, language, look), room)
+        blank = " " * width_of_line(lead)
+        for at, line in enumerate(body):
+            filled = _filled(line, room, ground(row, look))
+            found.append([*(lead if at == 0 else [(blank, look.plain)]), *filled])
+    return found
+
+
+def _in_two(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
+    half = (width - 3) // 2
+    found: list[Line] = []
+    for old, new in pairs(rows):
+        if old is not None and old.sign == GAP:
+            found.append([("⋯".rjust(wide), look.faint)])
+            continue
+        left = _side(old, old.old if old else None, half, wide, language, look)
+        right = _side(new, new.new if new else None, half, wide, language, look)
+        found.append([*left, (" │ ", look.line), *right])
+    return found
+
+
+def _side(
+    row: Row | None, number: int | None, half: int, wide: int, language: str, look: Look
+) -> Line:
+    if row is None:
+        return [(" " * half, look.plain)]
+    lead: Line = [(f"{number or '':>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
+    room = max(half - width_of_line(lead), 1)
+    body = trimmed(_painted(row, language, look), room)
+    return [*lead, *_filled(body, room, ground(row, look))]
+
+
+def ink(row: Row, look: Look) -> Style:
+    return {"+": look.done, "-": look.failed}.get(row.sign, look.faint)
+
+
+def ground(row: Row, look: Look) -> Style:
+    return {"+": look.added, "-": look.removed}.get(row.sign, look.plain)
+
+
+def _painted(row: Row, language: str, look: Look) -> Line:
+    """The code in its colours, on the ground of its sign; the changed words in plain ink, which is
+    legible on their stronger one."""
+    text = row.text[:2000]
+    runs = highlighted(text, language, look)[0] if text else []
+    strong = {"+": look.added_word, "-": look.removed_word}.get(row.sign, look.plain)
+    word = look.ink + strong
+    paper = ground(row, look)
+    found: Line = []
+    at = 0
+    for piece, style in runs:
+        for begin, end, marked in _cuts(at, at + len(piece), row.marks):
+            found.append((text[begin:end], word if marked else style + paper))
+        at += len(piece)
+    return found
+
+
+def _cuts(begin: int, end: int, marks: Marks) -> list[tuple[int, int, bool]]:
+    edges = sorted({begin, end, *(e for mark in marks for e in mark if begin < e < end)})
+    return [(a, b, any(first <= a < last for first, last in marks)) for a, b in pairwise(edges)]
+
+
+def _filled(line: Line, width: int, ground: Style) -> Line:
+    return [*line, (" " * max(0, width - width_of_line(line)), ground)]
+
+
+def title(part: Part) -> str:
+    return clean_line(str(part.get("path") or "a file"))

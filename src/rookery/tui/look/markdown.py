@@ -1,0 +1,157 @@
+"""Markdown as lines: headings, lists, tables, code, quotes, links."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.style import Style
+
+from rookery.render import markdown
+from rookery.render.markdown import Node, Span
+from rookery.render.plain import clean
+from rookery.tui.look.colours import highlighted
+from rookery.tui.look.palette import Look
+from rookery.tui.look.plain import width_of
+from rookery.tui.look.runs import Line, Run, fold, prefixed, trimmed, width_of_line, wrap
+
+DEEPEST = 12
+"""Nesting that is still indented."""
+
+BOXES = {"x": "☑ ", " ": "☐ "}
+
+
+def rendered(text: str, width: int, look: Look, wide: int = 0) -> list[Line]:
+    """The lines of a text, at most `width` columns each, or `wide` for code and tables; no empty
+    line at either end."""
+    writer = _Writer(look, max(0, wide - width))
+    lines = writer.blocks(markdown.blocks(text), max(width, 1), 0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+class _Writer:
+    """`more`: columns that code and tables may have beyond those of prose."""
+
+    def __init__(self, look: Look, more: int) -> None:
+        self._look = look
+        self._more = more
+
+    def blocks(self, nodes: Sequence[Node], width: int, depth: int) -> list[Line]:
+        found: list[Line] = []
+        for node in nodes:
+            lines = self._block(node, width, depth)
+            if found and lines and not node.tight:
+                found.append([])
+            found += lines
+        return found
+
+    def _block(self, node: Node, width: int, depth: int) -> list[Line]:
+        look = self._look
+        match node.kind:
+            case "paragraph" | "inline":
+                return wrap(self._runs(node.spans, look.ink), width)
+            case "heading":
+                style = look.heading + (Style(underline=True) if node.info == "h1" else Style())
+                return wrap(self._runs(node.spans, style), width)
+            case "bullet_list" | "ordered_list":
+                return self._list(node, width, depth)
+            case "blockquote":
+                inner = self.blocks(node.children, max(width - 2, 1), depth + 1)
+                return prefixed(
+                    inner, [("│ ", look.faint)] if depth < DEEPEST and width > 4 else []
+                )
+            case "fence" | "code_block":
+                return self._code(node, width + self._more)
+            case "hr":
+                return [[("─" * min(width, 24), look.line)]]
+            case "table":
+                heads = [look.heading, *[look.ink] * len(node.children)]
+                rows = [
+                    [self._runs(cell.spans, style) for cell in row.children]
+                    for row, style in zip(node.children, heads, strict=False)
+                ]
+                return laid_out(rows, width + self._more, look)
+            case "html_block":
+                return wrap([(node.text.rstrip("\n"), look.soft)], width)
+        return []
+
+    def _list(self, node: Node, width: int, depth: int) -> list[Line]:
+        look, number = self._look, int(node.info)
+        found: list[Line] = []
+        for place, item in enumerate(node.children):
+            bullet = ("• ", "◦ ", "▪ ")[min(depth, 2)]
+            mark = f"{number + place}. " if node.kind == "ordered_list" else bullet
+            mark = BOXES.get(item.info, mark)
+            room = width - width_of(mark)
+            if depth >= DEEPEST or room < 8:
+                mark, room = "", width
+            lines = self.blocks(item.children, room, depth + 1) or [[]]
+            found += prefixed(lines, [(mark, look.soft)], [(" " * width_of(mark), look.plain)])
+        return found
+
+    def _code(self, node: Node, width: int) -> list[Line]:
+        edge: Line = [("  ", self._look.plain)] if width > 8 else []
+        room = width - 2 if edge else width
+        lines = highlighted(node.text, node.info, self._look)
+        return prefixed([row for line in lines for row in fold(line, room)], edge)
+
+    def _runs(self, spans: Sequence[Span], base: Style) -> list[Run]:
+        look, runs = self._look, list[Run]()
+        for at, span in enumerate(spans):
+            style = base
+            for mark in span.marks:
+                style += look.marks[mark]
+            text = f"[{span.text}]" if "image" in span.marks else span.text
+            runs.append((text, style))
+            if span.href and (at + 1 == len(spans) or spans[at + 1].href != span.href):
+                runs += _address(text, span.href, look)
+        return runs
+
+
+def _address(said: str, address: str, look: Look) -> Iterable[Run]:
+    """Where a link leads, unless its words say so already."""
+    address = clean(address)[:300]
+    if said not in (address, address.removeprefix("mailto:")):
+        yield f" ({address})", look.faint
+
+
+def laid_out(rows: list[list[list[Run]]], width: int, look: Look) -> list[Line]:
+    """A table in columns, or one field a line where the columns do not fit."""
+    columns = max((len(row) for row in rows), default=0)
+    if not columns:
+        return []
+    rows = [[[(text.replace("\n", " "), s) for text, s in cell] for cell in row] for row in rows]
+    wants = [
+        max((width_of_line(row[at]) for row in rows if at < len(row)), default=0)
+        for at in range(columns)
+    ]
+    room = width - 3 * (columns - 1)
+    if room < 4 * columns:
+        return [line for row in rows for cell in row for line in wrap(cell, width)]
+    widths = shared(wants, room)
+    found: list[Line] = []
+    for number, row in enumerate(rows):
+        cells = [wrap(row[at] if at < len(row) else [], widths[at]) for at in range(columns)]
+        for height in range(max(len(cell) for cell in cells)):
+            line: Line = []
+            for at, cell in enumerate(cells):
+                part = trimmed(cell[height], widths[at]) if height < len(cell) else []
+                if at:
+                    line.append((" │ ", look.line))
+                line += part
+                if at < columns - 1:
+                    line.append((" " * (widths[at] - width_of_line(part)), look.plain))
+            found.append(line)
+        if number == 0:
+            found.append([("─┼─".join("─" * wide for wide in widths), look.line)])
+    return found
+
+
+def shared(wants: list[int], room: int) -> list[int]:
+    """Columns that want little get it; the others share what is left."""
+    widths = [0] * len(wants)
+    left, open_ = room, sorted(range(len(wants)), key=lambda at: wants[at])
+    while open_:
+        at = open_.pop(0)
+        widths[at] = max(1, min(wants[at], left // (len(open_) + 1)))
+        left -= widths[at]
+    return widths

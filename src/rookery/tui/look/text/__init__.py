@@ -1,1 +1,0 @@
-"""Text with a look of its own: Markdown, code, diffs, terminal output."""
