@@ -18,6 +18,7 @@ CACHE = Path.home() / ".cache" / "rookery-schema"
 SDK = "@agentclientprotocol/sdk@2.4.0"
 ACPX = "acpx@0.19.1"
 PYTHON_SDK = "agent-client-protocol==0.12.1"
+TOAD = "batrachian-toad==0.6.20"
 
 
 def node_modules(*packages: str) -> Path:

@@ -34,6 +34,12 @@ CANNOT: dict[str, dict[str, str]] = {
         "resume": LOADS,
         "efforts": "chooses a mode and a model, no other options",
     },
+    "toad": {
+        "list": NO_LIST,
+        "resume": LOADS,
+        "models": "has no options of a session",
+        "efforts": "has no options of a session",
+    },
 }
 """By client: what it cannot do, and why."""
 
@@ -42,6 +48,7 @@ NAMES = {
     "python_sdk": "Python SDK 0.12.1",
     "typescript_sdk": "TypeScript SDK 2.4.0",
     "acpx": "acpx 0.19.1",
+    "toad": "Toad 0.6.20",
     "openhands": "OpenHands `ACPAgent`",
 }
 

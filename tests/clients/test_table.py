@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.acp import packages
-from tests.clients import test_acpx, test_openhands
+from tests.clients import test_acpx, test_openhands, test_toad
 from tests.clients.behaviours import BEHAVIOURS, CANNOT, NAMES, SEEN, cells, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
 def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
     assert table() in DOCS.read_text()
     assert CANNOT.keys() == NAMES.keys()
-    for package in (packages.SDK, packages.ACPX, packages.PYTHON_SDK):
+    for package in (packages.SDK, packages.ACPX, packages.TOAD, packages.PYTHON_SDK):
         version = package.rpartition("@")[2].rpartition("=")[2]
         assert any(name.endswith(f" {version}") for name in NAMES.values()), package
 
@@ -25,6 +25,7 @@ def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
         ("python_sdk", SEEN),
         ("typescript_sdk", SEEN),
         ("acpx", test_acpx.CELLS),
+        ("toad", test_toad.CELLS),
         ("openhands", test_openhands.SEEN),
     ],
 )
