@@ -52,8 +52,12 @@ async def test_I11_clients_our_own_agent_in_an_editor(bridge: Door, tmp_path: Pa
         agent.send(id=request["id"], result=_chosen(request, "allow_once"))
         assert (await agent.answer(prompt))["result"]["stopReason"] == "end_turn"
         news = agent.news(session)
-        ran = [each for each in news if each["sessionUpdate"].startswith("tool_call")]
-        assert "one" in str([each.get("content") for each in ran])
+        told = [each.get("_meta") or {} for each in news]
+        [screen] = [each["terminal_info"]["terminal_id"] for each in told if "terminal_info" in each]
+        output = [each["terminal_output"]["data"] for each in told if "terminal_output" in each]
+        assert "".join(output).split() == ["one"]
+        left = [each["terminal_exit"] for each in told if "terminal_exit" in each]
+        assert left == [{"terminal_id": screen, "exit_code": 3, "signal": None}]
         prompt = agent.prompt(session, play(run("touch never"), {"text": "I see."}))
         request = await asked(agent)
         agent.send(id=request["id"], result=_chosen(request, "reject_once"))

@@ -104,6 +104,7 @@ _OPENCODE_TOOLS = (("bash", "execute"), ("write", "edit"), ("edit", "edit"), ("r
 _TABLE = {
     "demo": OURS,
     "rookery": Profile(  # it has files and a terminal of its own
+        output_offered=True,
         takes_reasons=True,
         clear=("clear",),
         plain=("task",),
