@@ -53,7 +53,9 @@ async def test_I11_clients_our_own_agent_in_an_editor(bridge: Door, tmp_path: Pa
         assert (await agent.answer(prompt))["result"]["stopReason"] == "end_turn"
         news = agent.news(session)
         told = [each.get("_meta") or {} for each in news]
-        [screen] = [each["terminal_info"]["terminal_id"] for each in told if "terminal_info" in each]
+        [screen] = [
+            each["terminal_info"]["terminal_id"] for each in told if "terminal_info" in each
+        ]
         output = [each["terminal_output"]["data"] for each in told if "terminal_output" in each]
         assert "".join(output).split() == ["one"]
         left = [each["terminal_exit"] for each in told if "terminal_exit" in each]
