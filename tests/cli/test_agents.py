@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agents import programs, registry
-from rookery.cli.commands.setup import agent_versions
+from rookery.cli.checkup import agent_versions
 from rookery.processes import tree
 from tests.cli.driving import play, rookery
 

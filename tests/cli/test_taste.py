@@ -6,7 +6,7 @@ import pytest
 
 from rookery.cli.output.card import headline
 from rookery.cli.output.paint import Paint
-from rookery.cli.view_settings import shows_durations
+from rookery.cli.settings import shows_durations
 from rookery.core.blocks.document import make_block
 
 

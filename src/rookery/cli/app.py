@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, override
 
 import click
 
-from rookery.cli import errors, exits
-from rookery.cli.commands.start import alone
+from rookery.cli import errors, exits, no_command
 from rookery.cli.output.screen import PipeClosed
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.home import paths
@@ -29,43 +28,41 @@ class Entry(NamedTuple):
 GROUPS: dict[str, dict[str, Entry]] = {
     "Start and talk": {
         "run": Entry("commands.start.run", "Give an agent a task and stream its answer."),
-        "new": Entry("commands.start.run", "Create a session without a prompt and print its id."),
+        "new": Entry("commands.start.new", "Create a session without a prompt and print its id."),
         "prompt": Entry("commands.start.prompt", "Send a prompt to a session."),
         "answer": Entry("commands.start.answer", "Answer an agent's question."),
         "queue": Entry("commands.start.queue", "List, change or send queued prompts."),
         "set": Entry("commands.start.set", "Set mode, model, effort and other options.", "set_"),
-        "resume": Entry("commands.start.prompt", "Retry a prompt that hit a rate limit."),
+        "resume": Entry("commands.start.resume", "Retry a prompt that hit a rate limit."),
         "switch-agent": Entry(
             "commands.start.switch_agent", "Switch a session to another agent.", "switch_agent"
         ),
         "clear": Entry(
-            "commands.start.switch_agent", "Start the conversation over; earlier turns are folded."
+            "commands.start.clear", "Start the conversation over; earlier turns are folded."
         ),
-        "cancel": Entry("commands.start.prompt", "Cancel the running turn."),
-        "force-end": Entry("commands.start.prompt", "End a turn that hangs.", "force_end"),
+        "cancel": Entry("commands.start.cancel", "Cancel the running turn."),
+        "force-end": Entry("commands.start.force_end", "End a turn that hangs.", "force_end"),
     },
     "Look": {
         "ps": Entry("commands.look.ps", "List sessions."),
-        "asks": Entry("commands.start.answer", "List open questions from all agents."),
+        "asks": Entry("commands.look.asks", "List open questions from all agents."),
         "tail": Entry("commands.look.tail", "Follow a session live."),
         "show": Entry("commands.look.show", "Print a session."),
-        "recap": Entry(
-            "commands.start.switch_agent", "Print a recap of a session for another agent."
-        ),
+        "recap": Entry("commands.look.recap", "Print a recap of a session for another agent."),
         "logs": Entry("commands.look.logs", "Print stderr of a session's agent and worker."),
     },
     "Manage sessions": {
-        "rename": Entry("commands.start.prompt", "Rename a session."),
-        "stop": Entry("commands.house.stop", "Put a session to sleep; the next prompt wakes it."),
-        "restart": Entry("commands.house.stop", "Restart a session's agent."),
-        "kill": Entry("commands.house.stop", "Kill a session's processes, even if they hang."),
-        "archive": Entry("commands.house.archive", "Hide sessions from lists; nothing is lost."),
+        "rename": Entry("commands.manage.rename", "Rename a session."),
+        "stop": Entry("commands.manage.stop", "Put a session to sleep; the next prompt wakes it."),
+        "restart": Entry("commands.manage.restart", "Restart a session's agent."),
+        "kill": Entry("commands.manage.kill", "Kill a session's processes, even if they hang."),
+        "archive": Entry("commands.manage.archive", "Hide sessions from lists; nothing is lost."),
         "unarchive": Entry(
-            "commands.house.archive", "Bring archived sessions back into the lists."
+            "commands.manage.unarchive", "Bring archived sessions back into the lists."
         ),
-        "snooze": Entry("commands.house.archive", "Hide sessions until a given time."),
-        "prune": Entry("commands.house.prune", "Find old or large sessions and delete them."),
-        "rm": Entry("commands.house.stop", "Delete sessions and all their data."),
+        "snooze": Entry("commands.manage.snooze", "Hide sessions until a given time."),
+        "prune": Entry("commands.manage.prune", "Find old or large sessions and delete them."),
+        "rm": Entry("commands.manage.rm", "Delete sessions and all their data."),
     },
     "Set up": {
         "setup": Entry("setup.command", "Choose the model for Rookery's own agent."),
@@ -79,7 +76,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     },
     "Other": {
         "acp": Entry("commands.other.acp", "Run as an ACP agent on stdio, for editors."),
-        "agent": Entry("own_agent", "Run Rookery's own agent on stdio."),
+        "agent": Entry("commands.other.agent", "Run Rookery's own agent on stdio."),
         "play": Entry("commands.other.play", "Run a scripted agent on stdio."),
         "model": Entry("commands.other.model", "Run a scripted model on localhost."),
         "uninstall": Entry("commands.other.uninstall", "Show what Rookery stores, and remove it."),
@@ -128,7 +125,7 @@ class Table(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
-@alone.options
+@no_command.options
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def rookery(context: click.Context, /, version: bool, **given: Any) -> int | None:
@@ -159,7 +156,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
     if context.invoked_subcommand not in UNTRUSTING:
         paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
-        return alone.begin(context, alone.Given(**given))
+        return no_command.begin(context, no_command.Given(**given))
     return None
 
 

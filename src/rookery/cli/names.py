@@ -1,11 +1,15 @@
 """Names on the command line: a session by its id, prefix or title; an agent by its name."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from rookery.home import paths
+
+if TYPE_CHECKING:
+    from rookery.agents.registry import Agent
 
 
 def _find(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
@@ -49,8 +53,20 @@ def complete_agents(
     ]
 
 
+def agent_of_command(
+    line: str, environment: Mapping[str, str] | None = None, node_path: str = ""
+) -> "Agent":
+    """The agent that --cmd starts. Raises click.BadParameter."""
+    from rookery.agents import registry
+
+    try:
+        return registry.from_command(line, environment, node_path)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--cmd") from None
+
+
 session_argument = click.argument("session", callback=_find, shell_complete=_sessions)
-"""What a person typed, as the session's id."""
+"""Passed to the command as the session's id."""
 
 sessions_argument = click.argument(
     "sessions",

@@ -4,7 +4,8 @@ from rookery.cli import errors
 from rookery.client.config import in_force
 from rookery.core.settings.held import WAITS
 from rookery.home import paths
-from rookery.home.config import Config
+from rookery.home.config import Config, ConfigError
+from rookery.home.config import load as load_file
 
 _told: set[str] = set()
 """One command may need the settings more than once."""
@@ -29,3 +30,11 @@ def tell(found: in_force.InForce) -> None:
         if word not in _told:
             _told.add(word)
             errors.say(f"rookery: {word}")
+
+
+def shows_durations() -> bool:
+    """Whatever is wrong with the file, the transcript is shown."""
+    try:
+        return load_file(paths.home()).show_tool_durations
+    except ConfigError:
+        return True

@@ -1,8 +1,7 @@
-"""What is sent as one prompt: words from the command line or a pipe, and files that go along."""
+"""What is sent as one prompt: words from the command line or a pipe, and attached files."""
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def text_of(words: tuple[str, ...], *, optional: bool = False) -> str:
-    """The prompt: the words, with `-` standing for stdin; stdin alone where it is piped to us.
+    """The prompt: the words, with `-` standing for stdin; stdin alone if it is piped to us.
 
     `optional`: there is something else to send.
     """
@@ -34,7 +33,7 @@ class Message(NamedTuple):
     attachments: "list[Attachment]"
 
     def blocks(self, directory: str) -> list[Json]:
-        """Its content blocks; the files are laid into the session's directory."""
+        """Its content blocks; the files are copied into the session's directory."""
         from rookery.client.attach import stage
 
         text: list[Json] = [{"type": "text", "text": self.text}] if self.text.strip() else []
@@ -42,7 +41,7 @@ class Message(NamedTuple):
 
 
 def message_of(words: tuple[str, ...], files: tuple[str, ...]) -> Message:
-    """A file that cannot be attached is told before anything is sent."""
+    """Raises click.BadParameter for a file that cannot be attached, before anything is sent."""
     found: list[Attachment] = []
     if files:
         from rookery.client.attach import Unattachable, load
@@ -52,31 +51,6 @@ def message_of(words: tuple[str, ...], files: tuple[str, ...]) -> Message:
         except Unattachable as error:
             raise click.BadParameter(str(error), param_hint="--attach") from None
     return Message(text_of(words, optional=bool(found)), found)
-
-
-attach_option = click.option(
-    "--attach",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Attach an image or another file. Repeatable.",
-)
-
-confirm_option = click.option(
-    "--confirm-destructive",
-    "destructive",
-    is_flag=True,
-    help="With --approve all: also allow destructive actions.",
-)
-
-
-def critic_options[F: Callable[..., Any]](command: F) -> F:
-    """Of the critic, for the whole session from then on."""
-    off = click.option("--no-critic", is_flag=True, help="Turn the critic off for this session.")
-    on = click.option(
-        "--refine", is_flag=True, help="Send poor verdicts of the critic back to the agent."
-    )
-    return off(on(command))
 
 
 def _stdin() -> str:

@@ -1,42 +1,77 @@
-"""One command to a session, and its outcome."""
+"""One command to a session, and what came of it."""
 
+import time
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import standard
+from rookery.cli.output.screen import Screen, standard
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home import paths
 
+if TYPE_CHECKING:
+    from rookery.client.session import SessionClient
+
 MOST = 1000
-"""Events that are read for what was left running."""
+"""Events that are searched for what was left running."""
 
 
 def send(session: str, command: Json) -> Event:
-    """Send a command until its outcome is in the log; that outcome."""
+    """Send a command; its outcome, as soon as that is in the log."""
+
+    async def sending(client: "SessionClient") -> Event:
+        client.on_silence = partial(say_silent, session)
+        return await client.send(command)
+
+    return _with_client(session, sending)
+
+
+def awaited[Found](
+    session: str, since: int, found: Callable[[Event], Found | None], seconds: float
+) -> Found | None:
+    """The first thing found in the events after `since`; None if nothing comes in time."""
+    import asyncio
+
+    async def watching(client: "SessionClient") -> Found | None:
+        try:
+            async with asyncio.timeout(seconds):
+                async for event in client.follow(since):
+                    if (said := found(event)) is not None:
+                        return said
+        except TimeoutError:
+            pass
+        return None
+
+    return _with_client(session, watching)
+
+
+def _with_client[Result](
+    session: str, work: Callable[["SessionClient"], Awaitable[Result]]
+) -> Result:
     import asyncio
 
     from rookery.client.session import SessionClient
 
-    async def sending() -> Event:
+    async def working() -> Result:
         client = SessionClient(paths.home(), session)
-        client.on_silence = partial(say_silent, session)
         try:
-            return await client.send(command)
+            return await work(client)
         finally:
             client.close()
 
-    return asyncio.run(sending())
+    return asyncio.run(working())
 
 
 def say_silent(session: str) -> None:
-    """While somebody waits for a worker that hangs."""
+    """While the user waits for a worker that hangs."""
     from rookery.client.liveness import silence
 
     standard().note(silence(session))
 
 
-def left_running(session: str, since: int) -> list[str]:
+def tell_left_running(screen: Screen, session: str, since: int) -> None:
     """What the log says, after an event, about processes that could not be ended."""
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
@@ -45,6 +80,20 @@ def left_running(session: str, since: int) -> list[str]:
         with Reader.open(paths.session_dir(paths.home(), session)) as log:
             events = log.read(since, MOST)
     except LogError:
-        return []
-    told = [event.update for event in events if kind_of(event.update) == "_notice"]
-    return [clean_line(lenient.text(each, "text")) for each in told if each.get("left")]
+        return
+    for event in events:
+        if kind_of(event.update) == "_notice" and event.update.get("left"):
+            screen.note(clean_line(lenient.text(event.update, "text")))
+
+
+def tell_resumption(screen: Screen, session: str) -> None:
+    """A session that hit a rate limit continues by itself, even asleep."""
+    from rookery.client.waking.bell import resume_later
+
+    at = resume_later(paths.home(), session)
+    if at is not None:
+        when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
+        screen.note(
+            f"Its prompt will be sent again at {when}, when the rate limit resets "
+            f"(rate_limit_auto_resume). To prevent that: rookery archive {session}"
+        )

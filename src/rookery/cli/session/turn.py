@@ -17,7 +17,7 @@ from rookery.cli.session.approval_flags import Policy
 from rookery.cli.session.follow import Watch, attend
 from rookery.cli.session.prompt_input import Message
 from rookery.cli.session.send import say_silent
-from rookery.cli.view_settings import shows_durations
+from rookery.cli.settings import shows_durations
 from rookery.client.create import discard_unbegun
 from rookery.client.reading.excerpt import excerpt
 from rookery.client.session import SessionClient

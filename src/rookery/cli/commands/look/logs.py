@@ -5,7 +5,6 @@ import time
 
 import click
 
-from rookery.cli import exits
 from rookery.cli.names import session_argument
 from rookery.cli.output.safe import clean_output
 from rookery.cli.output.screen import Screen, standard
@@ -21,7 +20,7 @@ PAUSE = 0.25
 @click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's.")
 @click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's.")
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
-def logs(session: str, which: str | None, follow: bool) -> int:
+def logs(session: str, which: str | None, follow: bool) -> None:
     """Print stderr of a session's agent and worker.
 
     \b
@@ -46,7 +45,6 @@ def logs(session: str, which: str | None, follow: bool) -> int:
         time.sleep(PAUSE)
     if not found and not follow:
         screen.note("Nothing was written.")
-    return exits.DONE
 
 
 def _print(screen: Screen, file: "_File", lines: str, *, titled: bool) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import click
 
 from rookery.build import build
-from rookery.cli import exits
+from rookery.cli import flags
 from rookery.cli.output import table
 from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean_line, cut
@@ -44,8 +44,8 @@ WIDEST_TITLE = 60
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
-def ps(everything: bool, as_json: bool) -> int:
+@flags.as_json("Print one JSON object per session.")
+def ps(everything: bool, as_json: bool) -> None:
     """List sessions: those that need you first, then failed, running, waiting for a free worker
     (max_workers), idle and asleep.
 
@@ -79,7 +79,6 @@ def ps(everything: bool, as_json: bool) -> int:
         _say_held(screen, home)
     else:
         screen.note('No sessions yet. rookery run "…" starts one.')
-    return exits.DONE
 
 
 def _say_held(screen: Screen, home: str) -> None:

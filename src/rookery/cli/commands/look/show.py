@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
@@ -32,13 +32,11 @@ from rookery.log.reader import Reader
 )
 @click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
 @click.option("--full", is_flag=True, help="Print long outputs in full.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the document (header and blocks) as JSON."
-)
+@flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(
     session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
-) -> int:
+) -> None:
     """Print a session: its last turn, another turn, or all of it.
 
     If the last turn is very long, only its last 5 MiB are printed. --turn and --all print it all.
@@ -87,7 +85,6 @@ def show(
                 screen.note(words)
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
-    return exits.DONE
 
 
 def asking_words(header: Json) -> str:
@@ -135,6 +132,6 @@ def _events(log: Reader, first: int, last: int) -> Iterator[Event]:
 
 def _print(screen: Screen, document: Document, *, full: bool) -> None:
     from rookery.cli.output.transcript import Transcript
-    from rookery.cli.view_settings import shows_durations
+    from rookery.cli.settings import shows_durations
 
     Transcript(screen, full=full, durations=shows_durations()).page(document)

@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.reading.excerpt import beginning, excerpt
@@ -16,7 +16,7 @@ from rookery.home import paths
 @click.command()
 @session_argument
 @click.option("--since", type=click.IntRange(min=0), metavar="N", help="Start after event N.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+@flags.as_json("Print one JSON event per line.")
 def tail(session: str, since: int | None, as_json: bool) -> int:
     """Follow a session live, starting with its last turn. Ctrl-C leaves it running.
 
@@ -38,7 +38,7 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
 async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
     from rookery.cli.output.transcript import Transcript
     from rookery.cli.session.follow import Watch
-    from rookery.cli.view_settings import shows_durations
+    from rookery.cli.settings import shows_durations
     from rookery.client.session import SessionClient
 
     client = SessionClient(paths.home(), session)

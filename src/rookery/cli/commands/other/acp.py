@@ -11,7 +11,7 @@ from rookery.cli.names import complete_agents
     "--agent", metavar="NAME", shell_complete=complete_agents, help="Agent for new sessions."
 )
 @flags.line
-@flags.again
+@flags.first_thread
 @flags.override
 def acp(agent: str | None, line: str | None, resume: str | None, last: bool, override: bool) -> int:
     """Run as an ACP agent on stdio, for editors: each editor thread is a Rookery session.

@@ -2,13 +2,11 @@
 
 import click
 
-from rookery.cli import exits
-
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
-def completions(context: click.Context, shell: str) -> int:
+def completions(context: click.Context, shell: str) -> None:
     """Print a shell completion script. It completes sessions and agents too.
 
     \b
@@ -22,4 +20,3 @@ def completions(context: click.Context, shell: str) -> int:
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(program, {}, "rookery", "_ROOKERY_COMPLETE").source())
-    return exits.DONE

@@ -3,13 +3,12 @@
 import os
 import re
 import shutil
-import sys
 from contextlib import suppress
 
 import click
 
-from rookery.cli import exits
-from rookery.cli.installation import Package, completions, package
+from rookery.cli import flags
+from rookery.cli.commands.other.installation import Package, completions, package
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.output.units import size_words
@@ -55,9 +54,9 @@ READ = frozenset({"skills"})
 
 @click.command()
 @click.option("--keep-sessions", is_flag=True, help="Remove everything except the sessions.")
-@click.option("-y", "--yes", is_flag=True, help="Remove without asking.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
+@flags.yes
+@flags.as_json("Print JSON.")
+def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     """Show what Rookery stores and what is running, then remove the data.
 
     Workers are stopped first. The package itself must be removed by the program that installed
@@ -75,19 +74,21 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> int:
         screen.line(dumps(_told(home, known, mine, others, how, shells)))
     else:
         _write(screen, home, known, others, how, shells, keep_sessions=keep_sessions)
+    what = "everything except" if keep_sessions else "everything, including"
     if not mine:
         screen.note("There is no data to remove.")
-    elif not yes and not _confirmed(screen, as_json=as_json, keep_sessions=keep_sessions):
-        return exits.DONE
-    else:
+    elif yes or flags.confirmed(
+        screen, f"Permanently remove {what} the sessions?", "removed", as_json=as_json
+    ):
         _end_workers(screen, home, known)
         _remove(home, mine, known, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
         for place in shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
+    else:
+        return
     if how.command and not as_json:
         screen.note(f"The program itself: {how.command}")
-    return exits.DONE
 
 
 def _contents(home: str, *, keep_sessions: bool) -> tuple[list[str], list[str]]:
@@ -167,21 +168,6 @@ def _write(
     if how.command:
         row("", f"to remove it: {how.command}")
     row("Untouched", "your projects, and changes agents made in them")
-
-
-def _confirmed(screen: Screen, *, as_json: bool, keep_sessions: bool) -> bool:
-    if as_json or sys.stdin is None or not sys.stdin.isatty():
-        screen.note("Nothing was removed. Pass --yes to remove the data.")
-        return False
-    what = (
-        "everything except the sessions"
-        if keep_sessions
-        else ("everything, including the sessions")
-    )
-    if click.confirm(f"Permanently remove {what}?", err=True):
-        return True
-    screen.note("Nothing was removed.")
-    return False
 
 
 # ---------------------------------------------------------------- the end

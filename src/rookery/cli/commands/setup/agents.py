@@ -1,31 +1,18 @@
 """`agents`: the known agents, which are installed, and how to install the rest."""
 
 import os
-import re
-import sys
-from collections.abc import Mapping
 
 import click
 
-import rookery
-from rookery.agents import programs, registry
-from rookery.cli import exits, settings
-from rookery.cli.commands.setup.agent_versions import Told, learn
-from rookery.cli.output.safe import clean_line, columns, cut, pad
-from rookery.cli.output.screen import Screen, standard
-from rookery.core.json.events import Json, dumps
-from rookery.home import config, paths
-from rookery.models.choice import has_model
-
-LAUNCHERS = re.compile(
-    r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
-)
-"""Programs whose version is not that of the agent that they start."""
+from rookery.cli import flags, settings
+from rookery.cli.checkup.agent_list import listed, with_versions, write_table
+from rookery.cli.output.screen import standard
+from rookery.core.json.events import dumps
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per agent.")
-def agents(as_json: bool) -> int:
+@flags.as_json("Print one JSON object per agent.")
+def agents(as_json: bool) -> None:
     """List the known agents: the built-in ones and those in your config.toml.
 
     Programs are searched on PATH, then in the folders of nvm, fnm, volta, asdf and mise. Nothing is
@@ -38,101 +25,8 @@ def agents(as_json: bool) -> int:
     """
     screen = standard()
     found = with_versions(listed(settings.load()), os.environ)
-    if as_json:
-        for each in found:
-            screen.line(dumps(each))
-    else:
+    if not as_json:
         write_table(screen, found)
-    return exits.DONE
-
-
-def listed(settings: config.Config, environment: Mapping[str, str] = os.environ) -> list[Json]:
-    """Each agent with what is known of it without starting anything."""
-    found = []
-    for name in registry.names(settings.agents):
-        own = name in settings.agents
-        entry = None if own else registry.AGENTS[name]
-        argv = registry.resolve(name, settings.agents).argv
-        place = programs.find(argv[0], environment, os.getcwd(), settings.node_path)
-        if not own and registry.lacks_module(registry.Agent(name, argv)):
-            place = None
-        on_path = programs.located(argv, environment, settings.node_path)[0] == argv[0]
-        found.append(
-            {
-                "name": name,
-                "title": entry.title if entry else name,
-                "argv": argv,
-                "own": own,
-                "installed": place is not None,
-                "program": place,
-                "onPath": place is not None and on_path,
-                "version": rookery.__version__ if _is_ours(entry) else None,
-                "install": entry.install if entry else "",
-                "environment": list(entry.environment) if entry else [],
-                "needs": _needs(name, own),
-            }
-        )
-    return found
-
-
-def _needs(name: str, own: bool) -> str:
-    """The command that is wanted before an agent can be used; "": none."""
-    bare = name == registry.OWN and not own and not has_model(paths.home())
-    return "rookery setup" if bare else ""
-
-
-def _is_ours(entry: registry.Entry | None) -> bool:
-    return entry is not None and entry.argv[0] == registry.PYTHON
-
-
-def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
-    """The same with the versions that the installed programs tell, and whether each starts."""
-    asked = [each for each in found if each["installed"] and not each["version"]]
-    asked = [each for each in asked if _tells_its_own(each["argv"])]
-    told = learn({each["name"]: each["program"] for each in asked}, environment, paths.home())
-    return [each | _told(each, told) for each in found]
-
-
-def _told(each: Json, told: Mapping[str, Told]) -> Json:
-    known = told.get(each["name"], Told(each["version"]))
-    return {"version": known.version, "starts": not known.fault, "fault": known.fault}
-
-
-def _tells_its_own(argv: list[str]) -> bool:
-    launcher = LAUNCHERS.fullmatch(os.path.basename(argv[0]))
-    return launcher is None and not registry.is_cold(argv)
-
-
-# ---------------------------------------------------------------- look
-
-
-def write_table(screen: Screen, found: list[Json]) -> None:
-    paint = screen.paint
-    name = max(columns(clean_line(each["name"])) for each in found)
-    number = max(len(each["version"] or "") for each in found)
+        return
     for each in found:
-        state = "done" if each["installed"] else "pending"
-        state = "failed" if each.get("fault") else state
-        cells = [
-            paint.mark(state),
-            pad(clean_line(each["name"]), name),
-            pad(clean_line(each["version"] or ""), number),
-            _words(each),
-        ]
-        screen.line("  ".join(cells).rstrip())
-    missing = sum(not each["installed"] for each in found)
-    if missing:
-        screen.note(f"{missing} not installed; the command next to each installs it.")
-
-
-def _words(each: Json) -> str:
-    if not each["installed"]:
-        program = clean_line(each["argv"][0])
-        return each["install"] or f"not installed: {cut(program, 60)} not found"
-    if not each["own"] and each["argv"][:1] == [sys.executable]:
-        needs = each["needs"]
-        return "included with Rookery" + (f"; no model yet: {needs}" if needs else "")
-    place = paths.with_tilde(clean_line(each["program"]))
-    if each.get("fault"):
-        return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"
-    return place if each["onPath"] else f"{place} (not on PATH)"
+        screen.line(dumps(each))

@@ -7,10 +7,10 @@ import signal
 import click
 
 from rookery.agents import registry
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
 from rookery.cli.checkup.card import NOT_OK, Card, Row
-from rookery.cli.names import complete_agents
+from rookery.cli.names import agent_of_command, complete_agents
 from rookery.cli.output.safe import clean_line, clean_output, cut
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.config import in_force
@@ -25,7 +25,7 @@ STDERR_LINES = 10
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=complete_agents)
-@click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
+@flags.line
 @click.option(
     "--prompt",
     default="",
@@ -39,7 +39,7 @@ STDERR_LINES = 10
     help="Timeout for the start and for each later step (default 30; 120 with npx and the like).",
 )
 @click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON report per agent.")
+@flags.as_json("Print one JSON report per agent.")
 def doctor(
     names: tuple[str, ...],
     line: str | None,
@@ -89,10 +89,7 @@ def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
     node = settings.node_path
     found = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
     if line is not None:
-        try:
-            found.append(registry.from_command(line, os.environ, node))
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--cmd") from None
+        found.append(agent_of_command(line, os.environ, node))
     for agent in found:
         registry.check_installed(agent, os.environ, os.getcwd(), node)
     return found
@@ -127,8 +124,7 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
 
 
 def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
-    from rookery.cli.checkup import home
-    from rookery.cli.commands.setup import agents
+    from rookery.cli.checkup import agent_list, home
 
     rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
@@ -136,7 +132,7 @@ def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
         settings = in_force.load(paths.home())
     except config.ConfigError:
         settings = config.Config()
-    listed = agents.with_versions(agents.listed(settings), os.environ)
+    listed = agent_list.with_versions(agent_list.listed(settings), os.environ)
     if as_json:
         said = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
         screen.line(dumps(said))
@@ -144,7 +140,7 @@ def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
         for row in rows:
             _write_row(screen, row)
         screen.line()
-        agents.write_table(screen, listed)
+        agent_list.write_table(screen, listed)
     return exits.DONE if sound else exits.FAILED
 
 

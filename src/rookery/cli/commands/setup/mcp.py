@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rookery.cli import exits, settings
+from rookery.cli import exits, flags, settings
 from rookery.cli.output import table
 from rookery.cli.output.redact import masked, masked_words
 from rookery.cli.output.safe import clean_line
@@ -50,9 +50,7 @@ name_argument = click.argument("name", shell_complete=_complete)
 
 
 @mcp.command("list")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object per server, secrets masked."
-)
+@flags.as_json("Print one JSON object per server, secrets masked.")
 def list_(as_json: bool) -> int:
     """List the servers and whether they are on, off or broken."""
     screen = standard()
@@ -117,7 +115,7 @@ def _what(server: files.Server) -> str:
 
 @mcp.command()
 @name_argument
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@flags.as_json("Print JSON.")
 @click.option("--reveal", is_flag=True, help="Show secrets.")
 def get(name: str, as_json: bool, reveal: bool) -> int:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
@@ -265,9 +263,7 @@ def disable(name: str) -> int:
 @mcp.command()
 @click.argument("names", nargs=-1, shell_complete=_complete)
 @click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object per server, with its tools."
-)
+@flags.as_json("Print one JSON object per server, with its tools.")
 def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     """Connect to servers as an agent would and list their tools. Default: all that are on.
 

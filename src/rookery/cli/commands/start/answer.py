@@ -1,172 +1,25 @@
-"""`asks` and `answer`: the agents' open questions, and your answers."""
-
-import sys
-import time
-from typing import NamedTuple
+"""`answer`: a session's open questions, and your answers."""
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.form_fields import form_answer
+from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.cli.session.send import send
-from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
-from rookery.home import paths
+from rookery.core.json.events import Json
 
 WORD = "confirm"
 """What is typed to allow a call that cannot be undone."""
 
-
-class Asked(NamedTuple):
-    """An open ask, and the block that shows it."""
-
-    ask: Json
-    block: Block | None
-    agent: str
-    cwd: str
-
-    @property
-    def waits(self) -> str:
-        """What it waits for, where that is not the user's answer, or not one alone."""
-        note = clean_line(lenient.text(self.block, "note")) if self.block else ""
-        if self.ask.get("decide"):
-            return note
-        if name := lenient.text(lenient.mapping(self.ask, "given"), "name"):
-            return f"Answered: {clean_line(name)}. Waiting for the agent."
-        if self.ask.get("sent"):
-            return "The prompt was sent again. Waiting for the agent."
-        return note
-
-    @property
-    def options(self) -> list[Json]:
-        found = lenient.mappings(self.ask, "options")
-        return [option for option in found if lenient.text(option, "optionId")]
-
-
-def open_asks(session: str) -> list[Asked]:
-    """The asks of a session, in the order in which they came."""
-    from rookery.client.fleet import head_of_session
-    from rookery.client.reading.excerpt import excerpt
-    from rookery.core.blocks.document import join
-    from rookery.log.reader import Reader
-
-    head_of_session(paths.home(), session)  # where its worker died, that is said first
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        document = excerpt(log).document
-        header, blocks = document.header, dict(document.blocks)
-        for ask in header["asks"].values():
-            if ask["block"] not in blocks:  # of an earlier turn, and kept since
-                n = int(ask["block"].partition(".")[0])
-                earlier = excerpt(log, log.first_seq(n + 1) - 1).document
-                blocks |= join(earlier, document).blocks
-    return [
-        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"], header["cwd"])
-        for name, ask in header["asks"].items()
-    ]
-
-
-# ---------------------------------------------------------------- asks
-
-
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per question.")
-def asks(as_json: bool) -> int:
-    """List open questions from all sessions, with how long they have waited and how to answer.
-
-    Sleeping sessions are included: an answer wakes them.
-
-    \b
-    rookery asks
-    rookery asks --json | jq -r 'select(.danger == "").session'
-    """
-    screen = standard()
-    from rookery.client.fleet import heads
-
-    waiting = [head for head in heads(paths.home()) if head["asks"]]
-    found = [
-        (head, place, asked)
-        for head in waiting
-        for place, asked in enumerate(open_asks(head["id"]), 1)
-    ]
-    found.sort(key=lambda each: each[2].ask["at"])
-    for number, (head, place, asked) in enumerate(found):
-        if as_json:
-            screen.line(dumps(_as_json(head, place, asked)))
-            continue
-        if number:
-            screen.line()
-        _write(screen, head, place, asked)
-    if not found and not as_json:
-        screen.note("No open questions.")
-    return exits.DONE
-
-
-def _as_json(head: Json, place: int, asked: Asked) -> Json:
-    ask, block = asked.ask, asked.block
-    disabled = [action.get("disabled", "") for action in block["actions"]] if block else []
-    options = [
-        {"number": number, "id": option["optionId"], "name": lenient.text(option, "name")}
-        | {"kind": lenient.text(option, "kind")}
-        | ({"disabled": why} if (why := dict(enumerate(disabled, 1)).get(number)) else {})
-        for number, option in enumerate(asked.options, 1)
-    ]
-    about: Json = {"session": head["id"], "title": head["title"], "agent": asked.agent}
-    about |= {"number": place, "ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
-    about |= {"danger": lenient.text(ask, "danger"), "options": options}
-    about |= {"awake": head["awake"], "answered": "given" in ask}
-    about |= {"always": each} if (each := lenient.texts(ask, "alwaysChoices")) else {}
-    if block:
-        about |= _about(block)
-    return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
-
-
-def _about(block: Block) -> Json:
-    """What will run, whole; `called`: what the agent calls it, where that is something else."""
-    from rookery.core.blocks import asks as blocks_asks
-
-    items = [
-        {"what": item.what, "call": item.call, "text": item.text}
-        | ({"old": item.part["old"], "new": item.part["new"]} if item.part else {})
-        for item in blocks_asks.items(block)
-    ]
-    what = items[0]["text"] if items else block["title"]
-    return {"what": what, "called": block.get("called", ""), "does": items}
-
-
-def _write(screen: Screen, head: Json, place: int, asked: Asked) -> None:
-    from rookery.cli.output.paint import duration
-
-    since = duration(max(0.0, time.time() - asked.ask["at"] / 1000))
-    title = clean_line(head["title"]) or "(no title)"
-    screen.line(screen.paint.faint(f"{head['id']}  {title} · waiting for {since}"))
-    _write_card(screen, asked)
-    screen.line(screen.paint.faint(f"  {_how(head['id'], place, asked)}"))
-
-
-def _how(session: str, place: int, asked: Asked) -> str:
-    which = f" --ask {place}" if place > 1 else ""
-    if asked.ask.get("kind") == "question":
-        return f"rookery answer {session}{which} accept --set FIELD=VALUE"
-    more = " --confirm" if lenient.text(asked.ask, "danger") else ""
-    return f"rookery answer {session}{which} OPTION{more}"
-
-
-def _write_card(screen: Screen, asked: Asked) -> None:
-    from rookery.cli.output.words import of_ask
-
-    if asked.block is None:  # its turn is not the last one
-        screen.line(clean_line(lenient.text(asked.ask, "message") or str(asked.ask["id"])))
-    else:
-        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent, asked.cwd)))
-    if asked.waits:
-        screen.line(screen.paint.faint(f"  {asked.waits}"))
-
-
-# ---------------------------------------------------------------- answer
+DETAILS = {
+    "deferred": "Left open. The session may sleep; your answer wakes it: rookery asks",
+    "sent again": "The prompt is sent again.",
+}
+"""What came of an answer that did not end the question."""
 
 
 @click.command()
@@ -261,8 +114,8 @@ def _list(screen: Screen, session: str, found: list[Asked]) -> None:
     for place, asked in enumerate(found, 1):
         if len(found) > 1:
             screen.line(f"--ask {place}")
-        _write_card(screen, asked)
-    screen.note(f"Answer with: {_how(session, 1, found[0])}")
+        write_card(screen, asked)
+    screen.note(f"Answer with: {how_to_answer(session, 1, found[0])}")
 
 
 def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
@@ -307,10 +160,10 @@ class Unavailable(click.ClickException):
 
 
 def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
-    if sys.stdin is not None and sys.stdin.isatty():
-        _write_card(screen, asked)
+    if flags.in_terminal():
+        write_card(screen, asked)
     screen.note(screen.paint.in_("failed", f"This {danger}. It cannot be undone."))
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not flags.in_terminal():
         screen.note("To allow it, pass --confirm.")
         return False
     typed = click.prompt(f'Type "{WORD}" to allow it', default="", show_default=False, err=True)
@@ -322,24 +175,17 @@ def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
 
 def _send(screen: Screen, session: str, command: Json) -> int:
     outcome = send(session, command).update
-    said = clean_line(lenient.text(outcome, "name"))
-    if outcome.get("sessionUpdate") == "_ask" and outcome.get("state") == "answered":
+    said, detail = clean_line(lenient.text(outcome, "name")), lenient.text(outcome, "detail")
+    if outcome.get("sessionUpdate") != "_ask":
+        screen.note(DETAILS.get(detail, "Already answered."))
+        return exits.DONE if detail in DETAILS else exits.FAILED
+    if outcome.get("state") == "answered":
         screen.note(f"Answered: {said}. The agent gets the answer when it asks again.")
-        return exits.DONE
-    if outcome.get("sessionUpdate") == "_ask" and outcome.get("dropped"):
+    elif outcome.get("dropped"):
         screen.note("Dropped.")
-        return exits.DONE
-    if outcome.get("sessionUpdate") == "_ask":
+    else:
         screen.note(f"Answered: {said}" if said else "Answered.")
         if rule := clean_line(lenient.text(outcome, "rule")):
             screen.note(f"Rule {rule} allows this from now on: rookery policy list")
             screen.note(f"To undo: rookery policy remove {rule}")
-        return exits.DONE
-    if lenient.text(outcome, "detail") == "deferred":
-        screen.note("Left open. The session may sleep; your answer wakes it: rookery asks")
-        return exits.DONE
-    if lenient.text(outcome, "detail") == "sent again":
-        screen.note("The prompt is sent again.")
-        return exits.DONE
-    screen.note("Already answered.")
-    return exits.FAILED
+    return exits.DONE

@@ -4,7 +4,7 @@ from typing import override
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.queue import header_of, is_held, placeless, strip
 from rookery.cli.output.screen import Screen, standard
@@ -26,9 +26,9 @@ class Verbs(click.Group):
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @session_argument
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per prompt.")
+@flags.as_json("Print one JSON object per prompt.")
 @click.pass_context
-def queue(context: click.Context, session: str, as_json: bool) -> int | None:
+def queue(context: click.Context, session: str, as_json: bool) -> None:
     """List the prompts queued behind the running turn, or change them by number.
 
     They are sent when the turn ends well; otherwise they are held until you send them.
@@ -40,24 +40,23 @@ def queue(context: click.Context, session: str, as_json: bool) -> int | None:
     """
     context.obj = session
     if context.invoked_subcommand is not None:
-        return None
+        return
     screen, header = standard(), header_of(session)
     if as_json:
         for number, item in enumerate(header["queue"], 1):
             screen.line(dumps({"number": number, **item, "held": is_held(header)}))
-    elif header["queue"]:
-        screen.line("\n".join(strip(header, screen.width if screen.live else 200)))
-        _tell_when(screen, session, header)
-    else:
+    elif not header["queue"]:
         screen.note("Nothing is queued.")
-    return exits.DONE
-
-
-def _tell_when(screen: Screen, session: str, header: Json) -> None:
-    if is_held(header):
-        screen.note(f"Held: rookery queue {session} send")
     else:
-        screen.note(placeless() if header["state"] == "idle" else "Sent when the turn ends.")
+        screen.line("\n".join(strip(header, screen.width if screen.live else 200)))
+        if not _tell_held(screen, session, header):
+            screen.note(placeless() if header["state"] == "idle" else "Sent when the turn ends.")
+
+
+def _tell_held(screen: Screen, session: str, header: Json) -> bool:
+    if held := is_held(header):
+        screen.note(f"Held: rookery queue {session} send")
+    return held
 
 
 def _item(session: str, number: int) -> Json:
@@ -69,24 +68,19 @@ def _item(session: str, number: int) -> Json:
     return found
 
 
-def _change(session: str, **command: object) -> int:
+def _change(session: str, **command: object) -> None:
     outcome = send_command(session, {"do": "queue", **command})
-    _tell(standard(), session, moved=kind_of(outcome.update) == "_queue")
-    return exits.DONE
-
-
-def _tell(screen: Screen, session: str, *, moved: bool) -> None:
-    header = header_of(session)
+    screen, header = standard(), header_of(session)
     screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
-    if moved and is_held(header):
-        screen.note(f"Held: rookery queue {session} send")
+    if kind_of(outcome.update) == "_queue":
+        _tell_held(screen, session, header)
 
 
 @queue.command()
 @click.argument("n", type=int)
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
-def edit(session: str, n: int, text: tuple[str, ...]) -> int:
+def edit(session: str, n: int, text: tuple[str, ...]) -> None:
     """Change the text of a queued prompt; its attachments stay.
 
     \b
@@ -95,32 +89,32 @@ def edit(session: str, n: int, text: tuple[str, ...]) -> int:
     item = _item(session, n)
     kept = [block for block in item["prompt"] if block.get("type") != "text"]
     prompt = [{"type": "text", "text": text_of(text)}, *kept]
-    return _change(session, op="edit", item=item["id"], prompt=prompt)
+    _change(session, op="edit", item=item["id"], prompt=prompt)
 
 
 @queue.command()
 @click.argument("n", type=int)
 @click.argument("to", type=click.IntRange(min=1))
 @click.pass_obj
-def move(session: str, n: int, to: int) -> int:
+def move(session: str, n: int, to: int) -> None:
     """Move a queued prompt to another position.
 
     \b
     rookery queue 3f2a move 3 1
     """
-    return _change(session, op="move", item=_item(session, n)["id"], to=to - 1)
+    _change(session, op="move", item=_item(session, n)["id"], to=to - 1)
 
 
 @queue.command()
 @click.argument("n", type=int)
 @click.pass_obj
-def rm(session: str, n: int) -> int:
+def rm(session: str, n: int) -> None:
     """Remove a prompt from the queue.
 
     \b
     rookery queue 3f2a rm 2
     """
-    return _change(session, op="remove", item=_item(session, n)["id"])
+    _change(session, op="remove", item=_item(session, n)["id"])
 
 
 @queue.command()
@@ -133,9 +127,11 @@ def send(session: str, n: int | None) -> int:
     rookery queue 3f2a send
     rookery queue 3f2a send 2
     """
-    if n is None:
-        if not header_of(session)["queue"]:
-            standard().note("Nothing is queued.")
-            return exits.FAILED
-        return _change(session, op="send")
-    return _change(session, op="send", item=_item(session, n)["id"])
+    if n is not None:
+        _change(session, op="send", item=_item(session, n)["id"])
+    elif header_of(session)["queue"]:
+        _change(session, op="send")
+    else:
+        standard().note("Nothing is queued.")
+        return exits.FAILED
+    return exits.DONE

@@ -2,7 +2,7 @@
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.queue import header_of
 from rookery.cli.output.safe import clean_line, cut
@@ -23,10 +23,8 @@ NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 @session_argument
 @click.argument("option", required=False)
 @click.argument("value", required=False)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Without VALUE: print one JSON object per option."
-)
-def set_(session: str, option: str | None, value: str | None, as_json: bool) -> int:
+@flags.as_json("Without VALUE: print one JSON object per option.")
+def set_(session: str, option: str | None, value: str | None, as_json: bool) -> None:
     """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
 
     If the agent is not running, mode, model and effort are saved for its next start.
@@ -53,23 +51,26 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     """
     screen, header = standard(), header_of(session)
     if option in CHOICES:
-        return _critic(screen, session, header, option, value)
-    if option == "agent" and options.find(header["options"], option) is None:
+        _critic(screen, session, header, option, value)
+    elif option == "agent" and options.find(header["options"], option) is None:
         words = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
         raise click.BadParameter(words, param_hint="OPTION")
-    if value is not None:
-        assert option is not None
-        return _choose(screen, session, header, option, value)
-    found = header["options"]
+    elif option is not None and value is not None:
+        _choose(screen, session, header, option, value)
+    else:
+        _show(screen, header, option, as_json=as_json)
+
+
+def _show(screen: Screen, header: Json, option: str | None, *, as_json: bool) -> None:
+    found, own = header["options"], modes.option_of(header)
     if option in (modes.OPTION, unattended.OPTION):
-        found = [modes.option_of(header)]
+        found = [own]
     elif option is not None:
         one = options.find(found, option)
         if one is None and (found or option not in NAMES.values()):
             raise click.BadParameter(_unknown(found), param_hint="OPTION")
         found = [one] if one else []
-    own = [modes.option_of(header)] if option is None else []
-    for each in [*found, *own]:
+    for each in found if option is not None else [*found, own]:
         if as_json:
             screen.line(dumps({"set": _name(each), **each}))
         else:
@@ -78,27 +79,24 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
         _say_pins(screen, header)
         if modes.brief(header):
             screen.note(clean_line(modes.sentence(header)))
-    if not found:
-        words = "This agent offers no options."
-        if header["process"]["state"] == "absent":
-            words = "The choices are known once the agent has started."
-        screen.note(words)
-    return exits.DONE
+    if not found and header["process"]["state"] == "absent":
+        screen.note("The choices are known once the agent has started.")
+    elif not found:
+        screen.note("This agent offers no options.")
 
 
-def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> int:
+def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
     """The critic's switches: the session's own, whatever its agent is."""
     if value is None:
         chosen = header["critic"][CHOICES[option]]
         words = {True: "on", False: "off", None: "default"}
         screen.line(f"{option} {words[chosen]}")
-        return exits.DONE
+        return
     if value not in ("on", "off", "default"):
         raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
     send(session, {"do": "set", "option": option, "value": value})
     said = "the configured value" if value == "default" else value
     screen.note(f"{option} is now {said}.")
-    return exits.DONE
 
 
 def _unknown(found: list[Json]) -> str:
@@ -148,7 +146,7 @@ def _say_pins(screen: Screen, header: Json) -> None:
             screen.note(f"{name} {clean_line(str(value))} will be used at the agent's next start.")
 
 
-def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> int:
+def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> None:
     known = options.find(header["options"], name)
     given: str | bool = value
     if known is not None and isinstance(known["value"], bool):
@@ -158,7 +156,8 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
     if not value.strip():
         raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
     if name in (modes.OPTION, unattended.OPTION):
-        return _choose_confirm(screen, session, name, value)
+        _choose_confirm(screen, session, name, value)
+        return
     outcome = send(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         now = options.find(header_of(session)["options"], name)
@@ -166,10 +165,9 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         screen.note(f"{name} is now {shown}.")
     else:
         screen.note(f"{name} {clean_line(value)} will be used at the agent's next start.")
-    return exits.DONE
 
 
-def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> int:
+def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None:
     command = {"do": "set", "option": name, "value": value, "told": f"set {name} {value}"}
     if name == modes.OPTION:
         command["value"] = modes.value_of(value) or value
@@ -179,4 +177,3 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> int:
     send(session, command)
     words = clean_line(modes.sentence(header_of(session)))
     screen.note(f"{name} is now {command['value']}. {words} This applies to this session.")
-    return exits.DONE

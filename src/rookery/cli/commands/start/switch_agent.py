@@ -1,13 +1,12 @@
-"""`switch-agent`, `recap`, `clear`: another agent for a session, or a fresh start for its own; and
-what was said before, in short."""
+"""`switch-agent`: another agent for a session."""
 
 import os
 
 import click
 
 from rookery.agents import registry
-from rookery.cli import exits
-from rookery.cli.names import complete_agents, session_argument
+from rookery.cli import exits, flags, settings
+from rookery.cli.names import agent_of_command, complete_agents, session_argument
 from rookery.cli.output.queue import header_of
 from rookery.cli.output.safe import clean, clean_line
 from rookery.cli.output.screen import Screen, standard
@@ -26,7 +25,7 @@ from rookery.home import paths
 @click.command("switch-agent")
 @session_argument
 @click.argument("target", required=False, shell_complete=complete_agents)
-@click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
+@flags.line
 @click.option("--model", metavar="NAME", help="Model of the new agent.")
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
@@ -47,7 +46,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     screen = standard()
     command = _command(target, line, model)
     before = header_of(session)
-    refusal = switching.refusal(before, command, registry.names(_own_agents()))
+    refusal = switching.refusal(before, command, registry.names(settings.load().agents))
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
     if target == registry.OWN:
@@ -77,14 +76,11 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if (target is None) == (line is None) or (target is not None and not target.strip()):
-        known = ", ".join(registry.names(_own_agents()))
+        known = ", ".join(registry.names(settings.load().agents))
         raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
     if line is not None:
-        try:
-            found = registry.from_command(line)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--cmd") from None
+        found = agent_of_command(line)
         command |= {"agent": found.name, "argv": found.argv}
     if model is not None and not model.strip():
         raise click.BadParameter("the model name is empty.", param_hint="--model")
@@ -93,7 +89,7 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
 
 def _check_own(cwd: str) -> None:
     """Whether our own agent's library is there: a worker cannot see that. Raises NotInstalled."""
-    agent = registry.resolve(registry.OWN, _own_agents())
+    agent = registry.resolve(registry.OWN, settings.load().agents)
     if registry.lacks_module(agent):
         registry.check_installed(agent, os.environ, cwd)
 
@@ -134,59 +130,3 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
         screen.note(f"{clean_line(header['agent'])} rejected the model {clean_line(model)}.")
     screen.note(f"To choose another: rookery set {session} model NAME")
     return exits.FAILED
-
-
-def _own_agents() -> "dict[str, list[str]]":
-    from rookery.cli import settings
-
-    return dict(settings.load().agents)
-
-
-@click.command()
-@session_argument
-@click.option(
-    "--before",
-    type=click.IntRange(min=1),
-    metavar="SEQ",
-    help="Only what came before this event.",
-)
-def recap(session: str, before: int | None) -> int:
-    """Print a recap of a session, to send to an agent that does not know it.
-
-    It covers the conversation up to the last switch, clear or reset, or all of it if there was
-    none: the last 20 turns, at most 24,000 characters, plus the prompt not yet processed. Nothing
-    is sent: read it, edit it, send it.
-
-    \b
-    rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
-    """
-    from rookery.client.reading.recap import recap as recap_of
-    from rookery.log.reader import Reader
-
-    screen = standard()
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        text = recap_of(log, before).text()
-    if not text:
-        screen.note("There is nothing before that.")
-        return exits.DONE
-    screen.line(clean(text))
-    return exits.DONE
-
-
-@click.command()
-@session_argument
-def clear(session: str) -> int:
-    """Start the conversation over. Earlier turns are folded, not deleted.
-
-    Uses the agent's own command if it has one, else a fresh session. Modes, options and queued
-    prompts stay. `rookery show --all` still prints everything.
-
-    \b
-    rookery clear 3f2a
-    """
-    screen = standard()
-    send(session, {"do": "clear"})
-    turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
-    folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
-    screen.note(f"Cleared.{folded}")
-    return exits.DONE

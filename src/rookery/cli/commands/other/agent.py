@@ -6,7 +6,7 @@ from rookery.cli import flags
 
 
 @click.command()
-@flags.again
+@flags.first_thread
 @flags.override
 @click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
 def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:

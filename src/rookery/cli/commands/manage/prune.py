@@ -1,11 +1,10 @@
 """`prune`: finds old, large and archived sessions, and deletes them on request."""
 
-import sys
 import time
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import flags
 from rookery.cli.output import table
 from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean_line
@@ -32,8 +31,8 @@ SHAPE = (
 @click.option("--larger-than", type=Size(), help="Larger than this: 500K, 100M, 2G.")
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
-@click.option("-y", "--yes", is_flag=True, help="Delete without asking.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
+@flags.yes
+@flags.as_json("Print one JSON object per session.")
 def prune(
     older_than: float | None,
     larger_than: float | None,
@@ -41,7 +40,7 @@ def prune(
     damaged: bool,
     yes: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Show which sessions match and how much space they take, then delete them.
 
     Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
@@ -68,13 +67,11 @@ def prune(
         screen.note(
             f"{count(awake, 'session')} skipped: still awake (run rookery stop ID, then try again)."
         )
+    these = "this session" if len(meant) == 1 else f"these {len(meant)} sessions"
     if not meant:
         screen.note("No matching sessions.")
-        return exits.DONE
-    if not yes and not _confirmed(screen, len(meant), as_json=as_json):
-        return exits.DONE
-    _delete(screen, home, meant)
-    return exits.DONE
+    elif yes or flags.confirmed(screen, f"Permanently delete {these}?", "deleted", as_json=as_json):
+        _delete(screen, home, meant)
 
 
 def _meant(
@@ -116,17 +113,6 @@ def _write(screen: Screen, meant: list[Json]) -> None:
     table.write(screen, SHAPE, rows)
     total = size_words(sum(head["bytes"] for head in meant))
     screen.line(f"{count(len(meant), 'session')}, {total} in all")
-
-
-def _confirmed(screen: Screen, number: int, *, as_json: bool) -> bool:
-    if as_json or sys.stdin is None or not sys.stdin.isatty():
-        screen.note("Nothing was deleted. Pass --yes to delete them.")
-        return False
-    these = "this session" if number == 1 else f"these {number} sessions"
-    if click.confirm(f"Permanently delete {these}?", err=True):
-        return True
-    screen.note("Nothing was deleted.")
-    return False
 
 
 def _delete(screen: Screen, home: str, meant: list[Json]) -> None:

@@ -1,13 +1,32 @@
 """`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import exits, flags
 from rookery.core.vendors.environment import OVERRIDE
+
+LISTED = 10
+
+FIRST_RUN = """\
+Rookery runs coding agents in the background, keeps every turn, and lets you watch and steer.
+There are no sessions yet.
+
+  rookery run --agent demo "Show me around"   a tour, no account needed
+  rookery setup                               choose a model for Rookery's own agent
+  rookery agents                              list known agents
+  rookery --help                              every command
+"""
+
+NEXT = """\
+  rookery run "…"          give an agent a task in this directory
+  rookery tail SESSION     follow one of these as it happens
+  rookery --help           every command
+"""
 
 
 class Given(NamedTuple):
@@ -58,12 +77,8 @@ OPTIONS = (
     click.option(
         "--headless", is_flag=True, help="No interface, like `rookery run`. Needs a task."
     ),
-    click.option(
-        "--json", "as_json", is_flag=True, help="With --headless: print one JSON event per line."
-    ),
-    click.option(
-        "--verbose", is_flag=True, help="With --headless, in a pipe: print the whole transcript."
-    ),
+    flags.as_json("With --headless: print one JSON event per line."),
+    flags.verbose("With --headless, in a pipe: print the whole transcript."),
     flags.override,
     click.option(
         "--exit-without-confirmation",
@@ -166,6 +181,23 @@ def _open(given: Given, task: str) -> int:
             if tui_launch.is_installed()
             else "The terminal interface is not installed. Install rookery[tui]."
         )
-    from rookery.cli.commands.look.overview import overview
+    return _overview()
 
-    return overview()
+
+def _overview() -> int:
+    """What runs now, and the commands to try next."""
+    from rookery.cli.commands.look.ps import write_table
+    from rookery.cli.output.screen import standard
+    from rookery.cli.output.wrap import wrapped
+    from rookery.client.fleet import heads
+    from rookery.core.view.fleet import is_hidden
+    from rookery.home import paths
+
+    screen = standard()
+    found = [head for head in heads(paths.home()) if not is_hidden(head, time.time() * 1000)]
+    if found:
+        write_table(screen, found, LISTED)
+        screen.line()
+    text = NEXT if found else FIRST_RUN
+    screen.write(wrapped(text, screen.width) if screen.fits else text)
+    return exits.DONE

@@ -1,0 +1,37 @@
+"""`recap`: what was said so far, in short, for another agent."""
+
+import click
+
+from rookery.cli.names import session_argument
+from rookery.cli.output.safe import clean
+from rookery.cli.output.screen import standard
+from rookery.client.reading.recap import recap as recap_of
+from rookery.home import paths
+from rookery.log.reader import Reader
+
+
+@click.command()
+@session_argument
+@click.option(
+    "--before",
+    type=click.IntRange(min=1),
+    metavar="SEQ",
+    help="Only what came before this event.",
+)
+def recap(session: str, before: int | None) -> None:
+    """Print a recap of a session, to send to an agent that does not know it.
+
+    It covers the conversation up to the last switch, clear or reset, or all of it if there was
+    none: the last 20 turns, at most 24,000 characters, plus the prompt not yet processed. Nothing
+    is sent: read it, edit it, send it.
+
+    \b
+    rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
+    """
+    screen = standard()
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        text = recap_of(log, before).text()
+    if not text:
+        screen.note("There is nothing before that.")
+        return
+    screen.line(clean(text))

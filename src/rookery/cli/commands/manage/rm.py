@@ -1,0 +1,45 @@
+"""`rm`: deletes sessions."""
+
+import os
+
+import click
+
+from rookery.cli import exits, flags
+from rookery.cli.names import sessions_argument
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import standard
+from rookery.client.deletion.agent_side import went_wrong
+from rookery.client.fleet import head_of_session, remove
+from rookery.home import paths
+
+
+@click.command()
+@sessions_argument
+@flags.yes
+def rm(sessions: tuple[str, ...], yes: bool) -> int:
+    """Delete sessions and all their data. Files changed by their agents stay, and so does your
+    prompt history (prompts.jsonl).
+
+    Agents that support it are asked to delete their copy; ROOKERY_DEBUG=1 shows the result for the
+    last one. Conversations of Rookery's own agent are removed.
+
+    \b
+    rookery rm 3f2a
+    rookery rm --yes 3f2a 91bc
+    """
+    screen, home = standard(), paths.home()
+    heads = {session: head_of_session(home, session) for session in sessions}
+    if not yes:
+        if not flags.in_terminal():
+            raise click.UsageError("Not a terminal: pass --yes.")
+        for session, head in heads.items():
+            screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")
+        these = "this session" if len(sessions) == 1 else f"these {len(sessions)} sessions"
+        if not click.confirm(f"Permanently delete {these}?", err=True):
+            return exits.CANCELLED
+    for session in sessions:
+        said = remove(home, session, lambda words: screen.note(f"  {clean_line(words)}"))
+        if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
+            screen.note(f"  {clean_line(said)}")
+        screen.note(f"Deleted {session}.")
+    return exits.DONE

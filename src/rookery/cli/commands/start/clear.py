@@ -1,0 +1,26 @@
+"""`clear`: a fresh start with the same agent."""
+
+import click
+
+from rookery.cli.names import session_argument
+from rookery.cli.output.queue import header_of
+from rookery.cli.output.screen import standard
+from rookery.cli.session.send import send
+
+
+@click.command()
+@session_argument
+def clear(session: str) -> None:
+    """Start the conversation over. Earlier turns are folded, not deleted.
+
+    Uses the agent's own command if it has one, else a fresh session. Modes, options and queued
+    prompts stay. `rookery show --all` still prints everything.
+
+    \b
+    rookery clear 3f2a
+    """
+    screen = standard()
+    send(session, {"do": "clear"})
+    turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
+    folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
+    screen.note(f"Cleared.{folded}")

@@ -1,0 +1,37 @@
+"""`new`: a session without a prompt."""
+
+from typing import Any
+
+import click
+
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import standard
+from rookery.cli.session import new_session
+from rookery.core.json import lenient
+from rookery.core.json.events import kind_of
+from rookery.core.policy import modes
+from rookery.home import paths
+from rookery.log.reader import Reader
+
+
+@click.command()
+@new_session.options
+def new(**of_session: Any) -> None:
+    """Create a session without a prompt and print its id. Nothing is started yet.
+
+    \b
+    id=$(rookery new --agent claude --title "Release notes")
+    rookery prompt $id --wait "List what changed since v1.0"
+    """
+    screen = standard()
+    wanted = new_session.wanted(screen, **of_session)
+    if wanted is None:
+        return
+    session = wanted.create()
+    screen.line(session)
+    screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        screen.note(clean_line(modes.sentence(log.header_before(log.turns() + 1))))
+        for event in log.page(0):
+            if kind_of(event.update) == "_notice":
+                screen.note(clean_line(lenient.text(event.update, "text")))

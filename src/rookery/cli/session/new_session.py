@@ -1,0 +1,129 @@
+"""What a new session is made of: the options that `run` and `new` share."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from rookery.agents import registry
+from rookery.cli import flags
+from rookery.cli import settings as cli_settings
+from rookery.cli.names import agent_of_command, complete_agents
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
+from rookery.core.vendors.environment import OVERRIDE, overriding
+from rookery.home import config, paths
+from rookery.models.choice import default_agent
+
+if TYPE_CHECKING:
+    from rookery.core.policy.unattended import Order
+
+
+class Wanted(NamedTuple):
+    """What a new session is made of."""
+
+    agent: registry.Agent
+    argv: list[str]
+    """Logged only for --cmd: a name is looked up at each start."""
+    cwd: str
+    roots: tuple[str, ...]
+    title: str
+    critic: bool | None = None
+    refine: bool | None = None
+
+    def create(self, order: "Order | None" = None) -> str:
+        """The session's id. `order`: how asks are answered if the user is not asked."""
+        from rookery.client.create import create_session
+
+        given = self._asdict() | {"agent": self.agent.name}
+        return create_session(paths.home(), order=order, **given)
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    directory = click.Path(exists=True, file_okay=False, resolve_path=True)
+    for option in (
+        click.option("--title", default="", help="Title (default: the prompt's first line)."),
+        click.option(
+            "--root",
+            "roots",
+            type=directory,
+            multiple=True,
+            metavar="DIR",
+            help="Another directory the agent may use. Repeatable.",
+        ),
+        flags.override,
+        click.option(
+            "--cwd",
+            type=directory,
+            default=paths.work_directory,
+            show_default=False,
+            metavar="DIR",
+            help="Working directory (default: $ROOKERY_WORK_DIR, or the current one).",
+        ),
+        flags.line,
+        click.option(
+            "--agent",
+            metavar="NAME",
+            shell_complete=complete_agents,
+            help="Name of the agent; `--agent help` lists them.",
+        ),
+    ):
+        command = option(command)
+    return flags.critic(command)
+
+
+def wanted(  # noqa: PLR0913 - each is an option
+    screen: Screen,
+    agent: str | None,
+    line: str | None,
+    *,
+    cwd: str,
+    roots: tuple[str, ...],
+    title: str,
+    override: bool,
+    no_critic: bool,
+    refine: bool,
+) -> Wanted | None:
+    """None for `--agent help`: the agents are listed instead."""
+    if agent and line:
+        raise click.UsageError("--agent and --cmd cannot be combined.")
+    if override:
+        os.environ[OVERRIDE] = "1"  # the session is made in this environment
+    settings = cli_settings.load()
+    if agent == "help":
+        from rookery.cli.checkup.agent_list import listed, write_table
+
+        write_table(screen, listed(settings))
+        return None
+    found = agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
+    registry.check_installed(found, os.environ, cwd, settings.node_path)
+    argv = [] if line is None else found.argv
+    critic = False if no_critic else None
+    return Wanted(found, argv, cwd, roots, title, critic, refine=refine or None)
+
+
+def _chosen(screen: Screen, settings: config.Config, named: str | None) -> registry.Agent:
+    """By its name, else the default. Raises UnknownAgent, SettingsError, ClickException."""
+    home = paths.home()
+    name = named or default_agent(home, settings.default_agent, os.environ)
+    agent = registry.resolve(name, settings.agents)
+    silent = bool(named or settings.default_agent)
+    if name == registry.DEMO and not silent:
+        screen.note("Using the demo agent: no model is set up (rookery setup).")
+    if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
+        model = _model(home)
+        if not silent:
+            screen.note(f"Using Rookery's own agent with {model}.")
+    return agent
+
+
+def _model(home: str) -> str:
+    """The model's name. Raises ClickException: without a model, no session is created."""
+    from rookery.models import profiles
+
+    model = profiles.effective(profiles.load(home), os.environ, overriding(os.environ))
+    if isinstance(model, profiles.Missing):
+        raise click.ClickException(model.sentence)
+    name = clean_line(model.model)
+    return name if model.profile == profiles.ENVIRONMENT else f"{name} ({model.profile})"

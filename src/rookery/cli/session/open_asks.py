@@ -1,0 +1,74 @@
+"""An agent's open questions, as `asks` and `answer` show them."""
+
+from typing import NamedTuple
+
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen
+from rookery.cli.output.words import of_ask
+from rookery.client.fleet import head_of_session
+from rookery.client.reading.excerpt import excerpt
+from rookery.core.blocks.document import Block, join
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.home import paths
+from rookery.log.reader import Reader
+
+
+class Asked(NamedTuple):
+    """An open ask, and the block that shows it."""
+
+    ask: Json
+    block: Block | None
+    agent: str
+    cwd: str
+
+    @property
+    def waits(self) -> str:
+        """What it waits for, where that is not the user's answer, or not one alone."""
+        note = clean_line(lenient.text(self.block, "note")) if self.block else ""
+        if self.ask.get("decide"):
+            return note
+        if name := lenient.text(lenient.mapping(self.ask, "given"), "name"):
+            return f"Answered: {clean_line(name)}. Waiting for the agent."
+        if self.ask.get("sent"):
+            return "The prompt was sent again. Waiting for the agent."
+        return note
+
+    @property
+    def options(self) -> list[Json]:
+        found = lenient.mappings(self.ask, "options")
+        return [option for option in found if lenient.text(option, "optionId")]
+
+
+def open_asks(session: str) -> list[Asked]:
+    """A session's asks, oldest first."""
+    head_of_session(paths.home(), session)  # a dead worker is logged first
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        document = excerpt(log).document
+        header, blocks = document.header, dict(document.blocks)
+        for ask in header["asks"].values():
+            if ask["block"] not in blocks:  # from an earlier turn
+                n = int(ask["block"].partition(".")[0])
+                earlier = excerpt(log, log.first_seq(n + 1) - 1).document
+                blocks |= join(earlier, document).blocks
+    return [
+        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"], header["cwd"])
+        for name, ask in header["asks"].items()
+    ]
+
+
+def how_to_answer(session: str, place: int, asked: Asked) -> str:
+    which = f" --ask {place}" if place > 1 else ""
+    if asked.ask.get("kind") == "question":
+        return f"rookery answer {session}{which} accept --set FIELD=VALUE"
+    more = " --confirm" if lenient.text(asked.ask, "danger") else ""
+    return f"rookery answer {session}{which} OPTION{more}"
+
+
+def write_card(screen: Screen, asked: Asked) -> None:
+    if asked.block is None:  # its turn is not the last one
+        screen.line(clean_line(lenient.text(asked.ask, "message") or str(asked.ask["id"])))
+    else:
+        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent, asked.cwd)))
+    if asked.waits:
+        screen.line(screen.paint.faint(f"  {asked.waits}"))
