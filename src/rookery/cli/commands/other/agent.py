@@ -20,9 +20,9 @@ def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
     rookery agent
     """
     if setup:
-        from rookery.cli.app import run
+        from rookery.cli.setup.command import setup as set_up
 
-        return run(["setup"])
+        return int(set_up.main([], prog_name="rookery setup", standalone_mode=False))
     from rookery.agent.serving import main
 
     return main(flags.spelled(resume=resume, last=last, override_with_envs=override))
