@@ -1,17 +1,21 @@
-"""The rules of config.toml: added and removed without touching anything else in it.
-
-Every change is tried on the text first: unless the file then says exactly what was meant, it is
-left alone.
-"""
+"""The rules of config.toml, added and removed without touching anything else in it."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.client import guard
 from rookery.client.config import in_force
+from rookery.core.json.events import Json
 from rookery.core.policy.rules import GROUNDS, Rule
 from rookery.home import config, confirmed, paths
+
+if TYPE_CHECKING:
+    from tomlkit.container import Container
+    from tomlkit.items import AoT, Item, Key, Table
+
+type Body = "list[tuple[Key | None, Item]]"
 
 
 class NotEdited(Exception):
@@ -19,37 +23,33 @@ class NotEdited(Exception):
 
 
 def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:
-    """Write a rule behind all others, or before them. `make` is told the rules that there are.
+    """Write a rule behind all others, or before them. `make` gets the rules that there are.
     Raises ConfigError, NotEdited."""
-    with editing(home) as (path, text):
-        known = config.parse(text.encode(), path).rules
+    with editing(home) as text:
+        known = config.parse(text.encode(), place(home)).rules
         rule = make(known)
-        wanted = (rule, *known) if first else (*known, rule)
-        lines = _lines(text)
-        place = config.rule_line(lines, 1) if first and known else 0
-        at = _before_comments(lines, place - 1) if place else len(lines)
-        above = [*lines[:at], *([""] if at and lines[at - 1].strip() else [])]
-        below = [*([""] if at < len(lines) else []), *lines[at:]]
-        _save(home, text, [*above, *written(rule), *below], wanted)
+
+        def meant(tables: Json) -> None:
+            listed = tables.setdefault("policy", {}).setdefault("rules", [])
+            listed.insert(0 if first else len(listed), table_of(rule))
+
+        if first and known:
+            after = _with_first(text, rule)
+        else:
+            after = "\n\n".join(filter(None, [text.rstrip("\n"), written(rule)]))
+        save(home, text, after, meant)
     return rule
 
 
 def remove(home: str, name: str) -> Rule:
-    """Take a rule out by its name or its place. Raises KeyError, ConfigError, NotEdited."""
-    with editing(home) as (path, text):
-        known = config.parse(text.encode(), path).rules
-        place = find(known, name)
-        wanted = (*known[:place], *known[place + 1 :])
-        lines = _lines(text)
-        start = config.rule_line(lines, place + 1)
-        if not start:
-            raise NotEdited(f"{path} has its rules in one list: remove it there by hand.")
-        ends = (n for n in range(start, len(lines)) if lines[n].lstrip().startswith("["))
-        end = next(ends, len(lines))
-        if end < len(lines):
-            end = _before_comments(lines, end)
-        _save(home, text, [*lines[: start - 1], *lines[end:]], wanted)
-    return known[place]
+    """Remove a rule by its name or its number. Raises KeyError, ConfigError, NotEdited."""
+    with editing(home) as text:
+        known = config.parse(text.encode(), place(home)).rules
+        number = find(known, name)
+        save(
+            home, text, _without(text, number), lambda tables: tables["policy"]["rules"].pop(number)
+        )
+    return known[number]
 
 
 def find(rules: Sequence[Rule], name: str) -> int:
@@ -66,71 +66,181 @@ def free_name(rules: Sequence[Rule], wanted: str) -> str:
     return next(name for name in names if name not in taken)
 
 
-def written(rule: Rule) -> list[str]:
-    """A rule as lines of TOML."""
-    lines = ["[[policy.rules]]"]
-    if not rule.name.isdecimal():
-        lines.append(f"name = {quoted(rule.name)}")
-    lines.append(f"do = {quoted(rule.do)}")
-    for key in GROUNDS:
-        texts = [quoted(text) for text in getattr(rule, key)]
-        if texts:
-            lines.append(f"{key} = {texts[0] if len(texts) == 1 else f'[{", ".join(texts)}]'}")
-    if rule.destructive:
-        lines.append("destructive = true")
-    if rule.reason:
-        lines.append(f"reason = {quoted(rule.reason)}")
-    return lines
+def table_of(rule: Rule) -> Json:
+    named = {} if rule.name.isdecimal() else {"name": rule.name}
+    given = {key: list(getattr(rule, key)) for key in GROUNDS}
+    found = {key: texts[0] if len(texts) == 1 else texts for key, texts in given.items() if texts}
+    more = {"destructive": True} if rule.destructive else {}
+    return {
+        **named,
+        "do": rule.do,
+        **found,
+        **more,
+        **({"reason": rule.reason} if rule.reason else {}),
+    }
 
 
-def quoted(text: str) -> str:
-    plain = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
-    return '"' + "".join(plain.get(s, s if s.isprintable() else _code(s)) for s in text) + '"'
+def written(rule: Rule) -> str:
+    """A rule as TOML; what cannot be seen in a text is written as its code."""
+    import tomlkit
+
+    text = tomlkit.dumps({"policy": {"rules": [table_of(rule)]}})
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else f"\\U{ord(sign):08X}" for sign in text
+    )
 
 
-def _code(sign: str) -> str:
-    return f"\\U{ord(sign):08X}"
+# ---------------------------------------------------------------- the document
 
 
-def _lines(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
+class _Section(NamedTuple):
+    """A table with a header of its own."""
+
+    path: tuple[str, ...]
+    table: "Table"
+    holder: Body
+    """Where the array of tables is, if it is in one."""
+    array: "AoT | None"
 
 
-def _before_comments(lines: Sequence[str], place: int) -> int:
-    """Comments that stand right before a table belong to it."""
-    at = place
-    while at and lines[at - 1].lstrip().startswith("#"):
-        at -= 1
-    return at
+def _sections(container: "Container", above: tuple[str, ...] = ()) -> Iterator[_Section]:
+    """In the order of the file."""
+    from tomlkit.items import AoT, Table
+
+    for key, item in container.body:
+        if key is None:
+            continue
+        path = (*above, key.key)
+        if isinstance(item, AoT):
+            for table in item.body:
+                yield _Section(path, table, container.body, item)
+                yield from _sections(table.value, path)
+        elif isinstance(item, Table):
+            if not item.is_super_table() and not key.is_dotted():
+                yield _Section(path, item, container.body, None)
+            yield from _sections(item.value, path)
+
+
+def _nth_rule(document: "Container", number: int) -> tuple[_Section, Body]:
+    """The section of a rule, and the body of the section above it."""
+    above, seen = document.body, 0
+    for section in _sections(document):
+        if section.path == ("policy", "rules") and section.array is not None:
+            if seen == number:
+                return section, above
+            seen += 1
+        above = section.table.value.body
+    raise NotEdited("config.toml has its rules in one list: edit it by hand (rookery config edit).")
+
+
+def _with_first(text: str, rule: Rule) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    section, above = _nth_rule(document, 0)
+    assert section.array is not None
+    comments = _take_comments(above)
+    new = tomlkit.parse(written(rule) + "\n")["policy"]["rules"][0]
+    new.value.body.extend(comments)
+    section.array.insert(0, new)
+    return tomlkit.dumps(document)
+
+
+def _without(text: str, number: int) -> str:
+    import tomlkit
+    from tomlkit.items import Null
+
+    document = tomlkit.parse(text)
+    section, above = _nth_rule(document, number)
+    comments = _take_comments(section.table.value.body)
+    end = _end(above)
+    above[end:end] = comments
+    assert section.array is not None
+    section.array.body.remove(section.table)
+    for at, (_, item) in enumerate(section.holder):
+        if item is section.array and not section.array.body:
+            section.holder[at] = (None, Null())
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _take_comments(body: Body) -> Body:
+    """Comments right above a header belong to that table; tomlkit counts them to the one before."""
+    from tomlkit.items import Comment
+
+    end = start = _end(body)
+    while start and isinstance(body[start - 1][1], Comment):
+        start -= 1
+    comments, body[start:end] = body[start:end], []
+    return comments
+
+
+def _end(body: Body) -> int:
+    """Where a section ends: before the first table below it."""
+    from tomlkit.items import AoT, Table
+
+    tables = (
+        at
+        for at, (key, item) in enumerate(body)
+        if isinstance(item, AoT | Table) and not (key and key.is_dotted())
+    )
+    return next(tables, len(body))
+
+
+# ---------------------------------------------------------------- the file
 
 
 @contextmanager
-def editing(home: str) -> Iterator[tuple[str, str]]:
-    """The file's path, links followed, and its text; nobody else of ours changes it meanwhile.
-    Raises NotEdited where this is an agent's process."""
+def editing(home: str) -> Iterator[str]:
+    """The file's text; no other process of ours changes it meanwhile. Raises ConfigError, and
+    NotEdited in an agent's process."""
     try:
         guard.require_person(home, "change the rules and the settings")
     except guard.FromAgent as error:
         raise NotEdited(str(error)) from None
     paths.ensure_home(home)
     with confirmed.locked(home):
-        path = place(home)
         try:
-            with open(path, "rb") as file:
+            with open(place(home), "rb") as file:
                 data = file.read()
         except FileNotFoundError:
             data = b""
-        config.parse(data, path)  # one that is broken is mended by hand first
-        yield path, data.decode()
+        config.parse(data, place(home))  # a broken file has to be fixed by hand first
+        yield data.decode()
 
 
 def place(home: str) -> str:
     return os.path.realpath(os.path.join(home, config.FILE))
 
 
+def save(home: str, before: str, after: str, meant: Callable[[Json], object]) -> None:
+    """Unless the new text says exactly what was meant, the file is left alone. `meant`: the same
+    change on plain tables."""
+    import tomllib
+
+    expected = tomllib.loads(before)
+    meant(expected)
+    try:
+        found = tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        found = {}
+    if _without_empty(found) != _without_empty(expected):
+        raise NotEdited(
+            f"{place(home)} was not changed: edit it by hand. To open it: rookery config edit"
+        )
+    replace(home, before.encode(), after.encode())
+
+
+def _without_empty(value: Any) -> Any:
+    """Tables and lists that say nothing may be there or not."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _without_empty(each) for key, each in value.items()}
+    return {key: each for key, each in inner.items() if each not in ({}, [])}
+
+
 def replace(home: str, before: bytes, data: bytes) -> None:
-    """The whole file at once, under the lock; who may read it stays as it was. What the user writes
-    this way holds: it is recorded as confirmed. Raises NotEdited, ConfigError."""
+    """The whole file at once, under the lock; its permissions stay. What the user writes this way
+    is recorded as confirmed. Raises NotEdited, ConfigError."""
     path = place(home)
     try:
         old: config.Config | None = config.parse(before, path)
@@ -144,20 +254,3 @@ def replace(home: str, before: bytes, data: bytes) -> None:
         confirmed.write(home, record)
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     paths.write_atomic(path, data, mode, sync=True)
-
-
-def _save(home: str, before: str, lines: Sequence[str], wanted: Sequence[Rule]) -> None:
-    path = place(home)
-    data = ("\n".join(lines).rstrip("\n") + "\n").encode() if any(lines) else b""
-    try:
-        found = config.parse(data, path).rules
-    except config.ConfigError as error:
-        raise NotEdited(f"{path} was not changed: {error} Edit it by hand.") from None
-    if [_nameless(rule) for rule in found] != [_nameless(rule) for rule in wanted]:
-        raise NotEdited(f"{path} was not changed: it has to be edited by hand.")
-    replace(home, before.encode(), data)
-
-
-def _nameless(rule: Rule) -> Rule:
-    """A rule that is named by its place is another's name after a change."""
-    return rule._replace(name="") if rule.name.isdecimal() else rule

@@ -109,14 +109,9 @@ class Windows(Hung):
         home = self.start.home
 
         def write() -> str:
-            from rookery.client.config import edit, rules
-            from rookery.home.config import ConfigError
+            from rookery.client.config import edit
 
-            try:
-                edit.change(home, wanted)
-            except (ConfigError, rules.NotEdited, OSError) as error:
-                return str(error)
-            return ""
+            return edit.attempt(home, wanted)
 
         def written(why: str) -> None:
             if why:

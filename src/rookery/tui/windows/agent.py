@@ -8,7 +8,6 @@ from textual.binding import BindingType
 
 from rookery.agents import registry
 from rookery.client.config import edit
-from rookery.client.config.rules import NotEdited
 from rookery.core.json.events import Json
 from rookery.home import config
 from rookery.models.choice import default_agent, has_model
@@ -119,21 +118,10 @@ class AgentsScreen(RowsScreen[str]):
         def ended(why: str) -> None:
             if self.is_attached:
                 self.reload()
-                self.tell(why or f"{row.name} answers in new sessions.")
+                self.tell(f"✗ {why}" if why else f"{row.name} answers in new sessions.")
             self.shell.look_around()
 
-        self.shell.room.fetch(lambda: _made_default(home, row.name), ended)
-
-
-def _made_default(home: str, name: str) -> str:
-    """Why not; empty: it is."""
-    try:
-        edit.change(home, {"default_agent": name})
-    except (config.ConfigError, NotEdited) as error:
-        return f"✗ {error}"
-    except OSError as error:
-        return f"✗ config.toml could not be written: {error.strerror}."
-    return ""
+        self.shell.room.fetch(lambda: edit.attempt(home, {"default_agent": row.name}), ended)
 
 
 def takeover(header: Json, name: str) -> SureScreen:

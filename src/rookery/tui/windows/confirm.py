@@ -4,7 +4,6 @@ as a step of its own, in all new ones (row P6)."""
 import os
 
 from rookery.client.config import edit
-from rookery.client.config.rules import NotEdited
 from rookery.core.json.events import Json
 from rookery.core.policy import modes
 from rookery.home import config
@@ -89,14 +88,7 @@ def _choose_default(app: Shell, begins: str) -> None:
 
 def save(home: str, value: str) -> str:
     """Why it was not written; empty: it was."""
-    wanted = None if value == modes.EVERY else value
-    try:
-        edit.change(home, {SETTING: wanted})
-    except (config.ConfigError, NotEdited) as error:
-        return str(error)
-    except OSError as error:
-        return f"config.toml could not be written: {error.strerror}."
-    return ""
+    return edit.attempt(home, {SETTING: None if value == modes.EVERY else value})
 
 
 def _saved(app: Shell, value: str, why: str) -> None:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 
 from rookery.client.config import edit
-from rookery.client.config.rules import NotEdited
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.home import config
@@ -110,7 +109,7 @@ class SettingsForm(FormScreen):
         shell = self.app
         assert isinstance(shell, Shell)
         home = shell.start.home
-        shell.room.fetch(lambda: _changed(home, changes), lambda why: self._ended(why, changes))
+        shell.room.fetch(lambda: edit.attempt(home, changes), lambda why: self._ended(why, changes))
 
     def _ended(self, why: str, changes: Json) -> None:
         if not self.is_attached:
@@ -125,17 +124,6 @@ class SettingsForm(FormScreen):
 
     def done(self, changes: Json) -> None:
         self.dismiss(changes)
-
-
-def _changed(home: str, changes: Json) -> str:
-    """Why they were not written; empty: they were."""
-    try:
-        edit.change(home, changes)
-    except (config.ConfigError, NotEdited) as error:
-        return str(error)
-    except OSError as error:
-        return f"config.toml could not be written: {error.strerror}."
-    return ""
 
 
 OWN_MODEL = "none"
