@@ -245,6 +245,19 @@ def core_touches_nothing_outside(module: Module) -> str:
     return said("core decides, the shell acts: return an effect", found)
 
 
+CLOCKS = {"now", "utcnow", "today"}
+
+
+@rule("src/rookery/core/")
+def core_reads_no_clock(module: Module) -> str:
+    """`datetime` calculates; only these methods of it look at the clock."""
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)]
+    found = [
+        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in CLOCKS
+    ]
+    return said("core is given the time", found)
+
+
 @rule("tests/core/", "tests/log/")
 def no_test_sleeps(module: Module) -> str:
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]

@@ -5,6 +5,7 @@ A reset time is the agent's own or unknown, never invented.
 """
 
 import re
+from datetime import datetime
 from typing import Any
 
 from rookery.core.json import lenient
@@ -18,9 +19,6 @@ BY = "rule:rate_limit_auto_resume"
 MILLISECONDS = 100_000_000_000
 """A greater number of an agent's counts milliseconds (as seconds, it is of the year 5138)."""
 
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?([Zz]|[+-]\d\d:?\d\d)"
-)
 _STATUS = re.compile(
     r"\b(?:error code|status(?: code)?|http(?:/[\d.]+)?)\W{0,3}429\b|\b429\W{1,3}too many requests"
     r"|\bratelimiterror\b",
@@ -76,32 +74,17 @@ def epoch_of(value: Any) -> float | None:
     """Milliseconds of the epoch: from seconds, milliseconds, or a time of ISO 8601 with a zone."""
     if isinstance(value, str):
         value = value.strip()[:40]
-        if value.isascii() and value.isdecimal():
-            value = int(value)
-        else:
-            found = _ISO.fullmatch(value)
-            return _from_parts(found) if found else None
+        if not (value.isascii() and value.isdecimal()):
+            return _from_iso(value)
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
         return None
     return float(value if value >= MILLISECONDS else value * 1000)
 
 
-def _from_parts(found: re.Match[str]) -> float | None:
-    year, month, day, hour, minute = (int(found[place]) for place in range(1, 6))
-    second, zone = int(found[6] or 0), found[8].replace(":", "")
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
+def _from_iso(text: str) -> float | None:
+    try:
+        found = datetime.fromisoformat(text.upper())
+    except ValueError:
         return None
-    offset = 0
-    if zone not in "Zz":
-        offset = (int(zone[1:3]) * 60 + int(zone[3:5])) * (-1 if zone[0] == "-" else 1)
-    seconds = ((_days(year, month, day) * 24 + hour) * 60 + minute - offset) * 60 + second
-    return (seconds + float(found[7] or 0)) * 1000.0
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """Since 1970-01-01, with years that begin in March so that the leap day is a year's last."""
-    shifted = year - (month < 3)
-    era = shifted // 400
-    of_era = shifted - era * 400
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+    return found.timestamp() * 1000 if found.tzinfo else None
