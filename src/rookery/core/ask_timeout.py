@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.asks.asks import CANCELLED, Answer, closed
+from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, selected
 from rookery.core.blocks.asks import brief
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
@@ -42,27 +42,13 @@ def expired(clock: Clock, now: float) -> list[str]:
 
 def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     """The answer of an ask that nobody gave one in time, and the notice that says so."""
-    reject = _rejecting(ask)
-    reply: Json = CANCELLED
-    said = "was cancelled"
-    if ask.get("kind") == "question":
-        reply = {"action": "cancel"}
-    elif reject is not None:
-        reply = {"outcome": {"outcome": "selected", "optionId": reject["optionId"]}}
-        said = f"was answered with {lenient.text(reject, 'name') or reject['optionId']!r}"
-    name = lenient.text(reject, "name") or "cancelled"
-    outcome = {"outcome": "cancelled"} if "action" in reply else reply["outcome"]
-    update = closed(lenient.text(ask, "id"), outcome, name=name)
+    question = ask.get("kind") == "question"
+    reject = None if question else pick(options_of(ask), REJECTS)
+    outcome = selected(reject)
+    reply: Json = {"action": "cancel"} if question else {"outcome": outcome}
+    name = lenient.text(reject, "name")
+    said = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
+    update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
     text = f"No answer within {limit:g} s: {brief(ask) or 'an ask'} {said}."
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)
-
-
-def _rejecting(ask: Json) -> Json | None:
-    """Once rather than for good: nobody decided it."""
-    options = [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
-    for kind in ("reject_once", "reject_always"):
-        for option in options:
-            if lenient.text(option, "kind") == kind:
-                return option
-    return None

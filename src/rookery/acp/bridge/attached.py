@@ -22,6 +22,7 @@ from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import Refused, Rejected, SessionClient, Trouble
 from rookery.client.start import StartError
 from rookery.core.asks import form_words, kept_asks
+from rookery.core.asks.asks import answer_to
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home.seen import mark
@@ -330,9 +331,7 @@ class Attached:
         words = lenient.text(ask, "message")
         how = f"`rookery answer {self.session}` answers it"
         if mine:  # the person is here, and here it cannot be answered: they say it in words
-            self._dispatch(
-                {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"], "action": "cancel"}
-            )
+            self._dispatch(answer_to(ask) | {"action": "cancel"})
             how = "this editor has no forms: answer in your next prompt"
         choices = form_words.listed(lenient.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)

@@ -4,12 +4,11 @@ an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
 from collections.abc import Callable
 
 from rookery.acp.bridge import ask_content
+from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
 from rookery.wire.params import offers
-
-OPTION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
 
 class Questions:
@@ -73,21 +72,20 @@ class Questions:
                 return
             del self._open[ask["id"]]
             if not isinstance(answer.error, ConnectionClosed):
-                command = {"do": "answer", "ask": ask["id"], "nonce": ask["nonce"]}
-                self._answer(command | understand(ask, answer))
+                self._answer(answer_to(ask) | understand(ask, answer))
 
         request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
         self._open[ask["id"]] = request
 
 
 def _options(ask: Json) -> list[Json]:
-    """The agent's own; of a dangerous call those that hold for good are left out (row P4)."""
+    """The agent's own; of a dangerous call, without those that hold always."""
     found = []
-    for option in lenient.mappings(ask, "options"):
-        kind, name = lenient.text(option, "kind"), lenient.text(option, "optionId")
-        if not name or (ask.get("danger") and kind.endswith("_always")):
+    for option in options_of(ask):
+        kind, name = lenient.text(option, "kind"), option["optionId"]
+        if ask.get("danger") and kind.endswith("_always"):
             continue
-        if kind not in OPTION_KINDS:
+        if kind not in (*ALLOWS, *REJECTS):
             kind = "allow_once" if kind.startswith("allow") else "reject_once"
         shown = {"optionId": name, "name": lenient.text(option, "name") or name, "kind": kind}
         meta = option.get("_meta")
@@ -103,11 +101,8 @@ def _permission(ask: Json, answer: Answer) -> Json:
         return {"option": outcome["optionId"]} | ({"confirm": True} if ask.get("danger") else {})
     if outcome.get("outcome") == "cancelled":
         return {"cancel": True}
-    for kind in ("reject_once", "reject_always"):
-        for option in lenient.mappings(ask, "options"):
-            if option.get("kind") == kind and lenient.text(option, "optionId"):
-                return {"option": option["optionId"]}
-    return {"cancel": True}
+    reject = pick(options_of(ask), REJECTS)
+    return {"option": reject["optionId"]} if reject else {"cancel": True}
 
 
 def _form_answer(_ask: Json, answer: Answer) -> Json:

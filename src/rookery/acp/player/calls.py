@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from rookery.acp.player.performance import Performance, Verb
+from rookery.core.asks.asks import reason_of
 from rookery.core.json.events import dumps
 from rookery.wire.jsonrpc import RpcError, RpcFailure
 
@@ -65,19 +66,12 @@ async def permission(turn: Performance, id: str, call: Json, options: Any = None
     if not isinstance(outcome, dict):
         return "rejected"
     turn.words["option"] = str(outcome.get("optionId", ""))
-    turn.words["reason"] = _reason(outcome)
+    turn.words["reason"] = reason_of(outcome)
     if outcome.get("outcome") == "cancelled":
         return "cancelled"
     kinds = {option["optionId"]: str(option["kind"]) for option in offered}
     allowed = kinds.get(turn.words["option"], "").startswith("allow")
     return "allowed" if allowed and outcome.get("outcome") == "selected" else "rejected"
-
-
-def _reason(outcome: Json) -> str:
-    """Why a person answered so, where the client passes that on."""
-    meta = outcome.get("_meta")
-    ours = meta.get("rookery") if isinstance(meta, dict) else None
-    return str(ours.get("reason", "")) if isinstance(ours, dict) else ""
 
 
 async def _permitted(turn: Performance, a: Json, id: str, call: Json) -> bool:

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
+from rookery.core.asks.asks import reason_of
 
 type Json = dict[str, Any]
 
@@ -55,9 +56,5 @@ def verdict_of(answer: Any) -> Verdict:
 
 
 def _reason(outcome: Json) -> str:
-    """Some clients say why, in a place of their own (row P8)."""
-    value: Any = outcome
-    for key in ("_meta", "rookery", "reason"):
-        value = value.get(key) if isinstance(value, dict) else None
-    said = value.strip() if isinstance(value, str) else ""
+    said = reason_of(outcome).strip()
     return f"{REASON} Their reason: {said}" if said else REASON

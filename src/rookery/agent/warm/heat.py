@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
+
 type Json = dict[str, Any]
 
 STDIO = (0, 1, 2)
@@ -132,9 +134,7 @@ class _Talk:
         for line in self._answers:
             message = json.loads(line)
             if message.get("method") == "session/request_permission":
-                options = message["params"]["options"]
-                chosen = next(each for each in options if each["kind"] == "allow_once")
-                outcome = {"outcome": "selected", "optionId": chosen["optionId"]}
+                outcome = selected(pick(options_of(message["params"]), ALLOWS))
                 self._send({"id": message["id"], "result": {"outcome": outcome}})
             elif message.get("id") == self._last and "method" not in message:
                 found = message.get("result")

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from rookery.agents import programs
+from rookery.core.asks.asks import REJECTS, options_of, pick, selected
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.vendors.environment import cleaned
@@ -199,9 +200,6 @@ def _words(error: RpcError) -> str:
 def refuse(incoming: Incoming) -> None:
     """Nothing was offered, so nothing is served; a permission is not given."""
     if incoming.method == "session/request_permission":
-        options = list(lenient.mappings(incoming.params, "options"))
-        no = [each for each in options if lenient.text(each, "kind").startswith("reject")]
-        chosen = {"outcome": "selected", "optionId": lenient.text(no[0], "optionId")} if no else {}
-        incoming.reply({"outcome": chosen or {"outcome": "cancelled"}})
+        incoming.reply({"outcome": selected(pick(options_of(incoming.params), REJECTS))})
     else:
         incoming.unknown()

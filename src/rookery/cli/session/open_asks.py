@@ -7,6 +7,7 @@ from rookery.cli.output.screen import Screen
 from rookery.cli.output.words import of_ask
 from rookery.client.fleet import head_of_session
 from rookery.client.reading.excerpt import excerpt
+from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -36,8 +37,7 @@ class Asked(NamedTuple):
 
     @property
     def options(self) -> list[Json]:
-        found = lenient.mappings(self.ask, "options")
-        return [option for option in found if lenient.text(option, "optionId")]
+        return options_of(self.ask)
 
 
 def open_asks(session: str) -> list[Asked]:

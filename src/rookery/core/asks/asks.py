@@ -1,9 +1,10 @@
 """Asks: what an agent wants to know of the user before it goes on.
 
-An ask is closed exactly once. The nonce is made by the worker and never told to the agent, so that
+An ask is closed exactly once. The worker makes its nonce and never sends it to the agent, so that
 only a client that has read the log can answer.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.asks import form_words, forms
@@ -11,11 +12,15 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
-"""The answer to a permission request whose turn was cancelled (acp-C1)."""
+"""The answer to a permission request whose turn was cancelled."""
+
+ALLOWS = ("allow_once", "allow_always")
+REJECTS = ("reject_once", "reject_always")
+"""Kinds of options, the least far-reaching first."""
 
 
 class Answer(NamedTuple):
-    """The event that closes an ask, and what the agent is told."""
+    """The event that closes an ask, and the reply to the agent."""
 
     draft: Draft
     reply: Json
@@ -28,7 +33,7 @@ class Ruling(NamedTuple):
     by: str
     """For the log: rule:NAME, confirm:VALUE or unattended:VALUE."""
     words: str
-    """For people: allowed by rule NAME."""
+    """For the user: allowed by rule NAME."""
     reason: str = ""
 
 
@@ -37,20 +42,49 @@ class Refusal(NamedTuple):
     message: str
 
 
-def pick(ask: Json, kinds: tuple[str, ...]) -> Json | None:
-    """Of the options that the agent offers, the first of the kind that is wanted most."""
-    found = [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
-    for kind in kinds:
-        for option in found:
-            if lenient.text(option, "kind") == kind:
-                return option
-    return None
+WRONG_NONCE = Refusal("wrong_nonce", "This answer is for another question than the open one.")
+
+
+def options_of(ask: object) -> list[Json]:
+    """The options of an ask, or of a permission request, that can be chosen: those with an id."""
+    return [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
+
+
+def pick(options: Iterable[Json], kinds: Iterable[str]) -> Json | None:
+    """The first option of the kind that is wanted most."""
+    offered = list(options)
+    fitting = (each for kind in kinds for each in offered if lenient.text(each, "kind") == kind)
+    return next(fitting, None)
 
 
 def allowing(ask: Json) -> str:
-    """The id of the option that allows it once, else for good; "" where there is none."""
-    option = pick(ask, ("allow_once", "allow_always"))
-    return option["optionId"] if option else ""
+    """The id of the option that allows it once, else always; "" where there is none."""
+    return lenient.text(pick(options_of(ask), ALLOWS), "optionId")
+
+
+def selected(option: Json | None, reason: str = "") -> Json:
+    """The outcome of a request that is answered with this option; None: it is cancelled."""
+    if option is None:
+        return dict(CANCELLED["outcome"])
+    outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
+    if reason:  # for agents that pass it on to their model
+        outcome["_meta"] = {"rookery": {"reason": reason}}
+    return outcome
+
+
+def reason_of(outcome: object) -> str:
+    """The reason that a client gives with an outcome; "" where it gives none."""
+    return lenient.text(lenient.mapping(lenient.mapping(outcome, "_meta"), "rookery"), "reason")
+
+
+def answer_to(ask: Json) -> Json:
+    """The command that answers an ask, without the answer itself."""
+    return {"do": "answer", "ask": lenient.text(ask, "id"), "nonce": lenient.text(ask, "nonce")}
+
+
+def once_only(danger: str) -> str:
+    """Why a destructive call cannot be allowed always."""
+    return f"This {danger}: it can only be allowed once, not always."
 
 
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
@@ -62,9 +96,7 @@ def asked(name: str, nonce: str, method: str, params: object, danger: str = "") 
     if not isinstance(params, dict):
         return None
     if method == "session/request_permission":
-        if not any(
-            lenient.text(option, "optionId") for option in lenient.mappings(params, "options")
-        ):
+        if not options_of(params):
             return None
         call, options = lenient.mapping(params, "toolCall"), lenient.sequence(params, "options")
         ask = base | {"kind": "permission", "toolCall": call, "options": options}
@@ -79,40 +111,30 @@ def asked(name: str, nonce: str, method: str, params: object, danger: str = "") 
 def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
     """What a client's answer does to an open ask."""
     if command.get("nonce") != ask.get("nonce"):
-        return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+        return WRONG_NONCE
     if ask.get("kind") == "question":
         return _question(ask, command, by)
     if command.get("cancel") is True:
         return _close(ask, CANCELLED, "cancelled", command["id"], by)
-    for option in lenient.mappings(ask, "options"):
-        if lenient.text(option, "optionId") and option["optionId"] == command.get("option"):
-            return _unsafe(ask, option, command) or _selected(ask, option, command, by)
-    names = ", ".join(
-        lenient.text(option, "optionId") for option in lenient.mappings(ask, "options")
-    )
+    for option in options_of(ask):
+        if option["optionId"] == command.get("option"):
+            reply = {"outcome": selected(option, lenient.text(command, "reason"))}
+            name = lenient.text(option, "name")
+            return _unsafe(ask, option, command) or _close(ask, reply, name, command["id"], by)
+    names = ", ".join(option["optionId"] for option in options_of(ask))
     return Refusal("unknown_option", f"The agent offers: {names}.")
 
 
 def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
-    """What cannot be undone is confirmed twice, and never for good."""
+    """What cannot be undone is confirmed twice, and never allowed always."""
     danger, kind = lenient.text(ask, "danger"), lenient.text(option, "kind")
     if not danger or not kind.startswith("allow"):
         return None
     if kind == "allow_always":
-        return Refusal(
-            "always_disabled", f"This {danger}: it can only be allowed once, not always."
-        )
+        return Refusal("always_disabled", once_only(danger))
     if command.get("confirm") is not True:
         return Refusal("confirm_needed", f"This {danger}. Confirm it to allow it.")
     return None
-
-
-def _selected(ask: Json, option: Json, command: Json, by: str | None) -> Answer:
-    outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
-    said = lenient.text(command, "reason")
-    if said:  # for agents that pass it on to their model
-        outcome["_meta"] = {"rookery": {"reason": said}}
-    return _close(ask, {"outcome": outcome}, lenient.text(option, "name"), command["id"], by)
 
 
 def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:

@@ -259,7 +259,7 @@ def is_late(ask: Json, command: Json) -> bool:
 
 def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     if command.get("nonce") != ask.get("nonce"):
-        return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+        return asks.WRONG_NONCE
     return _closed(ask, "dropped while the agent was away", command["id"], by, dropped=True)
 
 

@@ -2,6 +2,7 @@
 what became of it, in words."""
 
 from rookery.core.asks import form_words
+from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import parts
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -11,7 +12,7 @@ LONGEST = 500
 
 def answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
-    found = [_action(ask, option) for option in list(lenient.mappings(ask, "options"))[:20]]
+    found = [action_of(ask, option) for option in list(lenient.mappings(ask, "options"))[:20]]
     return parts.whole([*found, *_always(ask)])
 
 
@@ -21,7 +22,7 @@ def _always(ask: Json) -> list[Json]:
     words = lenient.text(ask, "always")
     if not words:
         return []
-    command = {"do": "answer", "ask": lenient.text(ask, "id"), "nonce": lenient.text(ask, "nonce")}
+    command = answer_to(ask)
     label = f"Always allow this (adds a rule): {words[:200]}{'…' if len(words) > 200 else ''}"
     found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
     for number, wider in enumerate(lenient.texts(ask, "alwaysChoices")[1:4], 2):
@@ -30,15 +31,10 @@ def _always(ask: Json) -> list[Json]:
     return found
 
 
-def _action(ask: Json, option: Json) -> Json:
+def action_of(ask: Json, option: Json) -> Json:
     """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
     is disabled. Its button asks a second time, so its command says that it did."""
-    command: Json = {
-        "do": "answer",
-        "ask": lenient.text(ask, "id"),
-        "nonce": lenient.text(ask, "nonce"),
-    }
-    command["option"] = lenient.text(option, "optionId")[:500]
+    command = answer_to(ask) | {"option": lenient.text(option, "optionId")[:500]}
     label = lenient.text(option, "name")[:200] or lenient.text(option, "optionId")[:200]
     action: Json = {"label": label, "kind": lenient.text(option, "kind")[:40], "command": command}
     danger = lenient.text(ask, "danger")

@@ -1,7 +1,7 @@
 """How an ask that outlives its agent is shown: what is kept, and where it is asked again."""
 
 from rookery.core.asks import kept_asks
-from rookery.core.blocks import parts
+from rookery.core.blocks import ask_actions, parts
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json
@@ -63,15 +63,7 @@ def _undecided(before: Json, after: Json, event: Event) -> list[Op]:
     ask = before["asks"].get(name)
     if ask is None:
         return []
-    command: Json = {"do": "answer", "ask": name, "nonce": lenient.text(update, "nonce")}
-    actions = [
-        {
-            "label": way["name"],
-            "kind": way["kind"],
-            "command": {**command, "option": way["optionId"]},
-        }
-        for way in kept_asks.OPTIONS
-    ]
+    actions = [ask_actions.action_of(update, way) for way in kept_asks.OPTIONS]
     block = make_block(block_id(after, event) + "?", "ask", status="asked", actions=actions)
     block |= {"title": lenient.text(update, "message")[:LONGEST_TITLE], "kind": "other"}
     why, given = lenient.text(update, "why"), lenient.mapping(ask, "given")

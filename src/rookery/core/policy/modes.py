@@ -12,7 +12,16 @@ said: no rule and no guard of ours sees what it does not ask.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rookery.core.asks.asks import CANCELLED, Answer, Ruling, closed, pick
+from rookery.core.asks.asks import (
+    ALLOWS,
+    REJECTS,
+    Answer,
+    Ruling,
+    closed,
+    options_of,
+    pick,
+    selected,
+)
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.policy import unattended
@@ -282,19 +291,12 @@ def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
 
 
 def ruled(ask: Json, ruling: Ruling) -> Answer:
-    """An ask answered by a ruling: with the agent's own option, once rather than for good."""
-    kinds: tuple[str, ...] = ("reject_once", "reject_always")
-    if ruling.allow:  # what cannot be undone never for good
-        kinds = ("allow_once",) if lenient.text(ask, "danger") else ("allow_once", "allow_always")
-    option = pick(ask, kinds)
-    outcome: Json = CANCELLED["outcome"]
-    words = ruling.words
-    if option is not None:
-        outcome = {"outcome": "selected", "optionId": option["optionId"]}
-        if ruling.reason and not ruling.allow:  # for agents that pass it on to their model
-            outcome = outcome | {"_meta": {"rookery": {"reason": ruling.reason}}}
-    else:
-        words += ", but the agent offers no such option: cancelled"
+    """An ask answered by a ruling: with the agent's own option, once rather than always."""
+    allows = ALLOWS[:1] if lenient.text(ask, "danger") else ALLOWS
+    option = pick(options_of(ask), allows if ruling.allow else REJECTS)
+    outcome = selected(option, "" if ruling.allow else ruling.reason)
+    missing = "" if option else ", but the agent offers no such option: cancelled"
+    words = ruling.words + missing
     said = {"name": lenient.text(option, "name"), "ruled": words}
     said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
     update = closed(lenient.text(ask, "id"), outcome, **said)

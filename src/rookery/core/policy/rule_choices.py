@@ -8,6 +8,7 @@ other programs.
 import re
 from typing import NamedTuple
 
+from rookery.core.asks.asks import once_only
 from rookery.core.command_line import escape_hatches, globs
 from rookery.core.command_line.words import listed
 from rookery.core.policy.call_lines import FILE_KINDS
@@ -69,7 +70,7 @@ def narrow(call: Call, name: str) -> Rule | Unruly:
 
 def _narrowest(call: Call, name: str) -> Choice | Unruly:
     if call.danger:
-        return Unruly(f"This {call.danger}: it can only be allowed once, not always.")
+        return Unruly(once_only(call.danger))
     base = _base(call, name)
     lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
     tool = call.tools[0] if call.tools else ""

@@ -7,6 +7,7 @@ it is judged and shown by them, never by its title.
 
 from typing import Any, NamedTuple
 
+from rookery.core.asks.asks import options_of
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, kind_of
 from rookery.core.policy import call_input, danger
@@ -133,8 +134,8 @@ class TurnCalls:
         """These wait for the answer to that ask. What it is to say of them: the ids under which
         they were `announced`, where it has another one itself."""
         allowing = frozenset(
-            lenient.text(option, "optionId")
-            for option in lenient.mappings(ask, "options")
+            option["optionId"]
+            for option in options_of(ask)
             if lenient.text(option, "kind").startswith("allow")
         )
         announced = self._announced(key_of(lenient.mapping(ask, "toolCall")), calls)

@@ -1,5 +1,6 @@
 """Answers to asks: one key each. Only what is pressed on the card answers it."""
 
+from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -116,16 +117,15 @@ class Asking:
         """The agent's own way to say no, with a reason."""
         from rookery.tui.windows.parts.modals import LineScreen
 
-        kinds = ("reject_once", "reject_always")
-        ways = [a for kind in kinds for a in block["actions"] if a.get("kind") == kind]
-        if not ways:
+        way = pick(block["actions"], REJECTS)
+        if way is None:
             self._app.notify("The agent offers no way to reject this.", severity="warning")
             return
 
         def reject(reason: str | None) -> None:
             if reason is not None:
                 said: Json = {"reason": reason.strip()} if reason.strip() else {}
-                self._app.send({**ways[0]["command"], **said})
+                self._app.send({**way["command"], **said})
                 self.answered(block)
 
         screen = LineScreen("Why not?", hint="told to the agent; may be empty")
@@ -135,16 +135,15 @@ class Asking:
         """Allow this one, and ask less from now on; the change is named."""
         from rookery.tui.actions.slash_commands import choice, named
 
-        ways = [a for a in block["actions"] if a.get("kind") == "allow_once"]
-        ways += [a for a in block["actions"] if a.get("kind") == "allow_always"]
+        way = pick(block["actions"], ALLOWS)
         if block.get("danger"):
             words = "This cannot be undone: it takes its own key."
             self._app.notify(words, severity="warning")
-        elif not ways:
+        elif way is None:
             self._app.notify("The agent offers no way to allow this.", severity="warning")
         else:
             self._app.send(choice(value))
-            self._app.send(ways[0]["command"])
+            self._app.send(way["command"])
             self.answered(block)
             self._app.notify(
                 f"From now on: {named(value)}, in this session. /confirm changes it.", timeout=6
@@ -171,5 +170,5 @@ class Asking:
         """The beginning of the command that answers an ask: the header knows its nonce."""
         for name, ask in self._app.window.header["asks"].items():
             if ask.get("block") == block["id"]:
-                return {"do": "answer", "ask": name, "nonce": lenient.text(ask, "nonce")}
+                return answer_to({**ask, "id": name})
         return None

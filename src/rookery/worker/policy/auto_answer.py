@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
-from rookery.core.asks.asks import Answer, Refusal, allowing
+from rookery.core.asks.asks import Answer, Refusal, allowing, once_only
 from rookery.core.blocks import ask_details
 from rookery.core.blocks.changes import diffs
 from rookery.core.json import lenient
@@ -51,7 +51,7 @@ def worst(calls: Iterable[policy_rules.Call]) -> str:
 def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
     """The rules that an ask about these could become; or why none."""
     if danger := worst(calls):
-        return f"This {danger}: it can only be allowed once, not always."
+        return once_only(danger)
     if len(calls) != 1:
         return f"This covers {len(calls)} calls: a rule can be made from one only."
     from rookery.core.policy.rule_choices import (  # with the first ask, not at the start

@@ -4,7 +4,7 @@ what the agent then asks. What is decided is decided in `core/asks/kept_asks`.""
 from collections.abc import Callable
 
 from rookery.core.asks import identity, kept_asks
-from rookery.core.asks.asks import Answer, Refusal
+from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.tools.calls import ENDED, key_of
@@ -138,7 +138,7 @@ class KeptAsks:
             self._engine.append(Draft(ask))
             return
         command: Json = {key: given[key] for key in kept_asks.GIVEN if key in given}
-        command |= {"do": "answer", "id": None, "ask": ask["id"], "nonce": ask["nonce"]}
+        command |= answer_to(ask) | {"id": None}
         name, by = lenient.text(given, "name"), lenient.text(given, "by") or None
         fits = not isinstance(kept_asks.kept_answer(ask, command, by), Refusal)
         if fits and not command.get("always"):  # a rule may still fail to be written
@@ -193,7 +193,7 @@ class KeptAsks:
 
     def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         if command.get("nonce") != ask.get("nonce"):
-            return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+            return WRONG_NONCE
         self._engine.append(_done(command, by, "sent again"))
         self._deaths = 0
         if self._engine.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):

@@ -9,6 +9,7 @@ from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.cli.session.send import send
+from rookery.core.asks.asks import answer_to, once_only
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 
@@ -85,11 +86,10 @@ def answer(
     if not 1 <= number <= len(found):
         raise click.BadParameter(f"there are {len(found)} open questions.", param_hint="--ask")
     asked = found[number - 1]
-    command: Json = {"do": "answer", "ask": asked.ask["id"]}
-    command["nonce"] = lenient.text(asked.ask, "nonce")
+    command = answer_to(asked.ask)
     if chosen := always or _rule_of(asked, option):
         if danger := clean_line(lenient.text(asked.ask, "danger")):
-            raise Unavailable(f"This {danger}: it can only be allowed once, not always.")
+            raise Unavailable(once_only(danger))
         return _send(screen, session, command | {"always": chosen if chosen > 1 else True})
     if option is None:
         return _send(screen, session, command | {"defer": True})
@@ -149,7 +149,7 @@ def _danger(asked: Asked, command: Json) -> str:
     chosen = [each for each in asked.options if each["optionId"] == command.get("option")]
     kind = lenient.text(chosen[0], "kind") if chosen else ""
     if danger and kind == "allow_always":
-        raise Unavailable(f"This {danger}: it can only be allowed once, not always.")
+        raise Unavailable(once_only(danger))
     return danger if kind.startswith("allow") else ""
 
 
