@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from rookery.core.header import EMPTY
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "rookery").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
@@ -256,6 +258,16 @@ def core_reads_no_clock(module: Module) -> str:
         call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in CLOCKS
     ]
     return said("core is given the time", found)
+
+
+PRIVATE_FIELDS = {field for field in EMPTY if field.startswith("_")}
+
+
+@rule("src/rookery/tui/", "src/rookery/cli/", "src/rookery/acp/", "src/rookery/client/")
+def no_face_reads_the_memory_of_the_fold(module: Module) -> str:
+    constants = [node for node in module.nodes if isinstance(node, ast.Constant)]
+    found = [node for node in constants if node.value in PRIVATE_FIELDS]
+    return said("give core a function, or the header a public field", found)
 
 
 @rule("tests/core/", "tests/log/")

@@ -6,7 +6,7 @@ from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, Json
 from rookery.core.view.reduce import fold
 from rookery.tui.messages import Opened
-from rookery.tui.transcript.pages import dated, told
+from rookery.tui.transcript.pages import told
 from rookery.tui.transcript.window import Page
 
 NOW = 1_800_000_100_000
@@ -245,9 +245,7 @@ def document_of(updates: list[Json]) -> Document:
         Event(seq, begin + seq * 1000, None, None, update)
         for seq, update in enumerate([SESSION, *updates], 1)
     ]
-    document = fold(None, events)
-    dated(document)
-    return document
+    return fold(None, events)
 
 
 def opened(updates: list[Json]) -> Opened:

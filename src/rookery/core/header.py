@@ -336,7 +336,7 @@ def _terminal(header: Json, event: Event) -> Json:
             return {"_terminals": terminals.ended(known, name)}
         case "output" if terminals.block_of(known, name):
             return {}
-    call, *_ = header["_tools"].get(lenient.text(event.update, "toolCallId"), [None])
+    call = calls.block_of(header, lenient.text(event.update, "toolCallId"))
     begun = terminals.started(known, name, calls.block_id(header, event), call)
     return {"_terminals": begun, "_open": None, "_ran": True}
 

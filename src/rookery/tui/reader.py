@@ -256,7 +256,7 @@ class Room:
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
                 ops = reduce(document, event)
-                pace.add([*ops, *_dates(document, ops)])
+                pace.add(ops)
                 if document.header["turn"] != turn:
                     # The screen has the blocks of the turn that is over.
                     turn = document.header["turn"]
@@ -361,15 +361,6 @@ class _Pace:
         self._due = None
         self._last = asyncio.get_running_loop().time()
         self._tell(ops)
-
-
-def _dates(document: Document, ops: list[Op]) -> list[Op]:
-    """When a new call began; the fold remembers it, and tells it to nobody else."""
-    new = {op[1]["id"] for op in ops if op[0] == "put" and op[1]["role"] == "tool"}
-    if not new:
-        return []
-    tools = document.header["_tools"].values()
-    return [["set", name, {"since": since}] for name, _, since in tools if name in new]
 
 
 def _drop_older(document: Document, turn: int) -> None:

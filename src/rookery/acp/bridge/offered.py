@@ -4,6 +4,7 @@ with each other (acp-S20 to S23), how much is asked, and the choice of the agent
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy import modes, unattended
+from rookery.core.vendors.options import as_offered
 from rookery.wire import choices
 from rookery.wire.params import offers
 
@@ -27,7 +28,7 @@ class Offered:
         return choices.state(self.modes(header), self.options(header))
 
     def modes(self, header: Json) -> Json | None:
-        given = lenient.mapping(header["_offers"], "modes")
+        given = lenient.mapping(as_offered(header), "modes")
         listed = [
             _kept(mode, "id", "name", "description")
             for mode in lenient.mappings(given, "availableModes")
@@ -46,7 +47,7 @@ class Offered:
         """The complete list."""
         raw = {
             lenient.text(item, "id"): item
-            for item in lenient.mappings(header["_offers"], "configOptions")
+            for item in lenient.mappings(as_offered(header), "configOptions")
         }
         found = []
         for option in header["options"]:

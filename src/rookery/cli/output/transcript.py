@@ -291,9 +291,7 @@ def _doing(document: Document) -> tuple[str, int]:
     header, blocks = document.header, document.blocks.values()
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
-        name, begun = running[0]["id"], header["since"]
-        begun = next((since for each, _, since in header["_tools"].values() if each == name), begun)
-        return card.title(running[0], header["cwd"]), begun
+        return card.title(running[0], header["cwd"]), running[0]["since"]
     agent = clean_line(header["agent"]) or "the agent"
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"

@@ -4,7 +4,7 @@ call's card (row P11)."""
 from rookery.core.blocks.document import Block, make_block
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json
-from rookery.core.tools.calls import block_id, key_of
+from rookery.core.tools.calls import block_id, block_of, key_of
 
 LONGEST = 500
 
@@ -20,5 +20,5 @@ def judged_block(header: Json, event: Event) -> Block:
         status="answered",
         ruled=ruled[:LONGEST],
         text=(f"{ruled}: {why}" if why else ruled)[:LONGEST],
-        parent=next(iter(header["_tools"].get(key_of(call), ())), None),
+        parent=block_of(header, key_of(call)),
     )

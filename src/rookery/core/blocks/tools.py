@@ -5,6 +5,7 @@ from rookery.core.blocks import changes, parts
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.tools import outputs
+from rookery.core.tools.calls import block_of
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
 from rookery.core.vendors.profiles import Profile
 
@@ -63,7 +64,7 @@ def tool_name(call: Json, profile: Profile) -> str:
     return named or name_of(call) or lenient.text(call, "title")
 
 
-def parent(tools: Json, call: Json, profile: Profile) -> str | None:
+def parent(header: Json, call: Json, profile: Profile) -> str | None:
     """The block of the call that a sub-agent's call belongs to: named in `_meta` where the profile
     says, or for an agent without one under whatever its vendor calls itself."""
     meta = lenient.mapping(call, "_meta")
@@ -71,9 +72,8 @@ def parent(tools: Json, call: Json, profile: Profile) -> str | None:
     named = [(each, "parentToolUseId") for each in meta.values()]
     places = [(meta.get(space), key)] if space else named
     for place, name in places:
-        known = tools.get(lenient.text(place, name))
-        if known:
-            return str(known[0])
+        if known := block_of(header, lenient.text(place, name)):
+            return known
     return None
 
 

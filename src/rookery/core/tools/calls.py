@@ -32,6 +32,17 @@ def key_of(call: Json) -> str:
     return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
+def block_of(header: Json, key: str) -> str | None:
+    """The block of the call with this id, as long as it is remembered."""
+    return next(iter(header["_tools"].get(key, ())), None)
+
+
+def unfinished(header: Json) -> list[str]:
+    """The blocks of calls that may still end."""
+    tools = header["_tools"].values()
+    return [block for block, status, _ in tools if status not in (*ENDED, *LEFT)]
+
+
 def asked_of(header: Json, ask: Json) -> str:
     """The id of the call that an ask belongs to: its own, or that of the first of those which were
     announced in this turn under other ones."""

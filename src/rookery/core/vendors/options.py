@@ -22,6 +22,12 @@ def offered(offers: Json) -> list[Json]:
     return options
 
 
+def as_offered(header: Json) -> Json:
+    """The agent's `configOptions`, `modes` and `models`, with all that it says about each."""
+    offers: Json = header["_offers"]
+    return offers
+
+
 CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
 """What the user calls it, and what the protocol does."""
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from rookery.core.blocks.document import Block, Document
 from rookery.core.blocks.tools import STATUS
 from rookery.core.json.events import Event, Json, kind_of
-from rookery.core.tools.calls import ENDED, LEFT, in_turn, key_of
+from rookery.core.tools.calls import in_turn, key_of, unfinished
 from rookery.core.view.reduce import fold
 
-OVER = (*ENDED, *LEFT)
 DEEPEST = 8
 """Parents of parents that are looked for."""
 
@@ -25,7 +24,7 @@ def wanted(document: Document) -> dict[str, int]:
     header = document.header
     names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
     names |= {ask["block"] for ask in header["asks"].values()}
-    names |= {name for name, status, _ in header["_tools"].values() if status not in OVER}
+    names |= {*unfinished(header)}
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}
     missing = (name for name in names if name and name not in document.blocks)

@@ -126,8 +126,8 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     if old:
         ops = change(name, **fields) if fields else []
     else:
-        base: Json = {"kind": "other", "status": "pending", "parent": None}
-        base["parent"] = tools.parent(after["_tools"], call, profile)
+        base: Json = {"kind": "other", "status": "pending", "since": since}
+        base["parent"] = tools.parent(after, call, profile)
         ops = put(make_block(name, "tool", **base | fields))
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)

@@ -46,18 +46,10 @@ def older_pages(log: Reader, before: int, enough: int = ENOUGH) -> list[Page]:
 
 def page_of(found: Excerpt) -> Page:
     document = found.document
-    dated(document)
     page = Page(document.header["turn"], document.blocks, found.first)
     page.carried, page.late = document.carried, document.late
     page.above, page.cut = found.above, found.cut
     return page
-
-
-def dated(document: Document) -> None:
-    """Running calls know since when: the fold remembers it, and tells it to nobody else."""
-    for name, _, since in document.header["_tools"].values():
-        if name in document.blocks:
-            document.blocks[name]["since"] = since
 
 
 def told(document: Document) -> Json:

@@ -19,7 +19,8 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.settings import held
 from rookery.core.tools import outputs
-from rookery.core.tools.calls import ENDED, LEFT, asked_of, key_of
+from rookery.core.tools.calls import ENDED, asked_of, block_of, key_of, unfinished
+from rookery.core.vendors.options import as_offered
 from rookery.wire.params import offers
 
 
@@ -129,8 +130,8 @@ class Sharing:
         told = self.screens.alone() + self.stale()
         if update.get("reason") == "end_turn":
             return told
-        for block, status, *_ in before["_tools"].values():
-            if status not in (*ENDED, *LEFT) and block in self._ids:
+        for block in unfinished(before):
+            if block in self._ids:
                 call = {"toolCallId": self._ids[block], "status": "failed"}
                 told.append({"sessionUpdate": "tool_call_update", **call})
         return told
@@ -141,9 +142,9 @@ class Sharing:
         """The tool call that a permission is asked for."""
         call = lenient.mapping(ask, "toolCall")
         key = asked_of(self.header, ask)
-        tool = self.header["_tools"].get(key)
+        block = block_of(self.header, key)
         fields = shapes.call(call, self.header["cwd"], self.screens.show)
-        id = self._ids.get(tool[0], key) if tool else "ask"
+        id = self._ids.get(block, key) if block else "ask"
         known = self._calls.get(id, {})
         if key != key_of(call) and "title" in known:  # of the call itself: "Confirm" says nothing
             fields.pop("title", None)
@@ -158,20 +159,21 @@ class Sharing:
         fresh = self._is_fresh(before, call)
         told = self._call(before, {"status": "pending", **call}) if fresh else []
         changes = [part for part in lenient.mappings(call, "content") if _is_diff(part)]
-        tool = self.header["_tools"].get(key_of(call))
-        if changes and tool:
-            self._calls.setdefault(self._ids.get(tool[0], ""), {})["_changes"] = changes
+        block = block_of(self.header, key_of(call))
+        if changes and block:
+            self._calls.setdefault(self._ids.get(block, ""), {})["_changes"] = changes
         return told
 
     def _is_fresh(self, before: Json, call: Json) -> bool:
         key = key_of(call)
-        known, now = before["_tools"].get(key), self.header["_tools"].get(key)
-        return now is not None and (known is None or known[0] != now[0])
+        now = block_of(self.header, key)
+        return now is not None and now != block_of(before, key)
 
     def _call(self, before: Json, update: Json) -> list[Json]:
         """Announced once, under an id that is used for nothing else in the session (acp-P6)."""
         key = key_of(update)
-        block = self.header["_tools"][key][0]
+        block = block_of(self.header, key)
+        assert block is not None
         fresh = self._is_fresh(before, update)
         if fresh or block not in self._ids:
             fresh = True
@@ -239,7 +241,7 @@ class Sharing:
                 told += [shapes.notice(each) for each in _noticed(update)]
         if header["title"] != before["title"]:
             told.append(_titled(header))
-        if header["_offers"] != before["_offers"] or header["agent"] != before["agent"]:
+        if as_offered(header) != as_offered(before) or header["agent"] != before["agent"]:
             told += self._offered.changes(before, header)
         return told
 
