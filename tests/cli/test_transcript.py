@@ -96,7 +96,7 @@ def test_a_card_is_written_when_its_call_ends() -> None:
     assert streamed(ran, prompts=False) == ""
     over = update(status="completed", content=output("1 passed\n"), rawOutput={"exitCode": 0})
     found = streamed(ran, over, prompts=False)
-    assert found == "✓ run pytest -q · 1.0 s · exit 0\n    1 passed\n"
+    assert found == "✓ run pytest -q · 1 s · exit 0\n    1 passed\n"
 
 
 def test_text_that_goes_on_beside_a_call_is_not_lost() -> None:
@@ -104,7 +104,7 @@ def test_text_that_goes_on_beside_a_call_is_not_lost() -> None:
         call(title="Look", kind="search"), say("One "), update(status="completed"), say("two"), END
     )
     assert "One \n" in found
-    assert found.endswith("✓ Look · 2.0 s\n\ntwo\n")
+    assert found.endswith("✓ Look · 2 s\n\ntwo\n")
 
 
 def test_an_edit_counts_its_lines_and_shows_its_diff() -> None:

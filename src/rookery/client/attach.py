@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from rookery.core import units
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.home import paths
@@ -58,7 +59,7 @@ def excess(attachments: Sequence[Attachment]) -> str:
     if len(attachments) > MOST:
         return _too_many(len(attachments))
     if size > TOGETHER:
-        return f"The files have {_mib(size)} together; the limit is {_mib(TOGETHER)}."
+        return f"The files have {units.size(size)} together; the limit is {units.size(TOGETHER)}."
     return ""
 
 
@@ -144,7 +145,7 @@ def _loaded(path: str) -> Attachment:
         if not stat.S_ISREG(found.st_mode):
             raise Unattachable(f"{path}: not a regular file.")
         if found.st_size > LARGEST:
-            size = f"{_mib(found.st_size)}; the limit is {_mib(LARGEST)}"
+            size = f"{units.size(found.st_size)}; the limit is {units.size(LARGEST)}"
             raise Unattachable(f"{path}: {size}.")
         data = _read(file)
     except OSError as error:
@@ -186,7 +187,3 @@ def _read(file: int) -> bytes:
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
-
-
-def _mib(size: int) -> str:
-    return f"{size / 1024 / 1024:.1f} MiB"

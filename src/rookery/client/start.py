@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
+from rookery.core.units import duration
 from rookery.home import paths, slots
 from rookery.home.log_rotation import turn_over
 from rookery.processes import roots
@@ -220,7 +221,7 @@ def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeou
     finally:
         os.close(reading)
     if line is None:
-        late = f"The worker was not ready within {timeout:g} s."
+        late = f"The worker was not ready within {duration(timeout)}."
         raise StartError("timeout", late + _tail(log, before))
     if not line:
         raise StartError("died", "The worker died before it was ready." + _tail(log, before))

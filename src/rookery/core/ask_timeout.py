@@ -7,6 +7,7 @@ from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, se
 from rookery.core.blocks.asks import brief
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
+from rookery.core.units import duration
 
 BY = "rule:ask_timeout"
 
@@ -49,6 +50,6 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     name = lenient.text(reject, "name")
     said = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
     update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
-    text = f"No answer within {limit:g} s: {brief(ask) or 'an ask'} {said}."
+    text = f"No answer within {duration(limit)}: {brief(ask) or 'an ask'} {said}."
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
     return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rookery.client import attach
 from rookery.client.config import in_force
 from rookery.core import commands
-from rookery.core.agent import machine
+from rookery.core.agent import messages
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
 from rookery.core.critic.state import CHOICES
@@ -15,7 +15,7 @@ from rookery.core.json.events import Draft, Json
 from rookery.core.policy import modes, unattended
 from rookery.core.settings.held import CONFIRM
 from rookery.core.turn import idle
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.core.turn.messages import Deferred
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
@@ -93,7 +93,7 @@ class Desk:
                 self._starting.append((name, by))
                 self._asked.add(name)
                 self._side.kept.want()
-                self._engine.feed_agent(machine.Wanted())
+                self._engine.feed_agent(messages.Wanted())
             case "restart":
                 self._restart(name, by)
             case "archive" | "unarchive" | "snooze":
@@ -280,8 +280,8 @@ class Desk:
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "restart"}
         update["name"] = self._engine.header["agent"]
         self._engine.append(Draft(update, cause, by))
-        self._engine.feed_agent(machine.EndWanted())
-        self._engine.feed_agent(machine.Wanted())
+        self._engine.feed_agent(messages.EndWanted())
+        self._engine.feed_agent(messages.Wanted())
 
     def _put_away(self, command: Json, by: str) -> None:
         """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""

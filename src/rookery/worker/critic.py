@@ -9,7 +9,7 @@ from rookery.core.critic import loop as critic_loop
 from rookery.core.critic import state, verdicts
 from rookery.core.json.events import Draft, Event, Json, kind_of
 from rookery.core.limits import CriticPolicy, Policy
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.worker.agent.environment import Surroundings
 from rookery.worker.agent.terminals import Terminal, end_terminal
 from rookery.worker.engine import Effect, Engine, now

@@ -10,15 +10,18 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from rookery.core import ask_timeout
-from rookery.core.agent import machine
+from rookery.core.agent import machine as agent_machine
+from rookery.core.agent import messages
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
-from rookery.core.turn import machine as turns
+from rookery.core.turn import machine as turn_machine
+from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, watchdogs
 from rookery.core.turn.queue import Queued
+from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
 from rookery.worker.asks import Reply
 from rookery.worker.journal import Journal
@@ -31,7 +34,7 @@ LOOK = 60.0
 
 OPEN = ("pending", "in_progress")
 
-type Effect = turns.Effect | machine.Effect | loop.Effect | Reply
+type Effect = turns.Effect | messages.Effect | loop.Effect | Reply
 type Overhear = Callable[[turns.Input, list[turns.Effect]], list[Effect]]
 
 
@@ -46,7 +49,7 @@ class Engine:
         self,
         journal: Journal,
         policy: Policy,
-        wish: Callable[[], machine.Wish],
+        wish: Callable[[], messages.Wish],
         profile: Callable[[], Profile],
         calls: Callable[[], bool],
         attached: Callable[[], bool],
@@ -56,7 +59,7 @@ class Engine:
         self.journal = journal
         self.policy = policy
         self.turn = _turn_of(journal.header)
-        self.agent = machine.Agent(past=_past_of(journal.header))
+        self.agent = messages.Agent(past=_past_of(journal.header))
         self.overhear: Overhear = lambda _given, effects: list(effects)
         """Who hears what the turn machine wants done, and adds to it: the critic."""
         self._wish = wish
@@ -81,15 +84,17 @@ class Engine:
 
     def feed_turn(self, given: turns.Input) -> None:
         before = self.turn
-        self.turn, effects = turns.step(before, given, now(), self.policy)
+        self.turn, effects = turn_machine.step(before, given, now(), self.policy)
         self._effects.extend(self.overhear(given, effects))
         if self.turn.phase == "running" and before.phase != "running":
             self._watch = watchdogs.began(now())
         elif self.turn.phase != "running":
             self._watch = watchdogs.ended(self._watch)
 
-    def feed_agent(self, given: machine.Input) -> None:
-        self.agent, effects = machine.step(self.agent, given, now(), self._wish(), self.policy)
+    def feed_agent(self, given: messages.Input) -> None:
+        self.agent, effects = agent_machine.step(
+            self.agent, given, now(), self._wish(), self.policy
+        )
         self._effects.extend(effects)
 
     def do(self, effect: Effect) -> None:
@@ -134,7 +139,7 @@ class Engine:
         for bark in barks:
             match bark:
                 case watchdogs.Quiet(after):
-                    detail = f"no message for {after:.0f} s, and nothing is in flight"
+                    detail = f"no message for {duration(after)}, and nothing is in flight"
                     update = turn | {"state": "quiet", "detail": detail}
                     self.append(Draft(update, None, "watchdog:quiet"))
                 case watchdogs.Moving():
@@ -156,8 +161,8 @@ class Engine:
         times = [
             None if self._effects else ask_timeout.deadline(self._asks),
             self.journal.deadline(),
-            turns.deadline(self.turn),
-            machine.deadline(self.agent),
+            turn_machine.deadline(self.turn),
+            self.agent.until,
             watchdogs.deadline(self._watch, self.policy, self._profile()),
             self._resume_due(),
             now() + RETRY if self.journal.trouble is not None else None,
@@ -215,7 +220,7 @@ class Engine:
             self._close_late_asks()
         self._resume()
         self.feed_turn(turns.Tick())
-        self.feed_agent(machine.Tick())
+        self.feed_agent(messages.Tick())
         self._on_tick()
 
 
@@ -229,6 +234,6 @@ def _turn_of(header: Json) -> turns.Turn:
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
-def _past_of(header: Json) -> machine.Past:
+def _past_of(header: Json) -> messages.Past:
     """A park outlives its worker."""
-    return machine.Past(parked=header["process"]["state"] == "parked")
+    return messages.Past(parked=header["process"]["state"] == "parked")

@@ -13,13 +13,13 @@ from contextlib import suppress
 
 from rookery.build import build
 from rookery.client.config.in_force import InForce
-from rookery.core.agent import machine
+from rookery.core.agent import messages
 from rookery.core.agent.chunks import Chunks
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
 from rookery.core.json.events import Draft, Event, Json, kind_of
 from rookery.core.turn import idle as turn_idle
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.core.vendors.profiles import Profile
 from rookery.home import paths, scratch
 from rookery.home.log_rotation import turn_over
@@ -167,7 +167,7 @@ class Host:
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         update["name"] = self._journal.header["agent"]
         self._engine.append(Draft(update, cause, by), full=True)
-        self._engine.feed_agent(machine.EndWanted())
+        self._engine.feed_agent(messages.EndWanted())
         self._stopped.set()
 
     async def _mark(self) -> None:
@@ -250,7 +250,7 @@ class Host:
         else:
             self._engine.set_clock()
 
-    def _wish(self) -> machine.Wish:
+    def _wish(self) -> messages.Wish:
         return self._side.wish()
 
     def _profile(self) -> Profile:
@@ -265,10 +265,10 @@ class Host:
     def _perform(self, effect: Effect) -> None:
         match effect:
             case turns.WantAgent():
-                self._engine.feed_agent(machine.Wanted())
+                self._engine.feed_agent(messages.Wanted())
             case turns.EndAgent():
-                self._engine.feed_agent(machine.EndWanted())
-            case machine.Tell(given):
+                self._engine.feed_agent(messages.EndWanted())
+            case messages.Tell(given):
                 self._engine.feed_turn(given)
                 self._desk.agent_told(given)
             case loop.RunCommand() | loop.EndCommand() | loop.Refine():

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.agent.machine import Opened
-from rookery.core.agent.messages import Agent, Effect, End, Exited, Past, Tick
+from rookery.core.agent.messages import Agent, Effect, End, Exited, Opened, Past, Tick
 from rookery.core.turn.messages import AgentLost, AgentReady, Append
 from tests.core.agent.test_supervision import (
     INITIALIZING,

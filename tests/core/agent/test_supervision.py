@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rookery.core.agent.machine import (
+from rookery.core.agent.machine import step
+from rookery.core.agent.messages import (
     Agent,
     Call,
     Effect,
@@ -21,12 +22,10 @@ from rookery.core.agent.machine import (
     Tick,
     Wanted,
     Wish,
-    deadline,
-    step,
 )
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
-from rookery.core.turn.machine import AgentLost, AgentReady, Append
+from rookery.core.turn.messages import AgentLost, AgentReady, Append
 from tests.core.making import Json
 
 POLICY = Policy(start_timeout=30, cold_start_timeout=120)
@@ -101,7 +100,7 @@ def test_an_agent_under_way_is_not_started_twice(agent: Agent) -> None:
 @pytest.mark.parametrize(("cold", "until"), [(False, 130.0), (True, 220.0)])
 def test_a_spawned_agent_is_initialized_within_its_time_a2(cold: bool, until: float) -> None:
     agent, effects = go(SPAWNING, Spawned(7), wish=WISH._replace(cold=cold))
-    assert (agent.phase, deadline(agent)) == ("initializing", until)
+    assert (agent.phase, agent.until) == ("initializing", until)
     call = call_of(effects)
     assert call.method == "initialize"
     assert call.params["protocolVersion"] == 1
@@ -140,7 +139,7 @@ def test_resume_else_load_else_new_a2_a5(
     assert (agent.phase, agent.method, call.method) == ("opening", method, method)
     assert call.params.get("sessionId") == (stored if method != "session/new" else None)
     assert (said(effects), bool(agent.reset)) == ([], reset), "said once the fresh one is there"
-    assert deadline(agent) == 130.0
+    assert agent.until == 130.0
 
 
 def test_every_opening_is_given_what_the_session_was_made_with_w10() -> None:
@@ -166,7 +165,7 @@ def test_an_opened_session_is_ready_and_said_so_once(method: str) -> None:
     result = {"sessionId": "s1", "modes": {"m": 1}, "models": None, "configOptions": []}
     agent, effects = go(opening, Opened(result, None, 3), wish=STORED)
     session = "s1" if method == "session/new" else "old"
-    assert (agent.phase, agent.session, deadline(agent)) == ("ready", session, None)
+    assert (agent.phase, agent.session, agent.until) == ("ready", session, None)
     [update] = [effect.draft.update for effect in effects if isinstance(effect, Append)]
     assert (update["state"], update["sessionId"]) == ("ready", session)
     assert update["how"] == method.removeprefix("session/")
@@ -236,7 +235,7 @@ def test_a_silent_agent_is_given_up_at_its_deadline_and_not_before_a2(
 
 @pytest.mark.parametrize("agent", [Agent(), SPAWNING, READY, ENDING])
 def test_the_others_have_no_deadline(agent: Agent) -> None:
-    assert deadline(agent) is None
+    assert agent.until is None
     assert go(agent, Tick(), 1e9) == (agent, [])
 
 
@@ -316,12 +315,12 @@ def test_I11_2_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -
     settling, effects = go(loading, Opened({}, None, 0), wish=TOLD)
     assert said(effects) == [("_agent", "ready")]
     assert not [effect for effect in effects if isinstance(effect, Tell)]
-    due = deadline(settling)
+    due = settling.until
     assert due is not None
     assert go(settling, Tick(), due - 0.01, TOLD) == (settling, [])
     more, _ = go(settling, Replayed(), due - 0.01, TOLD)
     assert go(more, Tick(), due, TOLD) == (more, [])
-    ready, effects = go(more, Tick(), deadline(more) or 0.0, TOLD)
+    ready, effects = go(more, Tick(), more.until or 0.0, TOLD)
     assert (ready.phase, effects) == ("ready", [Tell(AgentReady())])
     assert go(ready, Replayed(), 200.0, TOLD) == (ready, [])
 

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from rookery.core.agent import machine as agent_machine
-from rookery.core.agent.machine import Agent
+from rookery.core.agent import messages as agent_messages
+from rookery.core.agent.messages import Agent
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages
-from rookery.core.turn.machine import Turn
+from rookery.core.turn import messages as turn_messages
+from rookery.core.turn.messages import Turn
 from tests.core.agent.test_supervision import WISH
 from tests.core.hostile import foreign_json, machines
 from tests.core.making import text
@@ -48,38 +50,38 @@ class Together(RuleBasedStateMachine):
 
     def perform(self, effect: Any) -> None:
         match effect:
-            case turn_machine.Append(draft):
+            case turn_messages.Append(draft):
                 self.drafts.append(draft)
                 self.stored = draft.update.get("sessionId", self.stored)
-            case turn_machine.WantAgent():
-                self.feed(agent_machine.Wanted())
-            case turn_machine.SendPrompt():
+            case turn_messages.WantAgent():
+                self.feed(agent_messages.Wanted())
+            case turn_messages.SendPrompt():
                 assert (self.alive, self.agent.phase) == (True, "ready")
                 self.calls.append("session/prompt")
-            case turn_machine.EndAgent():
-                self.feed(agent_machine.EndWanted())
-            case agent_machine.Tell(given):
+            case turn_messages.EndAgent():
+                self.feed(agent_messages.EndWanted())
+            case agent_messages.Tell(given):
                 self.feed(given)
-            case agent_machine.Spawn():
+            case agent_messages.Spawn():
                 assert not self.alive, "one process at a time"
                 self.starts += 1
                 if self.starts % 5 == 4:
-                    self.feed(agent_machine.SpawnFailed("no such file"))
+                    self.feed(agent_messages.SpawnFailed("no such file"))
                 else:
                     self.alive, self.ending, self.calls = True, False, []
-                    self.feed(agent_machine.Spawned(self.starts))
-            case agent_machine.Call(method):
+                    self.feed(agent_messages.Spawned(self.starts))
+            case agent_messages.Call(method):
                 self.calls.append(method)
-            case agent_machine.End():
+            case agent_messages.End():
                 self.ending = True
 
     @rule()
     def prompt(self) -> None:
-        self.feed(turn_machine.Prompted("p", [text("x")], None))
+        self.feed(turn_messages.Prompted("p", [text("x")], None))
 
     @rule()
     def cancel(self) -> None:
-        self.feed(turn_machine.CancelWanted("c", None))
+        self.feed(turn_messages.CancelWanted("c", None))
 
     @precondition(lambda self: self.alive and self.calls and not self.ending)
     @rule(
@@ -89,31 +91,31 @@ class Together(RuleBasedStateMachine):
     def answer(self, capabilities: Any, error: Any) -> None:
         method = self.calls.pop(0)
         if method == "session/prompt":
-            self.feed(turn_machine.Answered({"stopReason": "end_turn"}, error))
+            self.feed(turn_messages.Answered({"stopReason": "end_turn"}, error))
         elif method == "initialize":
-            self.feed(agent_machine.Initialized({"agentCapabilities": capabilities}, error))
+            self.feed(agent_messages.Initialized({"agentCapabilities": capabilities}, error))
         else:
-            self.feed(agent_machine.Opened({"sessionId": "s"}, error, 0))
+            self.feed(agent_messages.Opened({"sessionId": "s"}, error, 0))
 
     @precondition(lambda self: self.alive)
     @rule(status=st.sampled_from([0, 1, -9]))
     def exit(self, status: int) -> None:
         self.alive, self.calls = False, []
-        self.feed(agent_machine.Exited(status, ["words"]))
+        self.feed(agent_messages.Exited(status, ["words"]))
 
     @rule()
     def restart(self) -> None:
         """As a worker does it: the turn is ended first, since a wanted end is told to nobody."""
-        self.feed(turn_machine.AgentLost("restarted", reason="interrupted"))
-        self.feed(agent_machine.EndWanted())
-        self.feed(agent_machine.Wanted())
+        self.feed(turn_messages.AgentLost("restarted", reason="interrupted"))
+        self.feed(agent_messages.EndWanted())
+        self.feed(agent_messages.Wanted())
 
     @rule(seconds=st.sampled_from([1.0, 10.0, 30.0]))
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
-        self.feed(turn_machine.Tick())
-        self.feed(agent_machine.Tick())
-        for due in (turn_machine.deadline(self.turn), agent_machine.deadline(self.agent)):
+        self.feed(turn_messages.Tick())
+        self.feed(agent_messages.Tick())
+        for due in (turn_machine.deadline(self.turn), self.agent.until):
             assert due is None or due > self.now, "what is due has been done"
 
     @invariant()
@@ -147,16 +149,16 @@ errors = st.none() | st.dictionaries(st.sampled_from(["code", "message", "data"]
 inputs = st.one_of(
     st.sampled_from(
         [
-            agent_machine.Wanted(),
-            agent_machine.Spawned(1),
-            agent_machine.SpawnFailed("x"),
-            agent_machine.EndWanted(),
-            agent_machine.Tick(),
-            agent_machine.Exited(1, ["x"]),
+            agent_messages.Wanted(),
+            agent_messages.Spawned(1),
+            agent_messages.SpawnFailed("x"),
+            agent_messages.EndWanted(),
+            agent_messages.Tick(),
+            agent_messages.Exited(1, ["x"]),
         ]
     ),
-    st.builds(agent_machine.Initialized, foreign_json, errors),
-    st.builds(agent_machine.Opened, foreign_json, errors, st.integers(0, 3)),
+    st.builds(agent_messages.Initialized, foreign_json, errors),
+    st.builds(agent_messages.Opened, foreign_json, errors, st.integers(0, 3)),
 )
 
 
@@ -165,7 +167,7 @@ def test_no_answer_of_an_agent_breaks_the_machine(given: list[Any], stored: str 
     agent, wish = Agent(), WISH._replace(stored=stored, roots=["/r"])
     for place, each in enumerate(given):
         agent, effects = agent_machine.step(agent, each, place * 8.0, wish, POLICY)
-        told = [effect for effect in effects if isinstance(effect, agent_machine.Tell)]
+        told = [effect for effect in effects if isinstance(effect, agent_messages.Tell)]
         assert len(told) <= 1
         if agent.phase == "ready":
             assert agent.session

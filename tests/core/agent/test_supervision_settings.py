@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rookery.core.agent.machine import Agent, Applied, Opened, Tick
-from rookery.core.turn.machine import AgentLost, AgentReady
+from rookery.core.agent.messages import Agent, Applied, Opened, Tick
+from rookery.core.turn.messages import AgentLost, AgentReady
 from tests.core.agent.test_supervision import OPENING, WISH, call_of, go, said, told
 from tests.core.making import Json
 

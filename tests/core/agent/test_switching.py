@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 
 from rookery.core import commands
 from rookery.core.agent import machine as agent_machine
+from rookery.core.agent import messages as agent_messages
 from rookery.core.agent import switching
-from rookery.core.agent.machine import Agent
+from rookery.core.agent.messages import Agent
 from rookery.core.header import EMPTY
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn import clearing
 from rookery.core.turn import machine as turn_machine
+from rookery.core.turn import messages as turn_messages
 from rookery.core.turn.clearing import Clearing, is_folded
-from rookery.core.turn.machine import Append
+from rookery.core.turn.messages import Append
+from rookery.core.turn.queue import Queued
 from rookery.core.vendors.profiles import Profile
 from tests.core.agent.test_supervision import ENDING, EVERY, MIDDLE, READY, WISH, go
 from tests.core.hostile import foreign_json
@@ -88,121 +91,123 @@ def test_S1_the_reason_is_the_limit_or_a_persons_wish(
 
 
 def test_S1_one_that_is_absent_is_replaced_at_once() -> None:
-    after, effects = go(Agent(), agent_machine.Replaced(HEIR, start=True))
-    assert (after, effects) == (Agent(), [Append(HEIR, full=True), turn_machine.WantAgent()])
-    assert go(Agent(), agent_machine.Replaced(HEIR, start=False))[1] == [Append(HEIR, full=True)]
+    after, effects = go(Agent(), agent_messages.Replaced(HEIR, start=True))
+    assert (after, effects) == (Agent(), [Append(HEIR, full=True), turn_messages.WantAgent()])
+    assert go(Agent(), agent_messages.Replaced(HEIR, start=False))[1] == [Append(HEIR, full=True)]
 
 
 @pytest.mark.parametrize("agent", MIDDLE)
 def test_S1_one_that_runs_has_5_s_and_the_log_says_so_once_it_is_gone(agent: Agent) -> None:
-    ending, effects = go(agent, agent_machine.Replaced(HEIR, start=True))
-    assert effects == [agent_machine.End(5.0)]
+    ending, effects = go(agent, agent_messages.Replaced(HEIR, start=True))
+    assert effects == [agent_messages.End(5.0)]
     assert (ending.phase, drafts(effects)) == ("ending", [])
-    after, effects = go(ending, agent_machine.Exited(0, []))
+    after, effects = go(ending, agent_messages.Exited(0, []))
     assert [draft.update["state"] for draft in drafts(effects)] == ["exited", "switched"]
-    assert effects[-1] == turn_machine.WantAgent(), (
+    assert effects[-1] == turn_messages.WantAgent(), (
         "performed after the commit: the wish is the heir's"
     )
     assert after == Agent(), "nothing of the old one's past counts"
 
 
 def test_S1_one_that_is_ending_already_is_waited_for() -> None:
-    ending, effects = go(ENDING, agent_machine.Replaced(HEIR, start=False))
+    ending, effects = go(ENDING, agent_messages.Replaced(HEIR, start=False))
     assert effects == []
-    _, effects = go(ending, agent_machine.Exited(0, []))
+    _, effects = go(ending, agent_messages.Exited(0, []))
     assert drafts(effects)[-1] == HEIR
-    assert turn_machine.WantAgent() not in effects
+    assert turn_messages.WantAgent() not in effects
 
 
 def test_S1_a_prompt_that_comes_meanwhile_starts_the_new_one() -> None:
-    ending, _ = go(READY, agent_machine.Replaced(HEIR, start=False))
-    wanted, effects = go(ending, agent_machine.Wanted())
+    ending, _ = go(READY, agent_messages.Replaced(HEIR, start=False))
+    wanted, effects = go(ending, agent_messages.Wanted())
     assert effects == []
-    assert go(wanted, agent_machine.Exited(0, []))[1][-1] == turn_machine.WantAgent()
+    assert go(wanted, agent_messages.Exited(0, []))[1][-1] == turn_messages.WantAgent()
 
 
 def test_S1_a_stop_meanwhile_still_switches_and_starts_nothing() -> None:
-    ending, _ = go(READY, agent_machine.Replaced(HEIR, start=True))
-    stopped, _ = go(ending, agent_machine.EndWanted())
-    _, effects = go(stopped, agent_machine.Exited(0, []))
+    ending, _ = go(READY, agent_messages.Replaced(HEIR, start=True))
+    stopped, _ = go(ending, agent_messages.EndWanted())
+    _, effects = go(stopped, agent_messages.Exited(0, []))
     assert drafts(effects)[-1] == HEIR
-    assert turn_machine.WantAgent() not in effects
+    assert turn_messages.WantAgent() not in effects
 
 
 def test_S1_a_parked_agents_past_is_forgotten() -> None:
-    past = agent_machine.Past(starts=(1.0, 2.0), parked=True)
-    after, _ = go(Agent(past=past), agent_machine.Replaced(HEIR, start=True))
-    assert after.past == agent_machine.Past()
+    past = agent_messages.Past(starts=(1.0, 2.0), parked=True)
+    after, _ = go(Agent(past=past), agent_messages.Replaced(HEIR, start=True))
+    assert after.past == agent_messages.Past()
 
 
 @pytest.mark.parametrize("agent", [each for each in EVERY if each.phase != "ready"])
 def test_S4_only_an_agent_that_is_ready_can_be_cleared_by_a_new_session(agent: Agent) -> None:
-    after, effects = go(agent, agent_machine.ClearWanted(CLEARING))
+    after, effects = go(agent, agent_messages.ClearWanted(CLEARING))
     [told] = drafts(effects)
     assert (after, told.cause, told.update["sessionUpdate"]) == (agent, "c2", "_rejected")
 
 
 def test_S4_a_new_session_on_the_live_agent_in_the_same_mode() -> None:
     ready = READY._replace(capabilities=CLOSES)
-    opening, [call] = go(ready, agent_machine.ClearWanted(CLEARING))
-    assert isinstance(call, agent_machine.Call)
+    opening, [call] = go(ready, agent_messages.ClearWanted(CLEARING))
+    assert isinstance(call, agent_messages.Call)
     assert call.method == "session/new"
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask"}, {"id": "plan"}]}
-    after, effects = go(opening, agent_machine.Opened({"sessionId": "s2", "modes": modes}, None, 0))
+    after, effects = go(
+        opening, agent_messages.Opened({"sessionId": "s2", "modes": modes}, None, 0)
+    )
     cleared, ready_again = drafts(effects)
     assert (cleared.update["state"], cleared.update["sessionId"]) == ("cleared", "s2")
     assert (cleared.cause, ready_again.update["state"]) == ("c2", "ready")
-    assert agent_machine.Leave("s1") in effects
-    assert effects[-1] == agent_machine.Call(
+    assert agent_messages.Leave("s1") in effects
+    assert effects[-1] == agent_messages.Call(
         "session/set_mode", {"sessionId": "s2", "modeId": "plan"}
     )
     assert (after.session, after.clearing) == ("s2", None)
 
 
 def test_S4_a_refusal_keeps_the_old_session() -> None:
-    opening, _ = go(READY, agent_machine.ClearWanted(CLEARING))
-    after, effects = go(opening, agent_machine.Opened(None, {"message": "no"}, 0))
+    opening, _ = go(READY, agent_messages.ClearWanted(CLEARING))
+    after, effects = go(opening, agent_messages.Opened(None, {"message": "no"}, 0))
     assert after == READY._replace(method="session/new")
     [told] = drafts(effects)
     assert "no" in told.update["message"]
 
 
 ENDINGS: list[Any] = [
-    agent_machine.Exited(1, []),
-    agent_machine.EndWanted(),
-    agent_machine.Replaced(HEIR, start=True),
-    agent_machine.Opened({}, None, 0),
+    agent_messages.Exited(1, []),
+    agent_messages.EndWanted(),
+    agent_messages.Replaced(HEIR, start=True),
+    agent_messages.Opened({}, None, 0),
 ]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_S4_whatever_ends_a_clear_is_told_once(ending: Any) -> None:
-    opening, _ = go(READY, agent_machine.ClearWanted(CLEARING))
+    opening, _ = go(READY, agent_messages.ClearWanted(CLEARING))
     _, effects = go(opening, ending)
     assert [draft.cause for draft in drafts(effects)].count("c2") == 1
 
 
 def test_S4_one_tick_before_the_time_nothing_at_it_the_clear_is_given_up() -> None:
-    opening, _ = go(READY, agent_machine.ClearWanted(CLEARING), 100.0)
+    opening, _ = go(READY, agent_messages.ClearWanted(CLEARING), 100.0)
     until = opening.until
     assert until == 130.0
-    assert go(opening, agent_machine.Tick(), until - 0.001) == (opening, [])
-    _, effects = go(opening, agent_machine.Tick(), until)
+    assert go(opening, agent_messages.Tick(), until - 0.001) == (opening, [])
+    _, effects = go(opening, agent_messages.Tick(), until)
     assert [draft.cause for draft in drafts(effects)] == ["c2"]
 
 
 INPUTS = st.one_of(
-    st.just(agent_machine.Wanted()),
-    st.just(agent_machine.Spawned(7)),
-    st.just(agent_machine.SpawnFailed("no such file")),
-    st.builds(agent_machine.Initialized, st.sampled_from([{}, CLOSES, None]), st.none()),
+    st.just(agent_messages.Wanted()),
+    st.just(agent_messages.Spawned(7)),
+    st.just(agent_messages.SpawnFailed("no such file")),
+    st.builds(agent_messages.Initialized, st.sampled_from([{}, CLOSES, None]), st.none()),
     st.builds(
-        agent_machine.Opened, st.sampled_from([{"sessionId": "s"}, {}]), st.none(), st.just(0)
+        agent_messages.Opened, st.sampled_from([{"sessionId": "s"}, {}]), st.none(), st.just(0)
     ),
-    st.builds(agent_machine.Applied, foreign_json, st.none()),
-    st.just(agent_machine.Exited(0, [])),
-    st.just(agent_machine.EndWanted()),
-    st.just(agent_machine.Tick()),
+    st.builds(agent_messages.Applied, foreign_json, st.none()),
+    st.just(agent_messages.Exited(0, [])),
+    st.just(agent_messages.EndWanted()),
+    st.just(agent_messages.Tick()),
 )
 
 
@@ -216,7 +221,7 @@ def test_S1_S4_in_any_order_each_command_has_one_outcome(script: list[Any]) -> N
     """And once the last process is gone, nobody still waits."""
     agent, now, told, asked = Agent(), 0.0, list[Draft](), list[str]()
     for number, item in enumerate(
-        [*script, agent_machine.EndWanted(), agent_machine.Exited(0, [])]
+        [*script, agent_messages.EndWanted(), agent_messages.Exited(0, [])]
     ):
         given_ = item
         if isinstance(item, float):
@@ -225,9 +230,9 @@ def test_S1_S4_in_any_order_each_command_has_one_outcome(script: list[Any]) -> N
         if item == "switch":
             if agent.heir is not None:
                 continue  # the desk refuses a second one
-            given_ = agent_machine.Replaced(HEIR._replace(cause=f"c{number}"), start=True)
+            given_ = agent_messages.Replaced(HEIR._replace(cause=f"c{number}"), start=True)
         elif item == "clear":
-            given_ = agent_machine.ClearWanted(Clearing(f"c{number}", None))
+            given_ = agent_messages.ClearWanted(Clearing(f"c{number}", None))
         if isinstance(item, str):
             asked.append(f"c{number}")
         agent, effects = agent_machine.step(agent, given_, now, WISH, Policy())
@@ -241,12 +246,12 @@ def test_S1_S4_in_any_order_each_command_has_one_outcome(script: list[Any]) -> N
 
 def test_S1_a_turn_that_runs_is_cancelled_and_what_waits_is_kept() -> None:
     busy, _ = turn_machine.step(
-        turn_machine.Turn(), turn_machine.Prompted("p", [text("x")], None), 0.0, Policy()
+        turn_messages.Turn(), turn_messages.Prompted("p", [text("x")], None), 0.0, Policy()
     )
     queued, _ = turn_machine.step(
-        busy, turn_machine.Prompted("q", [text("y")], None), 0.0, Policy()
+        busy, turn_messages.Prompted("q", [text("y")], None), 0.0, Policy()
     )
-    lost = turn_machine.AgentLost("jay takes over", reason="cancelled")
+    lost = turn_messages.AgentLost("jay takes over", reason="cancelled")
     after, effects = turn_machine.step(queued, lost, 0.0, Policy())
     [end] = drafts(effects)
     assert (end.update["reason"], end.update["detail"]) == ("cancelled", "jay takes over")
@@ -254,12 +259,12 @@ def test_S1_a_turn_that_runs_is_cancelled_and_what_waits_is_kept() -> None:
 
 
 def test_S4_the_agents_own_command_leaves_what_waits_waiting() -> None:
-    held = turn_machine.Turn(n=1, queue=(turn_machine.Queued("q", [text("y")]),), held=True)
-    clear = turn_machine.Prompted("c", [text("/clear")], None, clearing.ORIGIN)
+    held = turn_messages.Turn(n=1, queue=(Queued("q", [text("y")]),), held=True)
+    clear = turn_messages.Prompted("c", [text("/clear")], None, clearing.ORIGIN)
     begun, _ = turn_machine.step(held, clear, 0.0, Policy())
-    busy, _ = turn_machine.step(begun, turn_machine.AgentReady(), 0.0, Policy())
+    busy, _ = turn_machine.step(begun, turn_messages.AgentReady(), 0.0, Policy())
     after, _ = turn_machine.step(
-        busy, turn_machine.Answered({"stopReason": "end_turn"}, None), 0.0, Policy()
+        busy, turn_messages.Answered({"stopReason": "end_turn"}, None), 0.0, Policy()
     )
     assert (after.phase, after.held, len(after.queue)) == ("idle", True, 1)
 

@@ -55,7 +55,7 @@ def test_out_of_time_is_the_agents_own_rejection_p3() -> None:
     reply, update, text = outcome(ask("allow_once", "reject_always", "reject_once"))
     assert reply == {"outcome": {"outcome": "selected", "optionId": "reject_o"}}
     assert (update["state"], update["outcome"]) == ("closed", reply["outcome"])
-    assert text == "No answer within 300 s: Write a was answered with 'N reject_once'."
+    assert text == "No answer within 5 min: Write a was answered with 'N reject_once'."
 
 
 def test_without_one_it_is_cancelled_p3() -> None:

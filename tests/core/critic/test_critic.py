@@ -182,7 +182,7 @@ def test_the_commands_time_is_out_at_its_tick_and_not_before() -> None:
     assert effects[0] == critic_loop.EndCommand()
     [update] = updates(effects)
     assert update["issues"][0]["kind"] == INFRASTRUCTURE
-    assert "60 s" in update["issues"][0]["name"]
+    assert "1 min" in update["issues"][0]["name"]
     assert not refines(effects)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core import commands
-from rookery.core.agent import machine
+from rookery.core.agent import machine, messages
 from rookery.core.header import EMPTY, advance
 from rookery.core.limits import Policy
 from rookery.core.policy import modes as policy_modes
@@ -226,15 +226,15 @@ def test_P6_the_modes_word_follows_the_agents_update() -> None:
     assert advance(made, event)["confirm"] == ALL
 
 
-WISH = machine.Wish("", [], "/w", [], [], None, False, {}, "1")
+WISH = messages.Wish("", [], "/w", [], [], None, False, {}, "1")
 
 
 def opened(agent: str, chosen: Json, offered: Json | None) -> list[Any]:
     profile = profile_of(agent, [])
     wish = WISH._replace(name=agent, chosen=chosen, profile=profile)
-    start = machine.Agent(phase="opening", method="session/new", capabilities={})
+    start = messages.Agent(phase="opening", method="session/new", capabilities={})
     result = {"sessionId": "x"} | ({"modes": offered} if offered else {})
-    _, effects = machine.step(start, machine.Opened(result, None, 0), 0.0, wish, Policy())
+    _, effects = machine.step(start, messages.Opened(result, None, 0), 0.0, wish, Policy())
     return effects
 
 
@@ -253,7 +253,7 @@ def opened(agent: str, chosen: Json, offered: Json | None) -> list[Any]:
 def test_P6_every_opening_sets_the_agents_own_mode(
     agent: str, chosen: Json, offered: Json, mode: str | None
 ) -> None:
-    calls = [each for each in opened(agent, chosen, offered) if isinstance(each, machine.Call)]
+    calls = [each for each in opened(agent, chosen, offered) if isinstance(each, messages.Call)]
     assert [each.params.get("modeId") for each in calls] == ([mode] if mode else [])
 
 
@@ -266,10 +266,10 @@ def test_P6_what_the_agent_does_not_offer_is_an_amber_notice() -> None:
 
 
 def test_P6_a_refusal_is_an_amber_notice() -> None:
-    setting = machine.Setting("mode", "bypassPermissions", "session/set_mode", {})
+    setting = messages.Setting("mode", "bypassPermissions", "session/set_mode", {})
     wish = WISH._replace(name="claude", profile=profile_of("claude", []))
-    agent = machine.Agent(phase="applying", settings=(setting,))
-    _, effects = machine.step(agent, machine.Applied(None, {"message": "no"}), 0.0, wish, Policy())
+    agent = messages.Agent(phase="applying", settings=(setting,))
+    _, effects = machine.step(agent, messages.Applied(None, {"message": "no"}), 0.0, wish, Policy())
     notice = effects[0].draft.update  # type: ignore[union-attr]
     assert notice["level"] == "warn"
     assert "no" in notice["text"]

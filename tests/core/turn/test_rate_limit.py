@@ -7,7 +7,7 @@ from hypothesis import given
 
 from rookery.core.header import EMPTY
 from rookery.core.limits import Policy
-from rookery.core.turn.machine import Answered, Prompted
+from rookery.core.turn.messages import Answered, Prompted
 from rookery.core.turn.rate_limit import ORIGIN, epoch_of, is_limit, limit_of, resume_at
 from tests.core.hostile import foreign_json
 from tests.core.making import Json, only, play, text, update

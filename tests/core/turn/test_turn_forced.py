@@ -2,7 +2,8 @@
 
 import pytest
 
-from rookery.core.turn.machine import (
+from rookery.core.turn.machine import deadline
+from rookery.core.turn.messages import (
     AgentLost,
     AgentReady,
     Answered,
@@ -15,7 +16,6 @@ from rookery.core.turn.machine import (
     Tick,
     Turn,
     WantAgent,
-    deadline,
 )
 from tests.core.turn.test_turn_table import (
     CANCELLING,

@@ -7,27 +7,27 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from rookery.core.limits import Policy
-from rookery.core.turn.machine import (
-    REASONS,
-    STOP_REASONS,
+from rookery.core.stop_reasons import REASONS, STOP_REASONS
+from rookery.core.turn.machine import deadline, step
+from rookery.core.turn.messages import (
     AgentLost,
     AgentReady,
     Answered,
     Append,
+    AskedAgain,
     CancelWanted,
     CloseAsks,
+    Deferred,
     Effect,
     EndAgent,
+    Freed,
     Prompted,
     SendCancel,
     SendPrompt,
     Tick,
     Turn,
     WantAgent,
-    deadline,
-    step,
 )
-from rookery.core.turn.messages import AskedAgain, Deferred, Freed
 from tests.core.hostile import foreign_json, machines
 from tests.core.making import Json, text
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.turn.machine import (
+from rookery.core.turn.messages import (
     AgentLost,
     Answered,
     Append,

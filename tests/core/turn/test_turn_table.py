@@ -6,8 +6,9 @@ import pytest
 
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
-from rookery.core.turn.machine import (
-    STOP_REASONS,
+from rookery.core.stop_reasons import STOP_REASONS
+from rookery.core.turn.machine import deadline, step
+from rookery.core.turn.messages import (
     AgentLost,
     AgentReady,
     Answered,
@@ -17,15 +18,13 @@ from rookery.core.turn.machine import (
     Effect,
     EndAgent,
     Prompted,
-    Queued,
     SendCancel,
     SendPrompt,
     Tick,
     Turn,
     WantAgent,
-    deadline,
-    step,
 )
+from rookery.core.turn.queue import Queued
 from tests.core.making import Json, text
 
 POLICY = Policy(cancel_grace=10, queue_most=3)

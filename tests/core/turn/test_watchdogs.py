@@ -156,7 +156,7 @@ def test_another_vendors_words_mean_nothing_special_m3(update: Json) -> None:
 def test_it_says_which_sign_was_the_last_and_how_long_ago_t10() -> None:
     watch = play((10.0, TEXT))._replace(quiet=True)
     _, [bark] = watchdogs.ticked(watch, 130.0, POLICY, CLAUDE)
-    why = "silent for 120 s since the last sign of progress (agent_message_chunk)"
+    why = "silent for 2 min since the last sign of progress (agent_message_chunk)"
     assert bark == Silent(why)
 
 

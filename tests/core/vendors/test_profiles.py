@@ -95,7 +95,7 @@ TODOS = {"todos": [{"content": "one", "status": "completed"}, {"content": "two"}
             },
         ),
         ("Skill", {"skill": "pdf"}, "Skill: pdf", None),
-        ("ScheduleWakeup", {"delaySeconds": 90}, "Sleeps for 90 s", None),
+        ("ScheduleWakeup", {"delaySeconds": 90}, "Sleeps for 1 min 30 s", None),
     ],
 )
 def test_M3_special_tools_look_special_only_where_the_gate_is_open(

@@ -3,7 +3,7 @@
 import pytest
 
 from rookery.core.json.events import dumps, loads
-from rookery.core.turn.machine import REASONS
+from rookery.core.stop_reasons import REASONS
 from rookery.core.view.fleet import ORDER, fleet_block, head_of, in_order, is_unread, state_of
 from tests.core.making import Json, asked, idle, play, prompt, running, update
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rookery.core.json.events import Event
-from rookery.core.turn.machine import REASONS
+from rookery.core.stop_reasons import REASONS
 from tests.core.making import (
     ACP_UPDATES,
     Json,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.turn.machine import STOP_REASONS
+from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.turn.remedies import remedy_for
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 

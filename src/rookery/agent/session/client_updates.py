@@ -20,6 +20,7 @@ from rookery.agent.translate import Translator
 from rookery.agent.translate.calls import SPOKEN, SUB_AGENTS
 from rookery.agent.translate.children import Refusal, Watcher
 from rookery.agent.translate.pace import Pace
+from rookery.core.units import duration
 from rookery.wire.params import offers
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ class Voice:
             return
         wait = float(getattr(error, "retry_in", 0.0))
         self.tell(*self.translator.take_back())
-        about = f"Trying again in {wait:g} s (attempt {attempt + 1} of {most})."
+        about = f"Trying again in {duration(wait)} (attempt {attempt + 1} of {most})."
         retry = {"attempt": attempt + 1, "of": most, "in": wait}
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 

@@ -13,6 +13,7 @@ from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
 from rookery.core.policy import modes
+from rookery.core.units import money
 from rookery.core.vendors.profiles import profile_of
 from rookery.wire.choices import UnknownChoice
 
@@ -192,7 +193,7 @@ def _cost(session: "Session") -> str:
     metrics = session.running.conversation_stats.get_combined_metrics()
     usage = metrics.accumulated_token_usage
     cost = metrics.accumulated_cost  # nothing is added where no list has the model's price
-    lines = [f"Cost: ${cost:.4f}" if cost else "Cost: not known for this model"]
+    lines = [f"Cost: {money(cost)}" if cost else "Cost: not known for this model"]
     if usage is not None:
         lines.append(f"Tokens in: {usage.prompt_tokens} ({usage.cache_read_tokens} from a cache)")
         lines.append(f"Tokens out: {usage.completion_tokens}")

@@ -15,6 +15,7 @@ from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.subject import Reply, Subject
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
+from rookery.core.units import duration
 from rookery.processes import tree
 
 PING = "_rookery/ping"
@@ -198,12 +199,12 @@ async def _hang_up(card: Card, agent: Subject, within: float) -> None:
             await agent.exited.wait()
     except TimeoutError:
         card.facts["exitSeconds"] = None
-        card.say("acp-T14", NOT_OK, f"still running {within:g} s after its input ended")
+        card.say("acp-T14", NOT_OK, f"still running {duration(within)} after its input ended")
         return
     seconds = time.monotonic() - begun
     card.facts["exitSeconds"] = round(seconds, 3)
     left = await _left(agent)
-    words = f"gone {seconds:.2f} s after its input ended"
+    words = f"gone {duration(seconds)} after its input ended"
     otherwise = f"{words}, with {count(left, 'process')} left behind" if left else words
     card.judge("acp-T14", seconds <= 2 and not left, words, otherwise)
 
@@ -263,7 +264,7 @@ def _judge_replay(
     ]
     spoken = [kind for kind in told if kind.endswith("_chunk")]
     if not prompted:
-        words = f"a second process loads the session in {loaded.seconds:.1f} s"
+        words = f"a second process loads the session in {duration(loaded.seconds)}"
         card.judge(
             "acp-S8",
             not spoken,

@@ -11,6 +11,7 @@ from rookery.agents import programs
 from rookery.core.asks.asks import REJECTS, options_of, pick, selected
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths
 from rookery.processes import tree
@@ -142,7 +143,7 @@ class Subject:
             async with asyncio.timeout(within):
                 answer, updates = await settled
         except TimeoutError:
-            return Reply(words=f"{method} was not answered within {within:g} s")
+            return Reply(words=f"{method} was not answered within {duration(within)}")
         seconds = time.monotonic() - begun
         match answer.error:
             case None:

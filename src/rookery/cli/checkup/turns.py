@@ -11,6 +11,7 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.json.safe_text import count
 from rookery.core.policy import modes
+from rookery.core.units import duration
 from rookery.core.vendors import options
 from rookery.core.vendors.profiles import profile_of
 from rookery.wire.jsonrpc import Incoming
@@ -127,7 +128,7 @@ def _judge_cancel(
     row = "acp-X3" if asking else "acp-X1"
     if not turn.done():
         card.facts["cancelSeconds"] = None
-        card.say(row, NOT_OK, f"did not react to a cancel within {CANCEL_WITHIN:g} s")
+        card.say(row, NOT_OK, f"did not react to a cancel within {duration(CANCEL_WITHIN)}")
         return
     reply = turn.result()
     card.facts["cancelSeconds"] = round(seconds, 3)

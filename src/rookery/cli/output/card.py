@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from rookery.cli.output import lines
-from rookery.cli.output.paint import Paint, duration
+from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean_line
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
+from rookery.core.units import duration
 
 
 def headline(

@@ -60,17 +60,3 @@ class Paint:
 
     def mark(self, name: str) -> str:
         return self.in_(name, self.sign(name))
-
-
-def duration(seconds: float) -> str:
-    """Elapsed time as people say it."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    if whole < 86_400:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"

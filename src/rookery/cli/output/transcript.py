@@ -8,12 +8,12 @@ from typing import Any
 
 from rookery.cli.output import card, lines, words
 from rookery.cli.output.late_output import LateOutput
-from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block, Document, Op
+from rookery.core.units import duration
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
 """Roles that stand line under line; any other has an empty line around it."""

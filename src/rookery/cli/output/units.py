@@ -1,4 +1,4 @@
-"""Sizes and ages as people write them on a command line, and read them in a table."""
+"""Sizes and ages as values of options: 100M, 30d."""
 
 import re
 from typing import Any, override
@@ -40,12 +40,3 @@ class Age(click.ParamType[float]):
         if found is None:
             self.fail(f"{value!r} is not a duration like 12h, 30d or 8w.", param, ctx)
         return float(found[1]) * SECONDS[found[2].lower()]
-
-
-def size_words(size: float) -> str:
-    """1.5 MiB; whole where it is small, or large enough."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            break
-        size /= 1024
-    return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"

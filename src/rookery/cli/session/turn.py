@@ -8,7 +8,6 @@ from functools import partial
 from rookery.cli import exits
 from rookery.cli.output.answer import Answer
 from rookery.cli.output.detached import farewell
-from rookery.cli.output.paint import duration
 from rookery.cli.output.queue import placeless, strip
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen
@@ -28,6 +27,7 @@ from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.policy import modes, unattended
+from rookery.core.units import duration
 from rookery.home import paths
 from rookery.log.errors import StoreError
 

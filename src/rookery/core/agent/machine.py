@@ -22,10 +22,8 @@ from rookery.core.agent.messages import (
     Input,
     Leave,
     Opened,
-    Past,
     Replaced,
     Replayed,
-    Setting,
     Spawn,
     Spawned,
     SpawnFailed,
@@ -42,43 +40,11 @@ from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent
 from rookery.core.vendors import logins
 from rookery.core.vendors.errors import error_words
 
-__all__ = [
-    "Agent",
-    "Applied",
-    "Call",
-    "ClearWanted",
-    "Effect",
-    "End",
-    "EndWanted",
-    "Exited",
-    "Initialized",
-    "Input",
-    "Leave",
-    "Opened",
-    "Past",
-    "Replaced",
-    "Replayed",
-    "Setting",
-    "Spawn",
-    "SpawnFailed",
-    "Spawned",
-    "Tell",
-    "Tick",
-    "Wanted",
-    "Wish",
-    "deadline",
-    "step",
-]
-
 PROTOCOL = 1
 LATE_REPLAY = 0.25
 """Seconds until a load that replayed nothing is taken for one without a replay."""
 REPLAY_GAP = 0.1
 """Seconds without a part of a late replay, after which it is over."""
-
-
-def deadline(agent: Agent) -> float | None:
-    return agent.until
 
 
 def step(

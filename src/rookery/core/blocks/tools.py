@@ -7,6 +7,7 @@ from rookery.core.json.events import Json
 from rookery.core.tools import outputs
 from rookery.core.tools.calls import block_of
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
+from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
 
 LONGEST_TITLE = 500
@@ -124,5 +125,5 @@ def _special(call: Json, profile: Profile) -> Json:
             return {"title": f"Skill: {lenient.text(given, 'skill')}"[:LONGEST_TITLE]}
         case "ScheduleWakeup" if profile.wake_ups:
             seconds = lenient.number(given, "delaySeconds")
-            return {} if seconds is None else {"title": f"Sleeps for {seconds:g} s"}
+            return {} if seconds is None else {"title": f"Sleeps for {duration(seconds)}"}
     return {}

@@ -18,6 +18,7 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, kind_of
 from rookery.core.limits import CriticPolicy
 from rookery.core.turn.messages import Append
+from rookery.core.units import duration
 
 BY = "critic"
 
@@ -155,7 +156,7 @@ def step(loop: Loop, given: Input, now: float, policy: CriticPolicy) -> tuple[Lo
         case Stopped():
             return _give_up(loop, "the worker was stopped")
         case Tick() if loop.phase == "judging" and loop.until is not None and now >= loop.until:
-            late = f"The command did not end within {policy.timeout:g} s."
+            late = f"The command did not end within {duration(policy.timeout)}."
             judged, effects = _conclude(loop, verdicts.unheard(late), policy)
             return judged, [EndCommand(), *effects]
     return loop, []

@@ -9,13 +9,11 @@ other end. An end that nobody decided on keeps its asks open (`core/asks/kept_as
 moves a Turn; it neither waits nor reads a clock.
 """
 
-from typing import NamedTuple
-
 from rookery.core.asks import kept_asks
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
-from rookery.core.stop_reasons import KEEPING, REASONS, STOP_REASONS
+from rookery.core.stop_reasons import KEEPING, STOP_REASONS
 from rookery.core.turn import clearing, rate_limit
 from rookery.core.turn import queue as queues
 from rookery.core.turn.messages import (
@@ -42,63 +40,12 @@ from rookery.core.turn.messages import (
     SteerAnswered,
     SteerWanted,
     Tick,
+    Turn,
     WantAgent,
     rejected,
 )
 from rookery.core.turn.queue import Queued
-
-__all__ = [
-    "REASONS",
-    "STOP_REASONS",
-    "AgentLost",
-    "AgentReady",
-    "Answered",
-    "Append",
-    "CancelWanted",
-    "CloseAsks",
-    "Effect",
-    "EndAgent",
-    "ForceWanted",
-    "Freed",
-    "Input",
-    "Orphaned",
-    "Prompted",
-    "QueueChanged",
-    "Queued",
-    "SendCancel",
-    "SendPrompt",
-    "SendSteer",
-    "SteerAnswered",
-    "SteerWanted",
-    "Tick",
-    "Turn",
-    "WantAgent",
-    "deadline",
-    "rejected",
-    "step",
-]
-
-
-class Turn(NamedTuple):
-    phase: str = "idle"
-    n: int = 0
-    prompt: tuple[Json, ...] = ()
-    cancel_by: float | None = None
-    """When a cancel that the agent ignores is escalated."""
-    because: str = ""
-    """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
-    owes: float | None = None
-    """A turn was ended by force: until then the agent may still answer its prompt. The next one
-    waits for that, since an agent gets one prompt at a time."""
-    queue: queues.Queue = ()
-    held: bool = False
-    """The last turn did not end well: the queue waits for the user."""
-    resumed: int = 0
-    """How often in a row a prompt that met a rate limit was sent again by itself."""
-    clears: bool = False
-    """It only clears the conversation: what waits goes on waiting."""
-    again: str = ""
-    """It brings back what an earlier turn had asked: how."""
+from rookery.core.units import duration
 
 
 def deadline(turn: Turn) -> float | None:
@@ -164,7 +111,8 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
         paid, effects = _paid(turn)
         return paid, [EndAgent("unresponsive"), *effects]
     if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
-        return _escalate(turn, policy, f"not ended {policy.cancel_grace:g} s after the cancel")
+        late = f"not ended {duration(policy.cancel_grace)} after the cancel"
+        return _escalate(turn, policy, late)
     return turn, []
 
 

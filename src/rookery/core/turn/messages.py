@@ -6,6 +6,30 @@ Inputs are in the past tense, effects in the imperative.
 from typing import NamedTuple
 
 from rookery.core.json.events import Draft, Json
+from rookery.core.turn.queue import Queue
+
+
+class Turn(NamedTuple):
+    phase: str = "idle"
+    n: int = 0
+    prompt: tuple[Json, ...] = ()
+    cancel_by: float | None = None
+    """When a cancel that the agent ignores is escalated."""
+    because: str = ""
+    """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
+    owes: float | None = None
+    """A turn was ended by force: until then the agent may still answer its prompt. The next one
+    waits for that, since an agent gets one prompt at a time."""
+    queue: Queue = ()
+    held: bool = False
+    """The last turn did not end well: the queue waits for the user."""
+    resumed: int = 0
+    """How often in a row a prompt that met a rate limit was sent again by itself."""
+    clears: bool = False
+    """It only clears the conversation: what waits goes on waiting."""
+    again: str = ""
+    """It brings back what an earlier turn had asked: how."""
+
 
 # --- inputs: what happened ---------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps, kind_of
 from rookery.core.limits import Policy
+from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
 
 SIGNS = frozenset(
@@ -138,7 +139,7 @@ def ticked(
     silent_at = _silent_at(watch, policy, profile)
     if silent_at is not None and now >= silent_at:
         lasted = now - watch.sign_at
-        why = f"silent for {lasted:.0f} s since the last sign of progress ({watch.sign})"
+        why = f"silent for {duration(lasted)} since the last sign of progress ({watch.sign})"
         return ended(watch), [Silent(why)]
     quiet_at = _quiet_at(watch, policy)
     if quiet_at is not None and now >= quiet_at:

@@ -5,9 +5,10 @@ from rookery.core.blocks import captions
 from rookery.core.blocks.captions import is_over, is_quiet
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
+from rookery.core.units import duration
 from rookery.render.diff import changed
 from rookery.tui.look import diff, part
-from rookery.tui.look.plain import clean_line, count, duration
+from rookery.tui.look.plain import clean_line, count
 from rookery.tui.look.runs import Line, Run, prefixed, trimmed
 from rookery.tui.look.view import View
 

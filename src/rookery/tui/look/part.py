@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
+from rookery.core import units
 from rookery.core.asks import form_words
 from rookery.core.json import lenient
 from rookery.tui.look import diff, markdown
 from rookery.tui.look.colours import highlighted, printed
-from rookery.tui.look.plain import clean, clean_line, count, size_of
+from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
 
@@ -114,7 +115,7 @@ def checklist(items: list[Any], view: View) -> list[Line]:
 def _image(part: Part, view: View) -> Line:
     name = clean_line(lenient.text(part, "name"))
     size = lenient.number(part, "bytes")
-    said = [name, clean_line(lenient.text(part, "mime")), size_of(size) if size else ""]
+    said = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
     words = " · ".join(each for each in said if each)
     how = "  o opens it" if part.get("blob") else ""
     look = view.look

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.message import Message
 
-from rookery.tui.look.plain import clean_line, cut, size_of, width_of
+from rookery.core import units
+from rookery.tui.look.plain import clean_line, cut, width_of
 from rookery.tui.look.runs import Line
 from rookery.tui.widgets.status import LineWidget
 
@@ -41,7 +42,7 @@ class Chips(LineWidget):
 
     def _words(self) -> list[str]:
         return [
-            f"{cut(clean_line(each.path.rpartition('/')[2]), 30)} {size_of(len(each.data))}"
+            f"{cut(clean_line(each.path.rpartition('/')[2]), 30)} {units.size(len(each.data))}"
             for each in self.files
         ]
 

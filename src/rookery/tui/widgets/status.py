@@ -6,13 +6,14 @@ from textual.binding import Binding
 from textual.strip import Strip
 from textual.widget import Widget
 
+from rookery.core import units
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy import confinement, modes
 from rookery.tui.look.key_names import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.plain import clean_line, duration, width_of
+from rookery.tui.look.plain import clean_line, width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
 from rookery.tui.system.clock import now
 
@@ -92,19 +93,19 @@ class Status(LineWidget):
 
 def _state(header: Json, look: Look, at: int) -> Line:
     """A waiting session never looks as if it worked."""
-    elapsed = max(0, at - header["since"]) / 1000
+    elapsed = max(0, at - header["since"]) // 1000
     process = lenient.text(header["process"], "state")
     word, style = "ready", look.soft
     sign = "●"
     if unanswered(header):
         sign, word, style = "▲", "needs you", look.needs
     elif header["state"] == "quiet":
-        sign, word, style = "▲", f"quiet · {duration(elapsed // 1)}", look.needs
+        sign, word, style = "▲", f"quiet · {units.duration(elapsed)}", look.needs
     elif header["state"] == "running" and lenient.text(header, "retrying"):
-        sign, word, style = "▲", f"trying again · {_whole(elapsed)}", look.needs
+        sign, word, style = "▲", f"trying again · {units.duration(elapsed)}", look.needs
     elif header["state"] == "running":
         doing = "starting" if process == "starting" else "working"
-        sign, word, style = "◐", f"{doing} · {_whole(elapsed)}", look.accent
+        sign, word, style = "◐", f"{doing} · {units.duration(elapsed)}", look.accent
     elif header["reason"] == "rate_limited":
         sign, word, style = "▲", "rate limit", look.needs
     elif header["reason"] not in ("", "end_turn", "cancelled", "forced", "waiting"):
@@ -113,10 +114,6 @@ def _state(header: Json, look: Look, at: int) -> Line:
     elif process == "parked":
         sign, word, style = "✗", "does not start", look.failed
     return [(f" {sign} {word}", style)]
-
-
-def _whole(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
 
 
 def _who(header: Json, look: Look) -> Line:
@@ -142,19 +139,13 @@ def _figures(header: Json, look: Look) -> Line:
     said: list[str] = []
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
-        said.append(f"{_short(used)} tokens")
+        said.append(f"{units.tokens(used)} tokens")
         if size:
             said.append(f"{min(used / size, 9.99):.0%} of context")
     amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
     if amount is not None:
-        said.append(f"${amount:.2f}" if amount >= 0.01 or amount == 0 else f"${amount:.4f}")
+        said.append(units.money(amount))
     return [(" · ".join(said) + " ", look.soft)] if said else []
-
-
-def _short(number: float) -> str:
-    if number < 1000:
-        return f"{number:.0f}"
-    return f"{number / 1000:.1f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
 
 
 class Keys(LineWidget):

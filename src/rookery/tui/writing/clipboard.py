@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.attach import IMAGES, LARGEST, Attachment, mime_of
-from rookery.tui.look.plain import size_of
+from rookery.core import units
 
 WITHIN = 5.0
 """Seconds for one program."""
@@ -79,7 +79,7 @@ async def _image(way: Way) -> bytes:
 
 def _checked(data: bytes) -> Attachment:
     if len(data) > LARGEST:
-        raise NoImage(f"The clipboard's image is too large: at most {size_of(LARGEST)} are taken.")
+        raise NoImage(f"The clipboard's image is too large; the limit is {units.size(LARGEST)}.")
     kind = mime_of(data, "clipboard")
     if kind not in IMAGES:
         raise NoImage("The clipboard's image is of a kind that agents do not take.")

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rookery.core.agent import machine, switching
+from rookery.core.agent import messages, switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.turn import clearing
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.worker.agent.side import AgentSide
 from rookery.worker.engine import Engine
 
@@ -69,7 +69,7 @@ class Memory:
         heir = Draft(switching.switched(engine.header, command), command["id"], by)
         lost = turns.AgentLost(f"{command['agent']} takes over", reason="cancelled")
         engine.feed_turn(lost)
-        engine.feed_agent(machine.Replaced(heir, start=True))
+        engine.feed_agent(messages.Replaced(heir, start=True))
         return None
 
     def _cancel(self) -> None:
@@ -99,7 +99,7 @@ class Memory:
         else:
             current = {key: header[key] for key in ("mode", "model", "effort") if header[key]}
             wanted = clearing.Clearing(name, by, current=current)
-            engine.feed_agent(machine.ClearWanted(wanted))
+            engine.feed_agent(messages.ClearWanted(wanted))
         return None
 
     def conclude(self) -> bool:

@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery.core.agent import ingest, machine
+from rookery.core.agent import ingest, messages
 from rookery.core.agent.repeats import PastTurn, Repeats, Told, is_prompt
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, kind_of
@@ -118,7 +118,7 @@ class Replays:
             self._last.append(update)
         if self._engine.agent.phase == "settling" and now() - self._told > PAUSE:
             self._told = now()
-            self._engine.feed_agent(machine.Replayed())
+            self._engine.feed_agent(messages.Replayed())
 
     def _past(self) -> list[PastTurn]:
         """Of the conversation that the agent has: it may have begun in a turn, with a reset."""

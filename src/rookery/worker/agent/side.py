@@ -7,7 +7,7 @@ from collections.abc import Callable
 import rookery
 from rookery.agents import registry
 from rookery.client.config.in_force import InForce
-from rookery.core.agent import ingest, machine
+from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
@@ -15,7 +15,7 @@ from rookery.core.critic import loop
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.policy import auto_answer, modes
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
 from rookery.core.turn.messages import LetDecide
@@ -106,10 +106,10 @@ class AgentSide:
 
     # --- what every start is given ---------------------------------------------------------------
 
-    def wish(self) -> machine.Wish:
+    def wish(self) -> messages.Wish:
         header, argv = self._engine.header, self.argv()
         known, profile = header["agentSession"], self.profile()
-        return machine.Wish(
+        return messages.Wish(
             name=header["agent"],
             argv=argv,
             cwd=header["cwd"],
@@ -192,15 +192,15 @@ class AgentSide:
             case asks.Reply(name, result):
                 self._calls.answered(name, result)
                 self._asks.reply(name, result)
-            case machine.Spawn():
+            case messages.Spawn():
                 self._spawn()
-            case machine.Call(method, params):
+            case messages.Call(method, params):
                 self._repeats.called(method)
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
-            case machine.End(grace):
+            case messages.End(grace):
                 self.link.end(self._config.policy.stop_grace if grace is None else grace)
-            case machine.Leave(left):
+            case messages.Leave(left):
                 self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
@@ -282,17 +282,17 @@ class AgentSide:
             process = self.link.spawn(argv, cwd, self._config.policy.line_bytes, more)
         except (OSError, ValueError, IndexError) as error:
             words = spawn_words(name, argv, cwd, error)
-            self._engine.feed_agent(machine.SpawnFailed(words))
+            self._engine.feed_agent(messages.SpawnFailed(words))
             return
         self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
-        self._engine.feed_agent(machine.Spawned(process.pid))
+        self._engine.feed_agent(messages.Spawned(process.pid))
 
     def _exited(self, status: int, stderr: list[str]) -> None:
         self._asks.forget()
         self._terminals.release_all()
         self._records.note(agentPid=0)
         by_itself = self._engine.agent.phase != "ending"
-        self._engine.feed_agent(machine.Exited(status, stderr))
+        self._engine.feed_agent(messages.Exited(status, stderr))
         if by_itself:
             self.kept.agent_died()
         self._settle()
@@ -300,12 +300,12 @@ class AgentSide:
     def _handshake_answered(self, result: object, error: Json | None) -> None:
         match self._engine.agent.phase:
             case "initializing":
-                self._engine.feed_agent(machine.Initialized(result, error))
+                self._engine.feed_agent(messages.Initialized(result, error))
             case "applying":
-                self._engine.feed_agent(machine.Applied(result, error))
+                self._engine.feed_agent(messages.Applied(result, error))
             case _:
                 known = self._repeats.replayed, self._repeats.is_cut()
-                self._engine.feed_agent(machine.Opened(result, error, *known))
+                self._engine.feed_agent(messages.Opened(result, error, *known))
                 self._records.note(agentSession=self._engine.agent.session)
         self._settle()
 

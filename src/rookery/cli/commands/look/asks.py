@@ -5,7 +5,6 @@ import time
 import click
 
 from rookery.cli import flags
-from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
@@ -14,6 +13,7 @@ from rookery.core.blocks import asks as blocks_asks
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps
+from rookery.core.units import duration
 from rookery.home import paths
 
 

@@ -8,7 +8,6 @@ import click
 from rookery.build import build
 from rookery.cli import flags
 from rookery.cli.output import table
-from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean_line, cut
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.fleet import heads, unreadable
@@ -17,6 +16,7 @@ from rookery.client.liveness import hung
 from rookery.client.waking import bell
 from rookery.core.json.events import Json, dumps
 from rookery.core.policy import confinement, modes
+from rookery.core.units import duration
 from rookery.core.view.fleet import (
     STATE_WORDS,
     fleet_block,

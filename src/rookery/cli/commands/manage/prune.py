@@ -6,13 +6,13 @@ import click
 
 from rookery.cli import flags
 from rookery.cli.output import table
-from rookery.cli.output.paint import duration
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.output.units import Age, Size, size_words
+from rookery.cli.output.units import Age, Size
 from rookery.client import disk
 from rookery.client.damaged_logs import damage_of
 from rookery.client.fleet import heads, unreadable
+from rookery.core import units
 from rookery.core.json.events import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
@@ -106,12 +106,12 @@ def _write(screen: Screen, meant: list[Json]) -> None:
     now = time.time() * 1000
     rows = []
     for head in meant:
-        age = duration(max(0.0, now - head["at"]) / 1000).split(" ")[:2]
+        age = " ".join(units.duration(max(0.0, now - head["at"]) / 1000).split(" ")[:2])
         title = clean_line(head["title"]) or "(no title)"
-        size = size_words(head["bytes"])
-        rows.append([head["id"], title, clean_line(head["agent"]), " ".join(age) + " ago", size])
+        size = units.size(head["bytes"])
+        rows.append([head["id"], title, clean_line(head["agent"]), f"{age} ago", size])
     table.write(screen, SHAPE, rows)
-    total = size_words(sum(head["bytes"] for head in meant))
+    total = units.size(sum(head["bytes"] for head in meant))
     screen.line(f"{count(len(meant), 'session')}, {total} in all")
 
 
@@ -122,4 +122,4 @@ def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
             freed, gone = freed + head["bytes"], gone + 1
         else:
             screen.note(f"{head['id']} woke up in the meantime and was kept.")
-    screen.note(f"Deleted {count(gone, 'session')}: {size_words(freed)} freed.")
+    screen.note(f"Deleted {count(gone, 'session')}: {units.size(freed)} freed.")

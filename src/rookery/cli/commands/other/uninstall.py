@@ -11,11 +11,11 @@ from rookery.cli import flags
 from rookery.cli.commands.other.installation import Package, completions, package
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.output.units import size_words
 from rookery.cli.session.send import send
 from rookery.client import disk, warm_agent
 from rookery.client.fleet import heads, kill
 from rookery.client.liveness import hung
+from rookery.core import units
 from rookery.core.json.events import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
@@ -146,13 +146,13 @@ def _write(
         screen.line(f"{label:<12} {words}")
 
     if os.path.isdir(home):
-        row("Home", f"{paths.with_tilde(home)} · {size_words(disk.size_of(home))}")
+        row("Home", f"{paths.with_tilde(home)} · {units.size(disk.size_of(home))}")
     else:
         row("Home", f"{paths.with_tilde(home)} does not exist")
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
         if name == SESSIONS and known:
-            words = f"{count(len(known), 'session')} · {size_words(disk.size_of(place))}"
+            words = f"{count(len(known), 'session')} · {units.size(disk.size_of(place))}"
             row("", f"{words} · kept" if keep_sessions else words)
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")

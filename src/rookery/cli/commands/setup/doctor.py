@@ -14,6 +14,7 @@ from rookery.cli.names import agent_of_command, complete_agents
 from rookery.cli.output.safe import clean_line, clean_output, cut
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.config import in_force
+from rookery.core import units
 from rookery.core.json import lenient
 from rookery.core.json.events import dumps
 from rookery.core.json.safe_text import count
@@ -175,12 +176,14 @@ def _facts(card: Card) -> list[tuple[str, str]]:
     facts = card.facts
     said = []
     if "initializeSeconds" in facts:
-        new = f", {facts['newSeconds']:.1f} s to session/new" if "newSeconds" in facts else ""
-        said.append(("starts in", f"{facts['initializeSeconds']:.1f} s to initialize{new}"))
+        starts = f"{units.duration(facts['initializeSeconds'])} to initialize"
+        if "newSeconds" in facts:
+            starts += f", {units.duration(facts['newSeconds'])} to session/new"
+        said.append(("starts in", starts))
         said.append(("protocol", str(facts.get("protocolVersion"))))
     if "processes" in facts:
         size = facts["memoryBytes"]
-        told = "unknown" if size is None else f"{size / 1e6:.0f} MB private"
+        told = "unknown" if size is None else f"{units.size(size)} private"
         said.append(("memory", f"{told}, {count(facts['processes'], 'process')}"))
     if "capabilities" in facts:
         said.append(("can", ", ".join(_offered(facts["capabilities"])) or "only the minimum"))
