@@ -7,13 +7,9 @@ TAB = 4
 
 def clean(text: str) -> str:
     """Keep newlines, expand tabs, show every other control as a sign."""
-    if "\t" in text:
-        text = text.expandtabs(TAB)
-    if text.isascii() and text.isprintable():
-        return text
-    return safe_text.clean(text, safe_text.UNSEEN)
+    return safe_text.clean(text.expandtabs(TAB))
 
 
 def clean_line(text: str, most: int = 2000) -> str:
     """The same on one line, with runs of blanks collapsed."""
-    return " ".join(clean(text[:most]).split())
+    return safe_text.clean_line(text[:most])

@@ -116,8 +116,8 @@ def test_a_title_alone_stands_for_a_command_only_where_nothing_else_is_told() ->
 
 def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
     shown = block({"toolCall": call(kind="other", title="Look", rawInput={"payload": EVIL})})
-    assert asks.question(shown, "a", str) == "a wants to use a tool it does not name"
-    texts = [piece.text for piece in asks.pieces(shown, "a", str)]
+    assert asks.question(shown, "a") == "a wants to use a tool it does not name"
+    texts = [piece.text for piece in asks.pieces(shown, "a")]
     assert texts == [f"payload: {EVIL}", "a calls it: Look"]
 
 
@@ -130,8 +130,8 @@ def block(ask: Json) -> Json:
 
 def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:
     shown = block({"toolCall": call(title="Tests", rawInput={"command": EVIL})})
-    assert asks.question(shown, "a", str) == f"a wants to run: {EVIL}"
-    assert [piece.text for piece in asks.pieces(shown, "a", str)] == ["a calls it: Tests"]
+    assert asks.question(shown, "a") == f"a wants to run: {EVIL}"
+    assert [piece.text for piece in asks.pieces(shown, "a")] == ["a calls it: Tests"]
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,16 @@ def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:
 )
 def test_a_title_that_says_the_same_is_not_said_twice(title: str, raw: Json) -> None:
     shown = block({"toolCall": call(title=title, rawInput=raw)})
-    assert asks.pieces(shown, "a", str) == []
+    assert asks.pieces(shown, "a") == []
 
 
 def test_what_is_long_stands_below_the_question_and_is_whole() -> None:
     line = "x" * 30_000
     shown = block({"toolCall": call(rawInput={"command": line})})
-    assert asks.question(shown, "a", str) == "a wants to run this (30,000 characters)"
-    assert asks.pieces(shown, "a", str)[0].text == line
+    assert asks.question(shown, "a") == "a wants to run this (30,000 characters)"
+    assert asks.pieces(shown, "a")[0].text == line
     closed = {**shown, "status": "answered", "text": "Allow"}
-    assert asks.question(closed, "a", str).startswith("a wants to run: xxx")
+    assert asks.question(closed, "a").startswith("a wants to run: xxx")
 
 
 def test_in_the_past_several_calls_are_one_line() -> None:
@@ -162,15 +162,15 @@ def test_in_the_past_several_calls_are_one_line() -> None:
     shown = block({"toolCall": {}, "does": ask_details.of(calls, "/w", [], "")})
     closed = {**shown, "status": "answered", "text": "Allow"}
     said = "a wants to do 2 things: run: ls; run: a …"
-    assert asks.question(closed, "a", str) == said
+    assert asks.question(closed, "a") == said
 
 
 def test_many_calls_are_told_apart_and_all_are_there() -> None:
     calls = [call(rawInput={"command": f"echo {n}"}) | {"toolCallId": f"{n}"} for n in range(80)]
     shown = block({"toolCall": {}, "does": ask_details.of(calls, "/w", [], "")})
-    text = "\n".join(piece.text for piece in asks.pieces(shown, "a", str))
+    text = "\n".join(piece.text for piece in asks.pieces(shown, "a"))
     assert all(f"echo {n}" in text for n in range(80))
-    assert "wants to do 50 things" in asks.question(shown, "a", str)
+    assert "wants to do 50 things" in asks.question(shown, "a")
 
 
 def test_what_the_agent_says_to_it_is_whole_too() -> None:
@@ -184,7 +184,7 @@ def test_what_the_agent_says_to_it_is_whole_too() -> None:
         ],
     )
     [shown] = [each for each in document.blocks.values() if each["role"] == "ask"]
-    assert asks.pieces(shown, "a", str)[0].text == words
+    assert asks.pieces(shown, "a")[0].text == words
     assert not any(asks.says_more(part, shown) for part in shown["parts"])
 
 

@@ -18,11 +18,7 @@ from rookery.core.blocks.captions import (
 )
 from rookery.core.blocks.document import make_block
 from rookery.core.json.events import Json
-from rookery.core.json.safe_text import RISKY, UNSEEN, clean, count
-
-
-def line(text: str) -> str:
-    return " ".join(clean(text).split())
+from rookery.core.json.safe_text import clean, count
 
 
 def command(words: object) -> Json:
@@ -57,12 +53,12 @@ DIFFS = [{"type": "diff", "path": path} for path in ("/work/a.py", "/work/a.py",
     ids=str,
 )
 def test_a_call_in_a_verb_and_an_object(fields: Json, words: tuple[str, str]) -> None:
-    assert call_words(make_block("1.1", "tool", **fields), "/work", line) == words
+    assert call_words(make_block("1.1", "tool", **fields), "/work") == words
 
 
 def test_a_terminal_of_its_own_is_run() -> None:
     block = make_block("1.1", "terminal", title="make all")
-    assert call_words(block, "/work", line) == ("run", "make all")
+    assert call_words(block, "/work") == ("run", "make all")
 
 
 PATH = st.text("ab./", max_size=12).map(lambda rest: f"/w{rest}")
@@ -71,9 +67,9 @@ PATH = st.text("ab./", max_size=12).map(lambda rest: f"/w{rest}")
 @given(PATH)
 def test_a_path_is_told_as_the_system_would(path: str) -> None:
     told = os.path.relpath(path, "/w") if path.startswith("/w/") else path
-    assert short_path(path, "/w", line) == told
-    assert short_path(path, "/w/", line) == told
-    assert short_path(path, "", line) == path
+    assert short_path(path, "/w") == told
+    assert short_path(path, "/w/") == told
+    assert short_path(path, "") == path
 
 
 @pytest.mark.parametrize(
@@ -109,18 +105,17 @@ def test_marks_lengths_and_fences() -> None:
     ids=str,
 )
 def test_an_ask_in_a_sentence(fields: Json, words: str) -> None:
-    assert question(make_block("1.1", "ask", **fields), "crow", line) == words
-    assert question(make_block("1.1", "ask"), "", line) == "the agent asks: may it go on?"
+    assert question(make_block("1.1", "ask", **fields), "crow") == words
+    assert question(make_block("1.1", "ask"), "") == "the agent asks: may it go on?"
 
 
 def test_how_an_ask_ended_without_its_process() -> None:
-    assert outcome(make_block("1", "ask", text="Allow once · cli:4711"), line) == "Allow once · cli"
-    assert outcome(make_block("1", "ask", status="cancelled"), line) == "cancelled"
+    assert outcome(make_block("1", "ask", text="Allow once · cli:4711")) == "Allow once · cli"
+    assert outcome(make_block("1", "ask", status="cancelled")) == "cancelled"
 
 
-def test_what_takes_no_cell_is_shown_to_who_paints_cells() -> None:
-    assert clean("a\u200f\ufeffb\x00\u202e", UNSEEN) == "a<200F><FEFF>b␀<202E>"
-    assert clean("a\u200fb\x00\u202e", RISKY) == "a\u200fb␀<202E>"
+def test_what_takes_no_cell_is_shown() -> None:
+    assert clean("a\u200f\ufeffb\x00\u202e") == "a<200F><FEFF>b␀<202E>"
 
 
 def test_counts_are_said_as_people_say_them() -> None:

@@ -242,7 +242,7 @@ def test_I11_3_a_change_that_only_the_ask_had_stays() -> None:
     tool = only(document, "tool")
     assert [part["new"] for part in captions.diffs(tool)] == ["new\n"]
     assert [part["type"] for part in captions.parts_of(tool)] == ["diff", "markdown"]
-    assert captions.call_words(tool, "/w", str) == ("edit", "a.txt")
+    assert captions.call_words(tool, "/w") == ("edit", "a.txt")
 
 
 def test_I11_3_a_change_of_an_ask_that_carries_only_an_id_stays() -> None:

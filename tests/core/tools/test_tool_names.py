@@ -59,8 +59,8 @@ def asks(*updates: Json, given: Json | None = None) -> tuple[str, list[str]]:
     items = ask_details.of(about, "/w", [], "/home/me")
     ask = {"toolCall": given or {"toolCallId": "t"}, "does": items}
     block = blocks_asks.block_of(ask, {**EMPTY, "agent": "a", "cwd": "/w"})
-    pieces = blocks_asks.pieces(block, "a", str)
-    return blocks_asks.question(block, "a", str, "/w"), [piece.text for piece in pieces]
+    pieces = blocks_asks.pieces(block, "a")
+    return blocks_asks.question(block, "a", "/w"), [piece.text for piece in pieces]
 
 
 def announced(**fields: Any) -> Json:

@@ -11,7 +11,7 @@ from rookery.core.blocks import asks, captions
 from rookery.core.blocks.changes import diffs
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.json.safe_text import clean
+from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
 
 _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
@@ -23,7 +23,7 @@ def told(call: Json, ask: Json, header: Json) -> Json:
     added = _added(block, ask, header)
     if added:
         call = {**call, "content": [*added, *lenient.sequence(call, "content")]}
-    title = asks.headline(block, _ticked, header["cwd"])
+    title = asks.headline(block, header["cwd"], _ticked)
     if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
     if ask.get("decide"):
@@ -48,7 +48,7 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
     given = lenient.mapping(ask, "toolCall")
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
-    pieces = asks.pieces(block, header["agent"], _ticked, header["cwd"], short=False)
+    pieces = asks.pieces(block, header["agent"], header["cwd"], _ticked, short=False)
     found: list[Json] = []
     words = [piece for piece in pieces if piece.look != "diff" and piece.text not in own]
     if words:
@@ -83,7 +83,7 @@ def _markdown(piece: asks.Piece) -> str:
 
 def _ticked(text: str) -> str:
     """On one line, as code where an editor could read something else."""
-    line = " ".join(clean(text).split())
+    line = clean_line(text)
     if not _MARKUP.search(line):
         return line
     ticks = "`"

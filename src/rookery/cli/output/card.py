@@ -26,7 +26,7 @@ def headline(
 
 def title(block: Block, cwd: str) -> str:
     """The call in a few words."""
-    return " ".join(words for words in captions.call_words(block, cwd, clean_line) if words)
+    return " ".join(words for words in captions.call_words(block, cwd) if words)
 
 
 def _changes(block: Block, paint: Paint) -> str:

@@ -1,12 +1,12 @@
 """Text from agents made safe to print: nothing in it can move the cursor, hide a word or crash us.
 
-What could is shown by a sign of its own, not left out, so that a person sees that it was there.
-Only the output of commands is different: escape sequences are common in it, and are taken out.
+Every control is shown as a sign, not left out. Only the output of commands is different: escape
+sequences are common in it and are removed.
 """
 
 import re
 
-from rookery.core.json.safe_text import clean
+from rookery.core.json.safe_text import clean, clean_line
 
 __all__ = ["RESET", "clean", "clean_line", "clean_output", "columns", "cut", "pad"]
 
@@ -18,11 +18,6 @@ _SEQUENCE = re.compile(
 )
 _COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
 RESET = "\x1b[0m"
-
-
-def clean_line(text: str) -> str:
-    """The same as `clean`, on one line."""
-    return " ".join(clean(text).split())
 
 
 def clean_output(text: str, *, colour: bool) -> list[str]:

@@ -84,7 +84,7 @@ def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
     found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent, cwd))}"]
-    for piece in asks.pieces(block, agent, clean_line, cwd):
+    for piece in asks.pieces(block, agent, cwd):
         found += _piece(piece, paint)
     for part in block["parts"]:
         if asks.says_more(part, block):
@@ -121,11 +121,11 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
 
 
 def question(block: Block, agent: str, cwd: str = "") -> str:
-    return asks.question(block, agent, clean_line, cwd)
+    return asks.question(block, agent, cwd)
 
 
 def of_outcome(block: Block, paint: Paint) -> str:
     """How an ask ended, and through what: `Allow once · cli`."""
-    said = captions.outcome(block, clean_line)
+    said = captions.outcome(block)
     name = "stopped" if block["status"] == "cancelled" else "note"
     return f"  {paint.sign('answer')} {paint.in_(name, said)}"

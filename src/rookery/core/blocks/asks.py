@@ -15,6 +15,7 @@ from rookery.core.blocks.changes import diffs
 from rookery.core.blocks.document import Block, make_block
 from rookery.core.json import hidden_text, lenient, safe_text
 from rookery.core.json.events import Json
+from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import is_bare
 
@@ -185,13 +186,13 @@ class Piece(NamedTuple):
     call: str = ""
 
 
-def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
+def question(block: Block, agent: str, cwd: str = "") -> str:
     """What the agent wants, in one line."""
     groups = _groups(items(block))
-    who = clean(agent) or "the agent"
+    who = clean_line(agent) or "the agent"
     if not groups:
-        return captions.question(block, agent, clean)
-    words = [_wants(group, clean, cwd)[0] for group in groups]
+        return captions.question(block, agent)
+    words = [_wants(group, cwd)[0] for group in groups]
     if len(words) == 1:
         return f"{who} wants to {words[0]}"
     said = f"{who} wants to do {len(words)} things"
@@ -199,14 +200,14 @@ def question(block: Block, agent: str, clean: Clean, cwd: str = "") -> str:
 
 
 def pieces(
-    block: Block, agent: str, clean: Clean, cwd: str = "", *, short: bool = True
+    block: Block, agent: str, cwd: str = "", clean: Clean = clean_line, *, short: bool = True
 ) -> list[Piece]:
     """All that the question does not say, in the order in which it is read. `short`: where a short
     command is said by it, and not once more."""
     groups = _groups(items(block))
     found: list[Piece] = []
     for number, group in enumerate(groups, 1):
-        words, rest = _wants(group, clean, cwd, short=short)
+        words, rest = _wants(group, cwd, clean, short=short)
         if len(groups) > 1:
             found.append(Piece("words", f"{number}. {words}"))
         for item in group:
@@ -220,14 +221,14 @@ def pieces(
     return found
 
 
-def headline(block: Block, clean: Clean, cwd: str = "") -> str:
+def headline(block: Block, cwd: str, clean: Clean) -> str:
     """The same as a title; "" where only the agent's own says something."""
     groups = _groups(items(block))
     if len(groups) > 1:
         return f"{len(groups)} things"
     if not groups:
         return ""
-    words, rest = _wants(groups[0], clean, cwd)
+    words, rest = _wants(groups[0], cwd, clean)
     first = groups[0][0]
     return clean(first.text) if first.what == "command" and first not in rest else words
 
@@ -271,7 +272,7 @@ def _groups(found: Iterable[Item]) -> list[list[Item]]:
 
 
 def _wants(
-    group: list[Item], clean: Clean, cwd: str, *, short: bool = True
+    group: list[Item], cwd: str, clean: Clean = clean_line, *, short: bool = True
 ) -> tuple[str, list[Item]]:
     """A call in a few words, and which of its items those do not say."""
     first = next((item for item in group if item.what in _FIRST), group[0])

@@ -10,6 +10,7 @@ from typing import Any
 
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
+from rookery.core.json.safe_text import clean_line
 
 type Clean = Callable[[str], str]
 
@@ -64,7 +65,7 @@ def is_quiet(block: Block) -> bool:
     return block["role"] == "tool" and block.get("kind") in QUIET and block["status"] == "done"
 
 
-def call_words(block: Block, cwd: str, clean: Clean) -> tuple[str, str]:
+def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, str]:
     """A verb and an object: the agent's own words where they say what is done."""
     said = clean(block["title"] or lenient.text(block, "tool"))
     kind = block.get("kind", "")
@@ -112,7 +113,7 @@ def _command(block: Block) -> str:
     return words if isinstance(words, str) else ""
 
 
-def short_path(path: str, cwd: str, clean: Clean) -> str:
+def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:
     """From the session's directory on, where it lies in there."""
     path, within = clean(path), cwd.rstrip("/") + "/"
     if cwd and path.startswith(within):
@@ -144,10 +145,10 @@ def unfenced(text: str) -> str:
 # --- asks ----------------------------------------------------------------------------------------
 
 
-def question(block: Block, agent: str, clean: Clean) -> str:
+def question(block: Block, agent: str) -> str:
     kind = block.get("kind", "")
-    title = clean(block["title"]) or "may it go on?"
-    who = clean(agent) or "the agent"
+    title = clean_line(block["title"]) or "may it go on?"
+    who = clean_line(agent) or "the agent"
     if kind not in ASKED:
         return f"{who} asks: {title}"
     verb = VERBS[kind]
@@ -156,6 +157,6 @@ def question(block: Block, agent: str, clean: Clean) -> str:
     return f"{who} wants to {verb}{said}"
 
 
-def outcome(block: Block, clean: Clean) -> str:
+def outcome(block: Block) -> str:
     """How an ask ended, and through what: `Allow once · cli`."""
-    return _PID.sub("", clean(block["text"])) or clean(block["status"])
+    return _PID.sub("", clean_line(block["text"])) or clean_line(block["status"])

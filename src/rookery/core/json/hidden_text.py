@@ -1,9 +1,10 @@
-"""What can be hidden in a text from whoever reads it: letters without a width, letters that turn
-others around, letters that only look like a blank, blanks by the hundred. An ask shows what will
-run, so its text goes through here first, once, for every face."""
+"""What a text can hide from its reader: characters without a width, that reverse others, that only
+look like a blank, blanks by the hundred. An ask shows what will run, so its text passes here."""
 
 import re
 from typing import NamedTuple
+
+from rookery.core.json.safe_text import count, sign_for
 
 _UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -46,7 +47,7 @@ def shown(text: str) -> Shown:
     bare, unseen = re.subn(_UNSEEN, "", text.replace("\r\n", "\n"))
     stacked = sum(len(found.group(2)) for found in re.finditer(_STACKED, bare))
     bare = re.sub(_STACKED, r"\1", bare) if stacked else bare
-    bare = re.sub(_ODD, _sign, bare)
+    bare = re.sub(_ODD, sign_for, bare)
     bare = re.sub(_EMPTY, _empty_lines, bare)
     return Shown(re.sub(_BLANKS, _gap, bare), unseen + stacked)
 
@@ -57,27 +58,16 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = re.sub(_UNSEEN, _unless_joining, text.replace("\r\n", "\n"))
-    return re.sub(_ODD, _sign, text)
+    return re.sub(_ODD, sign_for, text)
 
 
 def _unless_joining(found: re.Match[str]) -> str:
-    return found.group() if found.group() in "\u200c\u200d\ufe0f" else _sign(found)
+    return found.group() if found.group() in "\u200c\u200d\ufe0f" else sign_for(found)
 
 
 def told(removed: int) -> str:
     """In words what `shown` took out; "" where that is nothing."""
-    if not removed:
-        return ""
-    return f"{removed:,} invisible character{'' if removed == 1 else 's'} removed"
-
-
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<{code:02X}>"
+    return f"{count(removed, 'invisible character')} removed" if removed else ""
 
 
 def _empty_lines(found: re.Match[str]) -> str:

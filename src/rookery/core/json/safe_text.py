@@ -1,30 +1,31 @@
-"""Text from agents made safe to show, and numbers as people say them: what every look shares."""
+"""Text from agents made safe to show, and counts in words: the same in every interface."""
 
 import re
 
-_CONTROLS = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ud800-\udfff"
-    "\U000e0000-\U000e007f"
+_RISKY = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
-
-RISKY = re.compile(f"[{_CONTROLS}]")
 """Controls of both sets, line separators, marks that reverse letters or have no width, tags, lone
 surrogates."""
 
-UNSEEN = re.compile(f"[{_CONTROLS}\u061c\u200e\u200f\ufeff]")
-"""Those, and all marks without a column: for who has to know in which cell a letter stands."""
+
+def clean(text: str) -> str:
+    """Tabs and newlines stay; every other control is replaced by a visible sign."""
+    if text.isascii() and text.isprintable():
+        return text
+    # Before a newline, \r is half of one; elsewhere it would overwrite the line.
+    return _RISKY.sub(sign_for, text.replace("\r", ""))
 
 
-def clean(text: str, risky: re.Pattern[str] = RISKY) -> str:
-    """Tabs and newlines stay; every other control is shown as a sign, so that a person sees that
-    it was there."""
-    return risky.sub(_sign, text)
+def clean_line(text: str) -> str:
+    """The same on one line, with runs of blanks collapsed."""
+    return " ".join(clean(text).split())
 
 
-def _sign(found: re.Match[str]) -> str:
+def sign_for(found: re.Match[str]) -> str:
+    """What is shown for a character that would not be seen."""
     code = ord(found.group())
-    if code == 0x0D:
-        return ""  # before a newline it is half of one; elsewhere it would overwrite the line
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:

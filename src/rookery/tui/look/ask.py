@@ -87,14 +87,14 @@ def _others(block: Block, view: View) -> list[Line]:
 
 
 def question(block: Block, view: View) -> str:
-    words = asks.question(block, view.agent, clean_line, view.cwd)
+    words = asks.question(block, view.agent, view.cwd)
     return words[:1].upper() + words[1:]
 
 
 def _closed(block: Block, view: View) -> list[Line]:
     """How it ended, and through what: `Allow once · cli`."""
     look = view.look
-    said = captions.outcome(block, clean_line)
+    said = captions.outcome(block)
     asked = question(block, view)
     runs: Line = [("  ↳ ", look.faint)]
     if block["parent"] is None:

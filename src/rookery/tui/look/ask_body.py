@@ -35,7 +35,7 @@ _EDGE = "│ "
 def on_card(block: Block, view: View) -> list[Line]:
     """Below the question. Where something is left out it says so, and how to see it."""
     found: list[Line] = []
-    for piece in asks.pieces(block, view.agent, clean_line, view.cwd):
+    for piece in asks.pieces(block, view.agent, view.cwd):
         found += _on_card(piece, view)
     return _ends(found, CARD - TAIL, TAIL, view)
 
@@ -118,7 +118,7 @@ def _first(text: str) -> list[str]:
 def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
     """All of it, line under line. It may take a while: not on the screen's own thread."""
     found: list[Line] = []
-    for piece in asks.pieces(block, agent, clean_line, cwd):
+    for piece in asks.pieces(block, agent, cwd):
         match piece.look:
             case "words":
                 found += [[], *wrap([(clean_line(piece.text), look.heading)], width)]

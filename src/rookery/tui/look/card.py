@@ -96,7 +96,7 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     several = len(captions.diffs(block)) > 1
     for each in captions.parts_of(block):
         if lenient.text(each, "type") == "diff" and several:
-            path = captions.short_path(diff.title(each), view.cwd, clean_line)
+            path = captions.short_path(diff.title(each), view.cwd)
             found.append([(path, view.look.heading)])
         if lenient.text(each, "type") == "markdown" and _is_output(
             block, lenient.text(each, "text")

@@ -16,7 +16,6 @@ from rookery.core.blocks.document import Block
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.palette import look_of
-from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line, strip_of
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import Modal, keys_line
@@ -53,7 +52,7 @@ class AskScreen(Modal[None]):
         """The width and the theme that the lines are made for."""
 
     def compose(self) -> ComposeResult:
-        words = asks.question(self._block, self._agent, clean_line, self._cwd)
+        words = asks.question(self._block, self._agent, self._cwd)
         with Vertical(classes="window tall wide whole"):
             yield Label(words[:1].upper() + words[1:], classes="title", markup=False)
             yield Whole()
