@@ -4,7 +4,6 @@ after it, however it went."""
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,8 +13,9 @@ from rookery.client.create import create_session
 from rookery.client.session import SessionClient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home import paths
+from tests.rigs.player import player
 
-PLAYER = (sys.executable, "-P", "-m", "rookery", "play", "demo")
+PLAYER = tuple(player("demo"))
 
 
 class Roost:

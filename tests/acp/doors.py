@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from rookery.home import paths
 from tests.acp.driving import Agent
+from tests.rigs.player import player
 
 type Json = dict[str, Any]
 
@@ -69,8 +70,7 @@ class Door:
         if isinstance(script, dict):
             file = str(self.root / f"script-{len(self.started)}.json")
             Path(file).write_text(json.dumps(script))
-        module = (sys.executable, "-P", "-m", "rookery.acp.player")
-        return [*module, str(file), "--state", str(self.root / "state")]
+        return player(str(file), "--state", str(self.root / "state"))
 
     def argv(self, script: Json | str | None = None) -> list[str]:
         return self._way.argv(self.player({} if script is None else script))

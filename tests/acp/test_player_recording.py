@@ -13,6 +13,7 @@ from rookery.core.json.events import Draft
 from rookery.log.store import Writer
 from tests.acp.conftest import Start
 from tests.acp.driving import Json, texts
+from tests.rigs.rigged import RiggedAgent
 
 TOOL = {"sessionUpdate": "tool_call", "toolCallId": "t9", "title": "T", "status": "pending"}
 OPTIONS = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
@@ -171,4 +172,4 @@ SCRIPTS = sorted((Path(__file__).parents[2] / "fixtures" / "scripts").glob("*.js
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_the_scripts_of_this_repository_are_scripts(path: Path) -> None:
-    assert script_at(str(path), None)
+    assert script_at(str(path), None, RiggedAgent.verbs)

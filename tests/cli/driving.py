@@ -5,16 +5,22 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import sys
 import termios
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.rigs.player import player
+
 ROOKERY = [sys.executable, "-m", "rookery"]
 SECONDS = 60.0
+RIGGED = ("--cmd", shlex.join(player("demo")))
+"""Flags: the demo agent, with the steps that only tests need."""
 
 
 class Result(NamedTuple):
@@ -49,9 +55,9 @@ def play(*steps: dict[str, Any]) -> str:
     return json.dumps({"play": steps})
 
 
-def made(*steps: dict[str, Any], title: str = "") -> str:
+def made(*steps: dict[str, Any], title: str = "", flags: Sequence[str] = ()) -> str:
     """A session whose first turn played these steps; its id."""
-    first = rookery("run", "--json", "--title", title, play(*steps)).events[0]
+    first = rookery("run", *flags, "--json", "--title", title, play(*steps)).events[0]
     return str(first["update"]["id"])
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.driving import Running, play, rookery
 from tests.conftest import belonging_to
+from tests.rigs.player import player
 
 FRAGILE = Path(__file__).with_name("fragile_agent.py")
 
@@ -23,8 +24,7 @@ def scripted(directory: Path, **script: Any) -> str:
     """The command of a player with this script."""
     file = directory / "script.json"
     file.write_text(json.dumps(script))
-    words = ["-P", "-m", "rookery", "play", str(file), "--state", str(directory / "state")]
-    return shlex.join([sys.executable, *words])
+    return shlex.join(player(str(file), "--state", str(directory / "state")))
 
 
 def fragile(faults: str = "none", *more: str) -> str:
@@ -152,9 +152,7 @@ def test_a_session_that_does_not_come_back(home: Path, tmp_path: Path) -> None:
 
 def test_what_an_agent_leaves_behind_is_ended(home: Path) -> None:
     prompt = play({"spawn": {"argv": ["sleep", "1000"], "detach": True}}, {"text": "hi"})
-    card = card_of(
-        shlex.join([sys.executable, "-m", "rookery", "play", "demo"]), "--prompt", prompt
-    )
+    card = card_of(shlex.join(player("demo")), "--prompt", prompt)
     assert verdicts(card)["acp-T14"] == "not ok"
     assert "left behind" in words(card, "acp-T14")
     assert belonging_to(home) == []

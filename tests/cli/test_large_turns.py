@@ -12,7 +12,7 @@ import pytest
 
 from rookery.home import paths
 from rookery.log.reader import Reader
-from tests.cli.driving import ROOKERY, SECONDS, Running, made, play, rookery
+from tests.cli.driving import RIGGED, ROOKERY, SECONDS, Running, made, play, rookery
 from tests.tui.tmux import Tmux
 
 SHOWN = 5 * 1024 * 1024
@@ -21,12 +21,13 @@ CHUNKS = 500
 """Together 10 MB: twice what opens."""
 
 FLOOD = {"flood": CHUNKS, "size": CHUNK, "messageId": "m"}
+REST = [{"tool": "Look"}, {"text": "The end."}]
 
 
 @pytest.fixture
 def session(home: Path) -> str:
     """Its last turn is one message of 10 MB, and a few words."""
-    return made({"text": "The very first words."}, FLOOD, {"tool": "Look"}, {"text": "The end."})
+    return made({"text": "The very first words."}, FLOOD, *REST, flags=RIGGED)
 
 
 def directory(home: Path, session: str) -> str:
@@ -61,7 +62,7 @@ def test_I10_13_show_json_has_the_end_and_events_are_all_there(home: Path, sessi
 @pytest.mark.long
 def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
     """Also in the middle of a message that began far above."""
-    session = rookery("new").out.strip()
+    session = rookery("new", *RIGGED).out.strip()
     more = {"flood": 2, "size": 40, "messageId": "m"}
     steps = [{"text": "First."}, FLOOD, {"until": "cancel", "then": [more, {"text": "Over."}]}]
     rookery("prompt", session, play(*steps))
@@ -80,7 +81,7 @@ def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
 def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> None:
     """There are marks inside the turn, and no header row of it; the next worker goes on from
     them."""
-    session = rookery("new").out.strip()
+    session = rookery("new", *RIGGED).out.strip()
     rookery(
         "prompt", session, play({"text": "First."}, FLOOD, {"text": "Half."}, {"until": "cancel"})
     )
@@ -103,7 +104,7 @@ def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> No
     call = {"toolCallId": "c9", "title": "Water the plants"}
     params = {"sessionId": "$session", "toolCall": call, "options": options}
     frame = {"jsonrpc": "2.0", "id": "q1", "method": "session/request_permission", "params": params}
-    session = rookery("new").out.strip()
+    session = rookery("new", *RIGGED).out.strip()
     steps = [{"raw": json.dumps(frame)}, FLOOD, {"text": "Waiting."}, {"until": "cancel"}]
     rookery("prompt", session, play(*steps))
     with Running("tail", session) as tail:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
+from tests.cli.driving import RIGGED, ROOKERY, Running, Terminal, made, play, rookery
 
 LONG = play({"text": "begun"}, {"until": "cancel"})
 
@@ -122,7 +122,7 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
 @pytest.mark.long
 def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> None:
     """Row T5: the first asks, the second ends."""
-    session = rookery("new").out.strip()
+    session = rookery("new", *RIGGED).out.strip()
     with Running(
         "prompt", session, "--wait", play({"deaf": True}, {"text": "x"}, {"wait": 60})
     ) as it:

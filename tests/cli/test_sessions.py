@@ -10,7 +10,7 @@ import pytest
 
 import rookery as package
 from rookery.core.json.events import kind_of
-from tests.cli.driving import ROOKERY, Running, Terminal, made, play, rookery
+from tests.cli.driving import RIGGED, ROOKERY, Running, Terminal, made, play, rookery
 from tests.conftest import belonging_to
 
 COMMANDS = [
@@ -145,7 +145,7 @@ def test_rm_asks_in_a_terminal_and_needs_yes_elsewhere(home: Path) -> None:
 
 
 def test_logs_are_what_the_agent_wrote(home: Path) -> None:
-    session = made({"stderr": "the agent's \x1b[31mcomplaint\n"}, {"text": "Hi"})
+    session = made({"stderr": "the agent's \x1b[31mcomplaint\n"}, {"text": "Hi"}, flags=RIGGED)
     done = rookery("logs", session, "--agent")
     assert "the agent's complaint\n" in done.out
     with Running("logs", session, "-f") as following:

@@ -1,7 +1,6 @@
 """`queue`, `set`, `prompt --steer` and `--attach`: T3, T4, M1, and files that go with a prompt."""
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.driving import Result, Running, made, play, rookery
+from tests.rigs import player as rig
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
@@ -17,8 +17,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 def player(folder: Path, script: dict[str, Any]) -> list[str]:
     """The words that make a session with an agent of ours."""
     (folder / "script.json").write_text(json.dumps(script))
-    words = ["-P", "-m", "rookery.acp.player", str(folder / "script.json"), "--state", str(folder)]
-    return ["--cmd", " ".join([sys.executable, *words])]
+    return ["--cmd", " ".join(rig.player(str(folder / "script.json"), "--state", str(folder)))]
 
 
 @contextmanager

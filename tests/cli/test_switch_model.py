@@ -2,13 +2,13 @@
 exit code is not 0."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.driving import made, rookery
+from tests.rigs.player import player
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -38,8 +38,7 @@ OPTION = {
 def agent(home: Path, **of_agent: Any) -> str:
     script = home / "jay.json"
     script.write_text(json.dumps({"agent": of_agent}))
-    argv = [sys.executable, "-P", "-m", "rookery.acp.player", str(script)]
-    argv += ["--state", str(home / "jay")]
+    argv = player(str(script), "--state", str(home / "jay"))
     (home / "config.toml").write_text(f"[agents.jay]\ncommand = {json.dumps(argv)}\n")
     return "jay"
 

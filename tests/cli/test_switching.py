@@ -1,12 +1,12 @@
 """`switch-agent`, `recap`, `clear`, `rm` on the command line (rows S1-S4, T11)."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.driving import made, play, rookery
+from tests.rigs.player import player
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -16,8 +16,7 @@ def jay(home: Path) -> str:
     """An agent with a name of its own."""
     script = home / "jay.json"
     script.write_text(json.dumps({"otherwise": [{"text": "jay heard: $prompt"}]}))
-    argv = [sys.executable, "-P", "-m", "rookery.acp.player", str(script)]
-    argv += ["--state", str(home / "jay")]
+    argv = player(str(script), "--state", str(home / "jay"))
     (home / "config.toml").write_text(f"[agents.jay]\ncommand = {json.dumps(argv)}\n")
     return "jay"
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.clients.behaviours import SCRIPT, cells
+from tests.rigs import player as rig
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "clients"
 PATIENCE = 100
@@ -28,7 +29,7 @@ class Perch(NamedTuple):
         script = self.cwd.parent / "script.json"
         script.write_text(json.dumps(SCRIPT))
         state = ("--state", str(self.cwd.parent / "state"))
-        player = [sys.executable, "-P", "-m", "rookery.acp.player", str(script), *state]
+        player = rig.player(str(script), *state)
         bridge = [sys.executable, "-P", "-m", "rookery", "acp", *words]
         return [*bridge, "--cmd", shlex.join(player)]
 

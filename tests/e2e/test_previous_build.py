@@ -69,7 +69,9 @@ def left_at_its_ask(aviary: Aviary, commit: str) -> Bird:
     """A session of that build's, whose worker waits for an answer in its second turn."""
     source = source_of(commit, aviary.root / "build")
     environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = [aviary.home, str(aviary.work), aviary.player(), [FIRST, SECOND]]
+    # The player as it was then: the rig of today knows only today's.
+    argv = [sys.executable, "-P", "-m", "rookery.acp.player", *aviary.player()[4:]]
+    words = [aviary.home, str(aviary.work), argv, [FIRST, SECOND]]
     given = [each if isinstance(each, str) else json.dumps(each) for each in words]
     done = subprocess.run(
         [sys.executable, "-P", str(EARLIER), *given],

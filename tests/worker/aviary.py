@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +18,7 @@ from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from rookery.processes.tree import Process
+from tests.rigs.player import player
 
 type Json = dict[str, Any]
 type Steps = list[Json]
@@ -194,7 +194,7 @@ class Aviary:
         file = self.root / f"script-{number}.json"
         file.write_text(json.dumps(script or {}))
         state = str(self.root / f"state-{number}")
-        return [sys.executable, "-P", "-m", "rookery.acp.player", str(file), "--state", state]
+        return player(str(file), "--state", state)
 
     def hatch(
         self,

@@ -1,10 +1,10 @@
 """Several agents with names in one home, each a player with a script and a memory of its own."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests.rigs.player import player
 from tests.worker.aviary import Aviary
 
 type Json = dict[str, Any]
@@ -17,8 +17,7 @@ def introduce(aviary: Aviary, worker: Json | None = None, **scripts: Json) -> No
         file = aviary.root / f"{name}.json"
         agent = {"name": name, **script.get("agent", {})}
         file.write_text(json.dumps({**script, "agent": agent}))
-        argv = [sys.executable, "-P", "-m", "rookery.acp.player", str(file)]
-        argv += ["--state", str(memory(aviary, name))]
+        argv = player(str(file), "--state", str(memory(aviary, name)))
         lines += [f"[agents.{name}]", f"command = {json.dumps(argv)}"]
     Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
 

@@ -7,7 +7,7 @@ It loads nothing but the wire: `initialize` is answered before anything that onl
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
 import rookery
 from rookery.wire.jsonrpc import (
@@ -46,9 +46,9 @@ METHODS = frozenset(
 class Reception:
     """`initialize` comes first; each later request is a task of its own."""
 
-    name: ClassVar[str]
-    capabilities: ClassVar[Json] = CAPABILITIES
-    methods: ClassVar[frozenset[str]] = METHODS
+    name: str
+    capabilities: Json = CAPABILITIES
+    methods: frozenset[str] = METHODS
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self.closed = asyncio.Event()

@@ -12,13 +12,10 @@ from rookery.wire.params import Json
 class Choices:
     """`modes` is a list of modes (the first is current) or ACP's own shape, as `options` is."""
 
-    def __init__(
-        self, modes: Any, options: list[Json], *, booleans: bool, models: Json | None = None
-    ) -> None:
+    def __init__(self, modes: Any, options: list[Json], *, booleans: bool) -> None:
         if isinstance(modes, list):
             modes = {"currentModeId": modes[0]["id"], "availableModes": modes} if modes else None
         self._modes: Json = copy.deepcopy(modes or {})
-        self._models = copy.deepcopy(models)
         self._options = [
             copy.deepcopy(option)
             for option in options
@@ -27,8 +24,7 @@ class Choices:
 
     def state(self) -> Json:
         """What the answers to session/new, load and resume say."""
-        state = choices.state(copy.deepcopy(self._modes), self.options())
-        return state | ({} if self._models is None else {"models": copy.deepcopy(self._models)})
+        return choices.state(copy.deepcopy(self._modes), self.options())
 
     def options(self) -> list[Json]:
         return copy.deepcopy(self._options)
@@ -58,12 +54,6 @@ class Choices:
                 option["currentValue"] = mode
                 return [choices.mode_update(mode), choices.options_update(self.options())]
         return [choices.mode_update(mode)]
-
-    def set_model(self, model: str) -> None:
-        known = self._models["availableModels"] if self._models is not None else []
-        if self._models is None or model not in [entry["modelId"] for entry in known]:
-            raise UnknownChoice(f"unknown model {model!r}")
-        self._models["currentModelId"] = model
 
     def set_option(self, id: str, value: Any) -> list[Json]:
         """The updates that say so. Raises UnknownChoice."""

@@ -8,20 +8,22 @@ import sys
 
 from rookery.acp.player.demo import DEMO
 from rookery.acp.player.memory import Memory
+from rookery.acp.player.performance import Verbs
 from rookery.acp.player.script import Script, ScriptError, read_script, script_of
 from rookery.acp.player.scripted import VERBS, ScriptedAgent
 from rookery.home import paths
+from rookery.wire.reception import serve
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
     arguments = _parser().parse_args(argv)
     try:
-        script = script_at(arguments.file, arguments.speed)
+        script = script_at(arguments.file, arguments.speed, agent.verbs)
     except (ScriptError, OSError) as error:
         print(f"rookery play: {arguments.file}: {error}", file=sys.stderr)
         return 2
-    state = arguments.state or os.path.join(paths.home(), "player")
-    asyncio.run(play(script, state))
+    memory = Memory(arguments.state or os.path.join(paths.home(), "player"))
+    asyncio.run(serve(lambda group: agent(script, memory, group)))
     return 0
 
 
@@ -35,27 +37,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def script_at(path: str, speed: float | None) -> Script:
+def script_at(path: str, speed: float | None, verbs: Verbs = VERBS) -> Script:
     """A script, or a recording made into one. Raises ScriptError, OSError."""
     if path == "demo":
-        return script_of(DEMO, VERBS)
+        return script_of(DEMO, verbs)
     if os.path.isdir(path) or os.path.basename(path) == paths.LOG:
         from rookery.acp.player.recording import script_of_log
 
         directory = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
-        return script_of(script_of_log(directory, speed), VERBS)
+        return script_of(script_of_log(directory, speed), verbs)
     with open(path, "rb") as file:
         text = file.read()
     if path.endswith(".jsonl"):
         from rookery.acp.player.recording import script_of_lines
 
-        return script_of(script_of_lines(text, speed), VERBS)
-    return read_script(text, VERBS)
-
-
-async def play(script: Script, state: str) -> None:
-    """Until stdin ends."""
-    agent = ScriptedAgent(script, Memory(state))
-    agent.begin()
-    await agent.closed.wait()
-    await agent.wind_down()
+        return script_of(script_of_lines(text, speed), verbs)
+    return read_script(text, verbs)

@@ -52,10 +52,6 @@ class Session:
         self._append({"update": update})
         self._note(update)
 
-    def remember_lines(self, updates: list[str]) -> None:
-        """Many updates that are JSON already (a flood), in one write."""
-        self._write("".join(f'{{"update":{update}}}\n' for update in updates))
-
     def updates(self) -> Iterator[Json]:
         """All that was sent, oldest first; also of a turn that never ended."""
         for line in _lines(self._path):
@@ -129,17 +125,6 @@ class Memory:
         session.restore()
         return session
 
-    def fork(self, id: str, cwd: str, roots: list[str]) -> Session | None:
-        if self._about(id) is None:
-            return None
-        session = self.create(cwd, roots)
-        for line in _lines(self._path(id)):
-            if "session" not in line:
-                session._append(line)
-        session.restore()
-        session.set(cwd=cwd, additionalDirectories=roots)
-        return session
-
     def delete(self, id: str) -> None:
         if SESSION_ID.fullmatch(id) and os.path.exists(self._path(id)):
             os.unlink(self._path(id))
@@ -148,13 +133,6 @@ class Memory:
         names = [name for name in os.listdir(self._directory) if name.endswith(".jsonl")]
         found = [self._about(name.removesuffix(".jsonl")) for name in names]
         return [about for about in found if about is not None]
-
-    def starts(self) -> int:
-        """How often a player was started on this directory, this time included."""
-        path = os.path.join(self._directory, "starts")
-        with open(path, "ab") as file:
-            file.write(b".")
-        return os.path.getsize(path)
 
     def _path(self, id: str) -> str:
         return os.path.join(self._directory, f"{id}.jsonl")

@@ -53,10 +53,6 @@ class Stage(NamedTuple):
     """The client's capabilities."""
     choices: Choices
     verbs: Verbs
-    fall_silent: Callable[[], None]
-    """From now on nothing is answered."""
-    complain: Callable[[bytes], None]
-    """Writes to stderr without waiting for a reader."""
 
 
 class Performance:
@@ -70,15 +66,13 @@ class Performance:
         self.stage = stage
         self.session = stage.session
         self.request = request
-        self.deaf = False
         self.late: Steps = []
         self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
         self.words["servers"] = stage.session.servers
         self.cancelled = False
-        self.steered = asyncio.Event()
         self._ids: dict[str, str] = {}
         self._open: set[str] = set()
-        self._answered = False
+        self.answered = False
         self._task: asyncio.Task[None] | None = None
 
     # --- The turn
@@ -87,9 +81,9 @@ class Performance:
         """Play the turn and answer its request, also when it was cancelled before it began."""
         turn = self.session.begin_turn()
         self.words |= {"prompt": text, "turn": str(turn + 1)}
-        self._remember(prompt)
+        self.remember(prompt)
         over = await self._over(script, turn, text)
-        self._answered = True
+        self.answered = True
         if self.cancelled or over.error is not None:
             self.fail_open_tools()
         if self.request is not None:
@@ -100,21 +94,12 @@ class Performance:
                 self.request.reply({"stopReason": over.stop, **meta})
         await self.perform(self.late, "late")
 
-    def _remember(self, prompt: list[Json]) -> None:
+    def remember(self, prompt: list[Json]) -> None:
         message = self.session.new_message_id()
         for block in prompt:
             self.session.remember(
                 {"sessionUpdate": "user_message_chunk", "content": block, "messageId": message}
             )
-
-    def steer(self, prompt: list[Json], text: str) -> bool:
-        """Take a prompt into this turn: `$steered`, and whoever waits `until` it goes on."""
-        if self.request is None or self._answered or self.cancelled:
-            return False
-        self._remember(prompt)
-        self.words["steered"] = text
-        self.steered.set()
-        return True
 
     async def _over(self, script: Script, turn: int, text: str) -> TurnOver:
         if self.cancelled:
@@ -151,12 +136,11 @@ class Performance:
             case bug:
                 raise bug
 
-    def cancel(self, *, force: bool = False) -> None:
-        if (self.deaf and not force) or self.cancelled:
-            return
-        self.cancelled = True
-        if self._task is not None:
-            self._task.cancel()
+    def cancel(self) -> None:
+        if not self.cancelled:
+            self.cancelled = True
+            if self._task is not None:
+                self._task.cancel()
 
     async def play(self, steps: Steps) -> None:
         for step in steps:

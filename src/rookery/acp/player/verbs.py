@@ -1,13 +1,16 @@
 """The verbs of a script that tell something: each is an update, or the turn's end."""
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from rookery.acp.player.performance import Performance, TurnOver, Verb
-from rookery.wire.jsonrpc import INTERNAL_ERROR, RpcError
+from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, RpcError
 
 type Json = dict[str, Any]
 
@@ -120,13 +123,7 @@ async def wait(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
 
 
 async def until(turn: Performance, a: Json) -> None:
-    """Until the cancel comes, and "then" is played before its answer and may end it otherwise; or,
-    with "steer", until a prompt is steered into the turn."""
-    if a.get("what") == "steer":
-        await turn.steered.wait()
-        turn.steered.clear()
-        await turn.play(a.get("then", []))
-        return
+    """Until the cancel comes; "then" is played before its answer and may end it otherwise."""
     try:
         await asyncio.sleep(FOREVER)
     except asyncio.CancelledError:
@@ -152,6 +149,24 @@ async def rate_limit(turn: Performance, a: Json) -> None:  # noqa: ARG001
     message = a.pop("message", "You have hit your rate limit")
     data = {"errorKind": "rate_limit", **{key: value for key, value in a.items() if value}}
     raise TurnOver(error=RpcError(INTERNAL_ERROR, message, data))
+
+
+async def crash(turn: Performance, a: Json) -> None:
+    """Exit, once everything sent before is written."""
+    with suppress(TimeoutError, ConnectionClosed):
+        async with asyncio.timeout(1):
+            await turn.stage.peer.drain(1)
+    die(a)
+
+
+def die(how: Json | int | str) -> None:
+    a: Json = {"signal" if isinstance(how, str) else "code": how}
+    if isinstance(how, dict):
+        a = how
+    if "signal" in a:
+        number = a["signal"]
+        os.kill(os.getpid(), getattr(signal, number) if isinstance(number, str) else number)
+    os._exit(a.get("code", 1))
 
 
 async def late(turn: Performance, a: Json) -> None:
@@ -180,6 +195,7 @@ VERBS = {
     "stop": Verb("stopReason", stop),
     "error": Verb("message", error),
     "rate_limit": Verb("resetsAt", rate_limit),
+    "crash": Verb("code", crash),
     "late": Verb("steps", late),
     "repeat": Verb("times", repeat),
 }

@@ -2,15 +2,21 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import time
 from contextlib import suppress
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
 
+from rookery.acp.player import verbs
 from rookery.acp.player.performance import Performance, Verb
 from rookery.core.json.events import dumps
-from rookery.wire.jsonrpc import ConnectionClosed
+from rookery.wire.jsonrpc import Peer
+from rookery.wire.pipes import PipeWriter, private_copy
+
+if TYPE_CHECKING:
+    from tests.rigs.rigged import RiggedAgent
 
 type Json = dict[str, Any]
 
@@ -18,35 +24,45 @@ FOREVER = 1e9
 PIECE = 256 * 1024
 FLOOD_ROUND = 100
 
-
-async def crash(turn: Performance, a: Json) -> None:
-    """Die as told, after what was sent before is on the wire."""
-    with suppress(TimeoutError, ConnectionClosed):
-        async with asyncio.timeout(1):
-            await turn.stage.peer.drain(1)
-    die(a)
+AGENTS: dict[Peer, "RiggedAgent"] = {}
+DEAF: WeakSet[Performance] = WeakSet()
+"""Turns that hear no cancel."""
+_STEERED: WeakKeyDictionary[Performance, asyncio.Event] = WeakKeyDictionary()
 
 
-def die(how: Json | int | str) -> None:
-    a: Json = {"signal" if isinstance(how, str) else "code": how}
-    if isinstance(how, dict):
-        a = how
-    if "signal" in a:
-        number = a["signal"]
-        os.kill(os.getpid(), getattr(signal, number) if isinstance(number, str) else number)
-    os._exit(a.get("code", 1))
+@cache
+def stderr_pipe() -> PipeWriter:
+    """Written to without waiting for a reader."""
+    return PipeWriter(private_copy(2, os.O_WRONLY), lambda _error: None)
 
 
-async def silence(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
+async def silence(turn: Performance, a: Json) -> None:
     """Stay alive and never answer again."""
-    turn.deaf = True
-    turn.stage.fall_silent()
+    DEAF.add(turn)
+    AGENTS[turn.stage.peer].silent = True
     await asyncio.sleep(FOREVER)
 
 
 async def deaf(turn: Performance, a: Json) -> None:
     """Hear no cancel in this turn."""
-    turn.deaf = a.get("deaf", True)
+    if a.get("deaf", True):
+        DEAF.add(turn)
+    else:
+        DEAF.discard(turn)
+
+
+def steered(turn: Performance) -> asyncio.Event:
+    return _STEERED.setdefault(turn, asyncio.Event())
+
+
+async def until(turn: Performance, a: Json) -> None:
+    """Until the cancel comes, or, with "steer", a prompt that is steered into the turn."""
+    if a.get("what") != "steer":
+        await verbs.until(turn, a)
+        return
+    await steered(turn).wait()
+    steered(turn).clear()
+    await turn.play(a.get("then", []))
 
 
 async def flood(turn: Performance, a: Json) -> None:
@@ -62,7 +78,7 @@ async def flood(turn: Performance, a: Json) -> None:
         for number in range(start, min(start + rounds, a["chunks"])):
             mark = f"{time.monotonic_ns()} {number} " if stamp else f"{number} "
             updates.append(f"{before}{mark.ljust(size, '.')}{after}")
-        turn.session.remember_lines(updates)
+        turn.session._write("".join(f'{{"update":{update}}}\n' for update in updates))
         peer.write_raw("".join(f"{head}{update}}}}}\n" for update in updates).encode("ascii"))
         peer.flush()
         await peer.drain()
@@ -95,10 +111,10 @@ async def raw(turn: Performance, a: Json) -> None:
 
 async def stderr(turn: Performance, a: Json) -> None:
     """On stderr, "repeat" times; a client that never reads it does not hold the turn."""
-    turn.stage.complain((str(a["text"]) * int(a.get("repeat", 1))).encode("utf-8", "replace"))
+    stderr_pipe().write((str(a["text"]) * int(a.get("repeat", 1))).encode("utf-8", "replace"))
 
 
-async def stray_print(turn: Performance, a: Json) -> None:  # noqa: ARG001
+async def stray_print(turn: Performance, a: Json) -> None:
     """What a careless print would do: it must not reach the protocol."""
     with suppress(BlockingIOError):
         os.write(1, f"{a['text']}\n".encode("utf-8", "replace"))
@@ -128,8 +144,8 @@ async def spawn(turn: Performance, a: Json) -> None:
 _children: list[subprocess.Popen[bytes]] = []
 
 VERBS = {
-    "crash": Verb("code", crash),
     "silence": Verb("silence", silence),
+    "until": Verb("what", until),
     "deaf": Verb("deaf", deaf),
     "flood": Verb("chunks", flood),
     "raw": Verb("line", raw),
