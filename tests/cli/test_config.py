@@ -7,8 +7,8 @@ import pytest
 
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy.rules import Call, Verdict, call_of, decide
+from rookery.core.settings.definitions import NUMBERS
 from rookery.home.config import Config, ConfigError, load
-from rookery.home.settings import LIMITS
 
 
 def load_text(directory: Path, text: str) -> Config:
@@ -49,16 +49,16 @@ def test_the_critics_settings(tmp_path: Path) -> None:
 
 
 def test_every_field_of_the_policy_has_its_limits() -> None:
-    assert LIMITS.keys() == Policy._field_defaults.keys()
+    assert [each.name for each in NUMBERS] == list(Policy._field_defaults)
 
 
 def test_every_default_lies_within_its_limits() -> None:
-    for name, default in Policy._field_defaults.items():
-        limit = LIMITS[name]
+    for setting in NUMBERS:
+        default, limit = setting.default, setting.limit
         if isinstance(default, str):
             assert default in limit
-        else:
-            assert limit[0] <= default <= limit[1], name
+        elif not isinstance(default, bool):
+            assert limit[0] <= default <= limit[1], setting.name
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("[agents.a]", ["line 1", "agents.a", "command"]),
         ("[agents]\na = 3", ["line 2", "agents.a", "table"]),
         ("[worker\n", ["line 1"]),
-        ("[critic]\nscore_below = 1.01", ["line 2", "critic.score_below", "between 0 and 1"]),
-        ("[critic]\nissue_at = -0.1", ["line 2", "critic.issue_at", "between 0 and 1"]),
-        ("[critic]\niterations = 11", ["line 2", "between 1 and 10"]),
-        ("[critic]\niterations = 0", ["line 2", "between 1 and 10"]),
+        ("[critic]\nscore_below = 1.01", ["line 2", "critic.score_below", "must be 0 to 1"]),
+        ("[critic]\nissue_at = -0.1", ["line 2", "critic.issue_at", "must be 0 to 1"]),
+        ("[critic]\niterations = 11", ["line 2", "must be 1 to 10"]),
+        ("[critic]\niterations = 0", ["line 2", "must be 1 to 10"]),
         ("[critic]\ncommand = 3", ["line 2", "critic.command", "text"]),
         ("[critic]\nrefine = 1", ["line 2", "true or false"]),
         ("critic = 1", ["line 1", "must be a table"]),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.home import settings
+from rookery.core.settings import definitions as settings
 from rookery.home.config import load
 from tests.cli.driving import rookery
 

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.client.config.edit import change, edited
-from rookery.home import config, settings
+from rookery.core.limits import Setting
+from rookery.core.settings import definitions as settings
+from rookery.home import config
 
 FILE = """\
 # mine
@@ -87,7 +89,7 @@ def test_U6_a_file_that_does_not_parse_is_left(tmp_path: Path) -> None:
 
 def test_U6_a_value_that_is_refused_changes_nothing(tmp_path: Path) -> None:
     file(tmp_path).write_text(FILE)
-    with pytest.raises(config.ConfigError, match=r"critic\.score_below must lie between"):
+    with pytest.raises(config.ConfigError, match=r"critic\.score_below must be 0 to 1"):
         change(str(tmp_path), {"critic.score_below": 2.0})
     assert file(tmp_path).read_text() == FILE
 
@@ -96,7 +98,7 @@ VALUES = st.sampled_from([each for each in settings.SINGLE if each.default is no
 
 
 @given(st.lists(VALUES, max_size=8))
-def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[settings.Setting]) -> None:
+def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[Setting]) -> None:
     before = config.parse(FILE.encode(), "f")
     text = edited(FILE, {each.key: each.default for each in picked})
     after = config.parse(text.encode(), "f")

@@ -32,7 +32,7 @@ class Scratch:
         assert old.count(before) == 1, f"{name}: {before!r} is there {old.count(before)} times"
         self.write(name, old.replace(before, text + before))
 
-    def run(self, *words: str, code: str = "") -> str:
+    def run(self, *words: str, code: str = "", status: int = 0) -> str:
         line = [sys.executable, "-P", *(["-c", code] if code else ["-m", "rookery", *words])]
         environment = os.environ | {
             "PYTHONPATH": str(self.root / "src"),
@@ -41,8 +41,8 @@ class Scratch:
         done = subprocess.run(
             line, env=environment, capture_output=True, text=True, check=False, cwd=self.root
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == status, done.stderr
+        return done.stderr if status else done.stdout
 
 
 @pytest.fixture
@@ -55,6 +55,28 @@ def test_a_vendor_takes_one_file(scratch: Scratch) -> None:
     scratch.insert("agents/registry.py", '    Entry("kimi",', row)
     assert "npm install -g kestrel-cli" in scratch.run("agents")
     assert len(scratch.touched) <= 1
+
+
+NAP = """    nap: Annotated[float, Setting("how long a worker naps", (1.0, 60.0))] = 5.0
+"""
+USE = """    standard().line(f"Naps for {files.load(paths.home()).policy.nap:g} s.")
+"""
+
+
+def test_a_setting_takes_two_files(scratch: Scratch) -> None:
+    scratch.insert("core/limits.py", "    cancel_grace: Annotated[", NAP)
+    scratch.insert("cli/commands/setup/config.py", "    standard().line(_path())\n", USE)
+    assert "how long a worker naps" in scratch.run("config", "explain")
+    assert "1 to 60 seconds" in scratch.run("config", "explain", "nap")
+    assert "Naps for 5 s." in scratch.run("config", "path")
+    scratch.run("config", "set", "worker.nap", "7")
+    [shown] = [line for line in scratch.run("config", "show").splitlines() if "nap" in line]
+    assert shown.split() == ["worker.nap", "7", "config.toml,", "line", "2"]
+    assert "Naps for 7 s." in scratch.run("config", "path")
+    refused = scratch.run("config", "set", "worker.nap", "soon", status=1)
+    assert "worker.nap must be a number (1 to 60 seconds)" in " ".join(refused.split())
+    assert "Naps for 7 s." in scratch.run("config", "path")
+    assert len(scratch.touched) <= 2
 
 
 COMMAND = '''"""`count`: how many sessions there are."""

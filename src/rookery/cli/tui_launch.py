@@ -93,12 +93,13 @@ _LINE = re.compile(
 
 
 def _is_sound(name: str, value: object) -> bool:
-    from rookery.core.limits import Interface
-    from rookery.home.settings import INTERFACE_LIMITS
+    from rookery.core.limits import BadValue, Interface, checked, settings_of
 
-    default = Interface._field_defaults.get(name)
-    allowed = INTERFACE_LIMITS.get(name) or (True, False)
-    return type(value) is type(default) and value in allowed
+    known = {each.name: each for each in settings_of(Interface, "interface")}
+    try:
+        return name in known and bool(checked(known[name], value) == value)
+    except BadValue:
+        return False
 
 
 def session_of(resume: str | None, last: bool) -> str:

@@ -1,92 +1,362 @@
-"""Every number that a worker lives by, in one frozen value that is passed in.
+"""The settings of config.toml that are numbers and switches, one definition each: type, default,
+range, description and effect. Reading, checking, `rookery config`, the forms of the terminal
+interface and the table in docs/sessions.md follow from it.
 
-The configuration file is clamped where it is read; nothing in `core` clamps, so that a test can use
+The values are clamped where the file is read; nothing in `core` clamps, so that a test can use
 small numbers.
 """
 
-from typing import NamedTuple
+from math import isnan
+from typing import Annotated, Any, NamedTuple
+
+type Limit = tuple[float, float] | tuple[str, ...]
+"""The least and the greatest number, or the words that are allowed."""
+
+AT_ONCE = "at once, also in running sessions"
+NEXT_TERMINAL = "at once, for terminals started from then on"
+NEXT_START = "at once, for everything started from then on"
+NEXT_AGENT = "at the next start of a session's agent (rookery restart SESSION)"
+NEXT_SCREEN = "at the next start of the terminal interface, or at once from its own settings"
+
+DAY = 86400.0
+
+
+class Setting(NamedTuple):
+    """What is known about a setting. Only the user may change one."""
+
+    brief: str
+    limit: Limit = ()
+    unit: str = "seconds"
+    least_on: float = 0.0
+    """If 0 turns it off: the smallest other value."""
+    more: str = ""
+    example: str = ""
+    """For a setting without a default: how it could be written."""
+    effect: str = AT_ONCE
+    exact: bool = False
+    """A number out of range is refused, not clamped."""
+    secret: bool = False
+    """Its values are not shown."""
+    strict_first: tuple[str | bool, ...] = ()
+    """Its values, the strictest first: a looser one written while an agent runs needs
+    confirmation."""
+    runs: bool = False
+    """It names a program: another one written while an agent runs needs confirmation."""
+    older: str = ""
+    """An earlier key of the same table with the same meaning."""
+    key: str = ""
+    """Dotted: worker.cancel_grace."""
+    default: Any = None
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition(".")[2]
+
+
+class BadValue(ValueError):
+    """A value that a setting cannot have; the message says what is allowed."""
+
+
+def settings_of(fields: type[tuple[Any, ...]], table: str) -> tuple[Setting, ...]:
+    """The settings that a class of values defines, each with its key and its default."""
+    defaults: dict[str, Any] = fields._field_defaults  # type: ignore[attr-defined]
+    defined: list[tuple[str, Setting]] = [
+        (name, each)
+        for name, hint in fields.__annotations__.items()
+        for each in getattr(hint, "__metadata__", ())
+    ]
+    return tuple(
+        each._replace(key=each.key or f"{table}.{name}", default=defaults[name])
+        for name, each in defined
+    )
+
+
+def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
+    """The value, of the default's type; a number out of range is clamped unless it must be exact.
+    Raises BadValue."""
+    match setting.default:
+        case bool():
+            good = isinstance(value, bool)
+        case int() | float():
+            return _number(setting, value, exact or setting.exact)
+        case _ if setting.limit:
+            good = value in setting.limit
+        case _:
+            good = isinstance(value, str)
+    if not good:
+        quotes = ", in quotes" if setting.default in (None, "") else ""
+        raise BadValue(f"must be {range_of(setting)}{quotes}")
+    return value.strip() if setting.default is None and isinstance(value, str) else value
+
+
+def _number(setting: Setting, value: object, exact: bool) -> float | int:
+    whole = isinstance(setting.default, int)
+    least, greatest = (float(each) for each in setting.limit)
+    usable = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not usable or not isinstance(value, int | float) or isnan(value):
+        kind = "a whole number" if whole else "a number"
+        raise BadValue(f"must be {kind} ({range_of(setting)})")
+    if value and setting.least_on:  # 0 turns it off; a little would end healthy turns
+        least = setting.least_on
+    clamped = min(max(value, least), greatest)
+    if exact and clamped != value:
+        raise BadValue(f"must be {range_of(setting)}")
+    return int(clamped) if whole else float(clamped)
+
+
+def range_of(setting: Setting) -> str:
+    """What is allowed, in words."""
+    if isinstance(setting.default, bool):
+        return "true or false"
+    if not setting.limit:
+        return setting.unit
+    if isinstance(setting.default, str):
+        return " or ".join(f'"{word}"' for word in setting.limit)
+    least, greatest = (f"{number:,.10g}" for number in setting.limit)
+    off = f"0 (off) or {setting.least_on:g}" if setting.least_on else least
+    return f"{off} to {greatest} {setting.unit}".rstrip()
+
+
+def written(value: object) -> str:
+    """As it stands in TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    return f"{value:g}" if isinstance(value, float) and value < 1e6 else str(value)
 
 
 class Policy(NamedTuple):
-    """Seconds, unless the name says otherwise."""
+    """The table [worker]."""
 
-    chunk_window: float = 0.030
-    line_bytes: int = 64 * 1024 * 1024
-    """A longer line of an agent's is skipped without being kept."""
-    start_timeout: float = 30.0
-    cold_start_timeout: float = 120.0
-    """For commands that may have to install first (npx, uvx)."""
-    cancel_grace: float = 10.0
-    stop_grace: float = 2.0
-    crash_within: float = 10.0
-    """An agent that ends before counts as a start that failed."""
-    crash_most: int = 3
-    """Starts that may fail within the window; after one more the agent is parked."""
-    crash_window: float = 60.0
-    switch_grace: float = 5.0
-    """For an agent that another one takes over from."""
-    delete_grace: float = 2.0
-    """For an agent to forget a session that is deleted."""
-    force_end_after: float = 30.0
-    """Nothing streamed or in flight: so long until a turn may be ended by hand; 0: never."""
-    silent_after: float = 120.0
-    """The same, after which a turn that had moved is given up; 0: never."""
-    silent_after_cost: float = 20.0
-    """And once usage with cost has arrived, from an agent that sends it last."""
-    off_protocol_grace: float = 1800.0
-    """The least grace while work goes on off the protocol."""
-    idle_stop_secs: float = 1800.0
-    """With nothing to do for so long, the worker stops; 0: never."""
-    abandoned_after: float = 48 * 3600.0
-    """With nobody attached and no event for so long, it stops, also in mid-turn."""
-    queue_drain: str = "combined"
-    """`combined` joins queued prompts by blank lines; `serial` sends one at a time."""
-    queue_most: int = 100
-    queue_bytes: int = 256 * 1024
-    terminal_keep: int = 4 * 1024 * 1024
-    """Bytes of a terminal's output that are kept: head and tail, the middle is counted."""
-    confirm_destructive: bool = True
-    max_workers: int = 20
-    """Awake at once, in one home."""
-    max_cold_starts: int = 4
-    """Workers that start at once."""
-    rate_limit_auto_resume: bool = False
-    """The prompt that met a rate limit is sent once more when that is lifted."""
-    rate_limit_grace: float = 15.0
-    """So long after the reset time that the agent gave."""
-    rate_limit_least: float = 30.0
-    """And at least so long after the limit was met."""
-    rate_limit_most: int = 5
-    """Resumes in a row that met the limit again."""
-    ask_timeout: float = 0.0
-    """An ask is rejected after so long with somebody attached; 0: it waits."""
-    keep_events: int = 0
-    """Of older ones, what the agent said and did is dropped; 0: nothing is."""
+    cancel_grace: Annotated[
+        float, Setting("time a cancelled agent has before it is killed", (0.1, 600.0))
+    ] = 10.0
+    force_end_after: Annotated[
+        float,
+        Setting(
+            "silence after which you can end a turn by hand; 0: off",
+            (0.0, DAY),
+            more="Silence: nothing arrives, and no tool, question or call is open.",
+        ),
+    ] = 30.0
+    silent_after: Annotated[
+        float,
+        Setting(
+            "end a turn that made progress and then fell silent; 0: off, otherwise at least 120",
+            (0.0, DAY),
+            least_on=120.0,
+            more="Only while no tool, question or call is open. The agent is cancelled, then "
+            "killed.",
+        ),
+    ] = 120.0
+    silent_after_cost: Annotated[
+        float,
+        Setting("the same once the cost has arrived, for agents that send it last", (1.0, DAY)),
+    ] = 20.0
+    off_protocol_grace: Annotated[
+        float,
+        Setting("minimum silence while background work or a wake-up is pending", (60.0, DAY)),
+    ] = 1800.0
+    idle_stop_secs: Annotated[
+        float,
+        Setting(
+            "stop a worker that has been idle for this long; 0: off",
+            (0.0, 30 * DAY),
+            more="Never during a turn, or while a question or a prompt is waiting.",
+        ),
+    ] = 1800.0
+    abandoned_after: Annotated[
+        float,
+        Setting("stop a worker without clients and events, even during a turn", (3600.0, 30 * DAY)),
+    ] = 48 * 3600.0
+    start_timeout: Annotated[
+        float, Setting("time an agent has to start", (1.0, 600.0), effect=NEXT_START)
+    ] = 30.0
+    cold_start_timeout: Annotated[
+        float,
+        Setting("the same for npx, uvx and the like", (1.0, 3600.0), effect=NEXT_START),
+    ] = 120.0
+    crash_within: Annotated[
+        float, Setting("an agent that ends sooner failed to start", (0.1, 600.0))
+    ] = 10.0
+    crash_most: Annotated[
+        int,
+        Setting(
+            "failed starts allowed within crash_window; one more parks the agent",
+            (1.0, 100.0),
+            unit="starts",
+            more="A parked agent is not restarted by itself. A prompt or rookery restart tries "
+            "again.",
+        ),
+    ] = 3
+    crash_window: Annotated[float, Setting("see crash_most", (1.0, DAY))] = 60.0
+    stop_grace: Annotated[float, Setting("time between TERM and KILL", (0.0, 60.0))] = 2.0
+    switch_grace: Annotated[
+        float, Setting("the same when another agent takes over", (0.0, 60.0))
+    ] = 5.0
+    delete_grace: Annotated[
+        float, Setting("time an agent has to delete its part of a session", (0.0, 60.0))
+    ] = 2.0
+    chunk_window: Annotated[
+        float, Setting("merge streamed text into one event per window", (0.0, 1.0))
+    ] = 0.030
+    line_bytes: Annotated[
+        int,
+        Setting(
+            "skip longer lines from an agent",
+            (1024.0**2, 1024.0**3),
+            unit="bytes",
+            effect=NEXT_AGENT,
+        ),
+    ] = 64 * 1024 * 1024
+    queue_drain: Annotated[
+        str,
+        Setting(
+            'send queued prompts as one; "serial": one per turn',
+            ("combined", "serial"),
+            more="Joined by blank lines. A slash command is always sent alone.",
+        ),
+    ] = "combined"
+    queue_most: Annotated[
+        int, Setting("maximum number of queued prompts", (0.0, 1000.0), unit="prompts")
+    ] = 100
+    queue_bytes: Annotated[
+        int,  # a command's frame takes 1 MiB
+        Setting("maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"),
+    ] = 256 * 1024
+    terminal_keep: Annotated[
+        int,
+        Setting(
+            "bytes kept of a terminal's output",
+            (64.0 * 1024, 1024.0**3),
+            unit="bytes",
+            more="Its beginning and its end; the rest is counted.",
+            effect=NEXT_TERMINAL,
+        ),
+    ] = 4 * 1024 * 1024
+    confirm_destructive: Annotated[
+        bool,
+        Setting(
+            "ask again before destructive actions",
+            more="If false, sessions that approve everything approve those too.",
+            strict_first=(True, False),
+        ),
+    ] = True
+    max_workers: Annotated[
+        int,
+        Setting(
+            "maximum workers; beyond it the longest idle one stops, or the prompt waits",
+            (1.0, 1000.0),
+            unit="workers",
+            effect=NEXT_START,
+        ),
+    ] = 20
+    max_cold_starts: Annotated[
+        int,
+        Setting(
+            "maximum workers starting at once; others wait",
+            (1.0, 1000.0),
+            unit="workers",
+            more="At most max_workers.",
+            effect=NEXT_START,
+        ),
+    ] = 4
+    rate_limit_auto_resume: Annotated[
+        bool,
+        Setting(
+            "resend a prompt that hit a rate limit when the limit is lifted",
+            more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
+        ),
+    ] = False
+    rate_limit_grace: Annotated[
+        float, Setting("extra wait after the reset time from the agent", (0.0, 3600.0))
+    ] = 15.0
+    rate_limit_least: Annotated[
+        float, Setting("minimum wait after hitting a rate limit", (1.0, DAY))
+    ] = 30.0
+    rate_limit_most: Annotated[int, Setting("attempts in a row", (1.0, 100.0), unit="attempts")] = 5
+    ask_timeout: Annotated[
+        float,
+        Setting("reject a question after this time with a client attached; 0: wait", (0.0, DAY)),
+    ] = 0.0
+    keep_events: Annotated[
+        int,
+        Setting(
+            "drop an agent's output beyond this many events; 0: keep all",
+            (0.0, 1e9),
+            unit="events",
+            least_on=1000.0,
+            more="Permanently, at the end of each turn. Prompts, results, questions and the "
+            "session's state are kept.",
+        ),
+    ] = 0
 
 
 class CriticPolicy(NamedTuple):
-    """When a critic judges a turn, and when its verdict is sent back to the agent."""
+    """The table [critic]."""
 
-    enabled: bool = True
-    command: str = ""
-    """A line for the shell, run in the session's directory after each turn; "": none."""
-    refine: bool = False
-    score_below: float = 0.6
-    """A lower score is sent back to the agent."""
-    issue_at: float = 0.75
-    """So is a behavioural issue that is at least so probable."""
-    iterations: int = 3
-    """Refinements at most, between two prompts of a person."""
-    timeout: float = 600.0
-    """Seconds for the command."""
+    enabled: Annotated[bool, Setting("judge finished turns")] = True
+    command: Annotated[
+        str,
+        Setting(
+            "shell command that judges each successful turn in the session's directory",
+            unit="text",
+            more="Exit code 0 scores 1, any other 0; the end of its output is included. It has "
+            "the session's environment.",
+            example='"pytest -q"',
+            runs=True,
+        ),
+    ] = ""
+    refine: Annotated[
+        bool,
+        Setting(
+            "send a poor verdict back to the agent",
+            more="For one session: `rookery set SESSION refine on`.",
+        ),
+    ] = False
+    score_below: Annotated[
+        float, Setting("refine when the score is lower", (0.0, 1.0), unit="", exact=True)
+    ] = 0.6
+    issue_at: Annotated[
+        float,
+        Setting(
+            "also refine when a behavioural issue is at least this likely",
+            (0.0, 1.0),
+            unit="",
+            exact=True,
+        ),
+    ] = 0.75
+    iterations: Annotated[
+        int,
+        Setting(
+            "maximum refinements until your next prompt",
+            (1.0, 10.0),
+            unit="refinements",
+            exact=True,
+        ),
+    ] = 3
+    timeout: Annotated[float, Setting("time limit of the command", (1.0, DAY), exact=True)] = 600.0
 
 
 class Interface(NamedTuple):
-    """How the terminal interface shows things."""
+    """The table [interface]: how the terminal interface shows things."""
 
-    theme: str = "dark"
-    diff: str = "unified"
-    cards_expanded: bool = False
-    """Tool cards are open until a person folds them."""
-    plan_opens: bool = True
-    """A plan is shown whole; else as one line."""
+    theme: Annotated[
+        str,
+        Setting(
+            "colours of the terminal interface", ("dark", "light", "contrast"), effect=NEXT_SCREEN
+        ),
+    ] = "dark"
+    diff: Annotated[
+        str,
+        Setting(
+            "changes in one column, or old and new side by side",
+            ("unified", "split"),
+            effect=NEXT_SCREEN,
+        ),
+    ] = "unified"
+    cards_expanded: Annotated[bool, Setting("show tool cards expanded", effect=NEXT_SCREEN)] = False
+    plan_opens: Annotated[
+        bool, Setting("show an agent's whole plan, not just one line", effect=NEXT_SCREEN)
+    ] = True

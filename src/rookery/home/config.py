@@ -1,10 +1,10 @@
-"""`config.toml`: a wrong value is refused with its line, and nothing starts; a key that is not
-known is told with its line, and all else holds.
+"""`config.toml`: a wrong value is refused with its line, and nothing starts; an unknown key is
+reported with its line, and everything else applies.
 
-    version = 1                 # of the file's spelling: core.settings.migrations
+    version = 1                 # of the file's format: core.settings.migrations
     default_agent = "claude"
 
-    [worker]                    # numbers of core.limits.Policy, clamped as settings.LIMITS says
+    [worker]                    # core.limits.Policy, clamped
     cancel_grace = 10
 
     [agents.mine]               # then: rookery run --agent mine …
@@ -14,74 +14,32 @@ known is told with its line, and all else holds.
     do = "allow"
     command = "git status *"
 
-Every worker imports this, so the parser is loaded only where there is a file to parse.
+Every worker imports this, so the parser is loaded only if there is a file to parse.
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from math import isnan
-from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
-from rookery.core.limits import CriticPolicy, Interface, Policy
-from rookery.core.policy.modes import ALL, EVERY, OPTION, VALUES
+from rookery.core.limits import BadValue, Policy, Setting, checked
+from rookery.core.policy.modes import ALL
 from rookery.core.policy.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.policy.rules import Rule
-from rookery.core.settings import agent_tables, migrations
+from rookery.core.settings import agent_tables, definitions, migrations
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.definitions import HOLDERS, Config, value_of
 from rookery.home.ownership import others_word
-from rookery.home.settings import (
-    CRITIC,
-    CRITIC_LIMITS,
-    INTERFACE,
-    INTERFACE_LIMITS,
-    LIMITS,
-    OFF_OR,
-    WORKER,
-    Setting,
-)
+
+__all__ = ["FILE", "Config", "ConfigError", "line_of", "load", "parse", "rule_key", "value_of"]
 
 FILE = "config.toml"
-PLAIN = {
-    "default_agent": "the name of an agent, in quotes",
-    "node_path": "a path, in quotes",
-    "show_tool_durations": "true or false",
-}
+OWN = {each.key: each for each in definitions.SINGLE}
+TABLES = ("worker", "critic", "session", "agent", "interface", "keys", "agents", "policy")
 KNOWN = (
-    *("version", *PLAIN),
-    *("[worker]", "[critic]", "[session]", "[agent]", "[interface]", "[keys]"),
+    *(key for key in OWN if "." not in key),
+    *(f"[{table}]" for table in TABLES[:-2]),
     *("[agents.NAME]", "[[policy.rules]]"),
 )
-TABLES = ("worker", "critic", "session", "agent", "interface", "keys", "agents", "policy")
-
-
-class Config(NamedTuple):
-    policy: Policy = Policy()
-    default_agent: str = ""
-    """The name, as it stands in the file; "": none was chosen."""
-    agents: Mapping[str, list[str]] = MappingProxyType({})
-    """A person's own agents: name and argv."""
-    extras: Mapping[str, Extras] = MappingProxyType({})
-    """Environment and MCP servers of agents, ours and others'."""
-    unconfined: frozenset[str] = frozenset()
-    """Agents, ours and others', that run without Landlock's domain."""
-    node_path: str = ""
-    """Where to look for programs that PATH has not."""
-    confirm: str = EVERY
-    """How much is asked in sessions that are made from now on (row P6)."""
-    approve_all: bool = False
-    """The older spelling: sessions in which nothing else was chosen approve all."""
-    rules: tuple[Rule, ...] = ()
-    critic: CriticPolicy = CriticPolicy()
-    show_tool_durations: bool = True
-    interface: Interface = Interface()
-    keys: Mapping[str, str] = MappingProxyType({})
-    """Of the terminal interface: what a key is for, and which it is."""
-    warm: bool = True
-    """Whether a process with the SDK loaded is kept for sessions of our own agent."""
-    version: int = migrations.VERSION
-    warnings: tuple[str, ...] = ()
-    """What stands in the file and is not used, each with its place."""
 
 
 class ConfigError(Exception):
@@ -102,17 +60,6 @@ def load(home: str) -> Config:
     if foreign:
         raise ConfigError(foreign)
     return parse(data, path)
-
-
-def value_of(found: Config, setting: Setting) -> Any:
-    """What holds for a setting of settings.SINGLE."""
-    table, _, name = setting.key.rpartition(".")
-    holders: dict[str, object] = {
-        WORKER: found.policy,
-        CRITIC: found.critic,
-        INTERFACE: found.interface,
-    }
-    return getattr(holders.get(table, found), name)
 
 
 def parse(data: bytes, path: str) -> Config:
@@ -145,9 +92,14 @@ class _File:
         for old, why in moved:
             self.warn(old, why)
         for key, value in tables.items():
-            if key in TABLES and not isinstance(value, dict):
+            if key in OWN:
+                given[key] = self.value(OWN[key], value)
+            elif key not in TABLES:
+                self.unknown([key], *KNOWN)
+            elif not isinstance(value, dict):
                 self.refuse([key], f"must be a table: [{key}]")
-            given |= self.table(key, value) if key in TABLES else self.plain(key, value)
+            else:
+                given |= self.table(key, value)
         return Config(**given, warnings=tuple(self.warnings))
 
     def version(self, value: object) -> int:
@@ -160,30 +112,8 @@ class _File:
             self.warn(["version"], f"{why}, and uses what it knows of it")
         return value
 
-    def plain(self, key: str, value: object) -> dict[str, Any]:
-        if key not in PLAIN:
-            self.unknown([key], *KNOWN)
-            return {}
-        if key == "show_tool_durations":
-            good = isinstance(value, bool)
-        else:
-            good = isinstance(value, str) and (bool(value.strip()) or key == "node_path")
-        if not good:
-            self.refuse([key], f"must be {PLAIN[key]}")
-        return {key: value.strip() if isinstance(value, str) else value}
-
     def table(self, key: str, table: dict[str, Any]) -> dict[str, Any]:
         match key:
-            case "worker":
-                found = Policy(**self.fields(key, table, Policy._field_defaults))
-                starts = min(found.max_cold_starts, found.max_workers)
-                return {"policy": found._replace(max_cold_starts=starts)}
-            case "critic":
-                fields = self.fields(key, table, CriticPolicy._field_defaults)
-                return {"critic": CriticPolicy(**fields)}
-            case "interface":
-                fields = self.fields(key, table, Interface._field_defaults)
-                return {key: Interface(**fields)}
             case "agents":
                 agents = {name: self.agent(name, each) for name, each in table.items()}
                 free = [name for name, each in agents.items() if each.get("confined") is False]
@@ -191,33 +121,34 @@ class _File:
                 more = {name: agent_tables.extras_of(each) for name, each in agents.items()}
                 more = {name: each for name, each in more.items() if each != Extras()}
                 return {"agents": own, "extras": more, "unconfined": frozenset(free)}
-            case "session":
-                return self.session(key, table)
-            case "agent":
-                return {"warm": self.switch(key, table, "warm", True)}
             case "keys":
                 keys = self.keys(table)
                 self.refuse_clash(keys)
                 return {"keys": keys}
-        return {"rules": self.rules(table)}
+            case "policy":
+                return {"rules": self.rules(table)}
+        known = [each.name for each in OWN.values() if each.key.startswith(f"{key}.")]
+        given: dict[str, Any] = {}
+        for name, value in table.items():
+            if name in known:
+                given[name] = self.value(OWN[f"{key}.{name}"], value)
+            else:
+                self.unknown([key, name], *known)
+        if key == "session" and given.get("approve_all"):  # what is written as `confirm` wins
+            return {"confirm": ALL} | given | {"approve_all": "confirm" not in given}
+        if key == "worker":
+            found = Policy(**given)
+            starts = min(found.max_cold_starts, found.max_workers)
+            return {"policy": found._replace(max_cold_starts=starts)}
+        if key in HOLDERS:
+            return {HOLDERS[key]: Config._field_defaults[HOLDERS[key]]._replace(**given)}
+        return given
 
-    def session(self, place: str, table: dict[str, Any]) -> dict[str, Any]:
-        """`confirm`, or as it was said before: what is written as `confirm` wins."""
-        older = {key: value for key, value in table.items() if key != OPTION}
-        approves = self.switch(place, older, "approve_all", False)
-        given = table.get(OPTION, ALL if approves else EVERY)
-        if given not in VALUES:
-            self.refuse([place, OPTION], f"must be {' or '.join(f'"{each}"' for each in VALUES)}")
-        return {OPTION: given, "approve_all": approves and OPTION not in table}
-
-    def switch(self, place: str, table: dict[str, Any], name: str, default: bool) -> bool:
-        """Of a table that holds one thing, on or off."""
-        for key, value in table.items():
-            if key != name:
-                self.unknown([place, key], name)
-            elif not isinstance(value, bool):
-                self.refuse([place, key], "must be true or false")
-        return bool(table.get(name, default))
+    def value(self, setting: Setting, value: object) -> Any:
+        try:
+            return checked(setting, value)
+        except BadValue as error:
+            self.refuse(setting.key.split("."), str(error))
 
     def keys(self, table: dict[str, Any], *above: str) -> dict[str, str]:
         """`quit = "ctrl+x"`; a dotted name is a table to TOML."""
@@ -268,58 +199,11 @@ class _File:
             if not isinstance(rule, Fault) and rule.name in [known.name for known in found]:
                 rule = Fault("name", f"{rule.name!r} is another rule's name")
             if isinstance(rule, Fault):
-                raise ConfigError(self.said_of_rule(number, rule))
+                self.refuse(rule_key(number, rule.key), rule.why)
             for key in unknown_keys(each):
-                why = f"is not a setting. {consequence(rule)}"
-                self.warnings.append(self.said_of_rule(number, Fault(key, why)))
+                self.warn(rule_key(number, key), f"is not a setting. {consequence(rule)}")
             found.append(rule)
         return tuple(found)
-
-    def said_of_rule(self, number: int, fault: Fault) -> str:
-        line = rule_line(self.lines, number, fault.key) or line_of(self.lines, ["policy", "rules"])
-        place = f"{self.path}, line {line}" if line else self.path
-        key = f".{fault.key}" if fault.key else ""
-        return f"{place}: policy.rules {number}{key} {fault.why}."
-
-    def fields(self, name: str, table: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-        given = {}
-        for key, value in table.items():
-            if key in known:
-                given[key] = self.setting(name, key, value, known[key])
-            else:
-                self.unknown([name, key], *known)
-        return given
-
-    def setting(self, table: str, key: str, value: object, default: object) -> Any:
-        """The value, of the type that the field's default has. The worker's numbers are clamped;
-        the critic's must lie where they may."""
-        place = [table, key]
-        limits = {CRITIC: CRITIC_LIMITS, INTERFACE: INTERFACE_LIMITS}.get(table, LIMITS)
-        limit: tuple[Any, ...] = limits.get(key, (0.0, float("inf")))
-        if isinstance(default, bool):
-            if not isinstance(value, bool):
-                self.refuse(place, "must be true or false")
-            return value
-        if isinstance(default, str):
-            if not limit and isinstance(value, str):
-                return value
-            if not limit:
-                self.refuse(place, "must be a text, in quotes")
-            if value not in limit:
-                words = " or ".join(f'"{word}"' for word in limit)
-                self.refuse(place, f"must be {words}")
-            return value
-        if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value):
-            self.refuse(place, "must be a number")
-        if isinstance(default, int) and not isinstance(value, int):
-            self.refuse(place, "must be a whole number")
-        least, greatest = limit
-        if table == CRITIC and not least <= value <= greatest:
-            self.refuse(place, f"must lie between {least:g} and {greatest:g}")
-        if value and key in OFF_OR:  # 0 turns it off; a little would end healthy turns
-            least = OFF_OR[key]
-        clamped = min(max(value, least), greatest)
-        return int(clamped) if isinstance(default, int) else float(clamped)
 
     def agent(self, name: str, table: object) -> dict[str, Any]:
         place = ["agents", name]
@@ -348,50 +232,47 @@ class _File:
         raise ConfigError(self.said(key, why))
 
     def said(self, key: Sequence[str], why: str) -> str:
-        line = line_of(self.lines, list(key))
+        line = line_of(self.lines, key)
         place = f"{self.path}, line {line}" if line else self.path
         end = "" if why.endswith("?") else "."
-        return f"{place}: {'.'.join(key)} {why}{end}"
+        return f"{place}: {'.'.join(key).replace('policy.rules.', 'policy.rules ')} {why}{end}"
 
 
-def line_of(lines: Sequence[str], key: list[str]) -> int:
-    """Where a key is set, as far as the way people write TOML goes; 0 when it is not found."""
-    table: list[str] = []
+# ---------------------------------------------------------------- lines
+
+
+def rule_key(number: int, *name: str) -> list[str]:
+    """Where the n-th rule, or something in it, is set: for line_of."""
+    return ["policy", "rules", str(number), *filter(None, name)]
+
+
+def line_of(lines: Sequence[str], key: Sequence[str]) -> int:
+    """Where a key is set, as far as the way people write TOML goes, else what is around it; 0: it
+    is not found."""
     nearest = 0
-    for number, line in enumerate(lines, 1):
-        bare = line.strip()
-        if bare.startswith("["):
-            table = words(bare.strip("[] \t").split("]")[0])
-            if table == key:
-                return number
-            nearest = number if table == key[: len(table)] else nearest
-        elif "=" in bare and not bare.startswith("#"):
-            found = [*table, *words(bare.split("=")[0])]
-            if found == key:
-                return number
-            # An inline table says several at once: `worker = { … }`.
-            nearest = number if found == key[: len(found)] else nearest
+    for number, found in _keys(lines):
+        if found == key:
+            return number
+        if found == key[: len(found)]:  # an inline table sets several at once: worker = { … }
+            nearest = number
     return nearest
 
 
-RULES = ["policy", "rules"]
-
-
-def rule_line(lines: Sequence[str], number: int, key: str = "") -> int:
-    """Where the n-th rule, or a key of it, stands; 0 when it is not written as a table."""
-    seen, start = 0, 0
-    for place, line in enumerate(lines, 1):
+def _keys(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Each header and each key with its line; the tables of an array are counted from 1."""
+    table: list[str] = []
+    seen = 0
+    for number, line in enumerate(lines, 1):
         bare = line.strip()
         if bare.startswith("["):
-            if start:
-                break
-            if bare.startswith("[[") and words(bare[2:].split("]]")[0]) == RULES:
+            table = _words(bare.strip("[] \t").split("]")[0])
+            if bare.startswith("[["):  # the rules are the only one
                 seen += 1
-                start = place if seen == number else 0
-        elif start and key and "=" in bare and words(bare.split("=")[0]) == [key]:
-            return place
-    return start
+                table.append(str(seen))
+            yield number, table
+        elif "=" in bare and not bare.startswith("#"):
+            yield number, [*table, *_words(bare.split("=")[0])]
 
 
-def words(dotted: str) -> list[str]:
+def _words(dotted: str) -> list[str]:
     return [word.strip().strip("\"'") for word in dotted.split(".")]

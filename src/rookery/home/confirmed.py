@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from rookery.core.json import files as json_files
 from rookery.core.json.events import Json, dumps
-from rookery.core.settings import loosening
+from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
+from rookery.core.settings.definitions import value_of, with_value
 from rookery.core.settings.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
 from rookery.home import config as files
-from rookery.home import paths, settings
+from rookery.home import paths
 from rookery.home.config import Config
 from rookery.home.ownership import others_word
 
@@ -28,6 +29,7 @@ LOCK = "config.lock"
 SERVERS = "mcp.json"
 HOOKS = "hooks.json"
 WATCHED = (files.FILE, SERVERS, HOOKS)
+SINGLE = {each.key: each for each in definitions.SINGLE}
 
 
 class Record(NamedTuple):
@@ -80,9 +82,9 @@ def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
     known = former or Guarded()
     return Guarded(
         config.rules,
-        {key: _value(config, key) for key in STRICT_FIRST if settings.find(key) is not None}
+        {key: value_of(config, SINGLE[key]) for key in STRICT_FIRST}
         | {_confined(name): False for name in config.unconfined},
-        {key: _value(config, key) for key in RUNS}
+        {key: value_of(config, SINGLE[key]) for key in RUNS}
         | {_agent(name): list(argv) for name, argv in config.agents.items()}
         | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
@@ -132,7 +134,8 @@ def changed_at(home: str, name: str) -> int | None:
 def applied(config: Config, guarded: Guarded) -> Config:
     """The configuration with the guarded part of another moment."""
     for key, value in {**guarded.choices, **guarded.programs}.items():
-        config = _with(config, key, value)
+        if key in SINGLE:
+            config = with_value(config, SINGLE[key], value)
     agents = {
         key.removeprefix("agents.").removesuffix(".command"): list(argv)
         for key, argv in guarded.programs.items()
@@ -154,21 +157,3 @@ def _confined(name: str) -> str:
 
 def _agent(name: str) -> str:
     return f"agents.{name}.command"
-
-
-def _value(config: Config, key: str) -> Any:
-    setting = settings.find(key)
-    assert setting is not None
-    return files.value_of(config, setting)
-
-
-def _with(config: Config, key: str, value: Any) -> Config:
-    table, _, name = key.rpartition(".")
-    match table:
-        case settings.WORKER:
-            return config._replace(policy=config.policy._replace(**{name: value}))
-        case settings.CRITIC:
-            return config._replace(critic=config.critic._replace(**{name: value}))
-        case "" | "session" | "agent":
-            return config._replace(**{name: value})
-    return config

@@ -1,6 +1,7 @@
 """A whole config.toml as the settings define it: for the documentation, and to begin with."""
 
-from rookery.home.settings import (
+from rookery.core.limits import written
+from rookery.core.settings.definitions import (
     AGENT,
     CONFINED,
     CRITICS,
@@ -14,8 +15,6 @@ from rookery.home.settings import (
     RULES,
     SESSION,
     VERSION,
-    WORKER,
-    written,
 )
 
 
@@ -23,7 +22,7 @@ def sample() -> str:
     """With every default in its place."""
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
-    lines += ["", f"{f'[{WORKER}]':<26} # seconds"]
+    lines += ["", f"{'[worker]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
     for table in (SESSION, AGENT, CRITICS, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rookery.client.config.rules import NotEdited, editing, save
-from rookery.home import config, settings
+from rookery.core.settings import definitions
+from rookery.home import config
 
 type Value = float | int | str | bool | None
 """None: the key is removed, and the default applies."""
 
 
 def change(home: str, wanted: Mapping[str, Value]) -> None:
-    """Set each dotted key of settings.SINGLE. Raises ConfigError, NotEdited; then nothing is
+    """Set each dotted key of definitions.SINGLE. Raises ConfigError, NotEdited; then nothing is
     written."""
     wanted = _without_older(wanted)
     with editing(home) as text:
@@ -41,7 +42,7 @@ def _without_older(wanted: Mapping[str, Value]) -> dict[str, Value]:
     """Also removes the older spelling of each key: it would still apply."""
     found = dict(wanted)
     for key in wanted:
-        known = settings.find(key)
+        known = definitions.find(key)
         if known is not None and known.older:
             found.setdefault(key.rpartition(".")[0] + "." + known.older, None)
     return found

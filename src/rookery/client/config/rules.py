@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.client import guard
@@ -81,10 +82,10 @@ def table_of(rule: Rule) -> Json:
 
 
 def written(rule: Rule) -> str:
-    """A rule as TOML; what cannot be seen in a text is written as its code."""
-    import tomlkit
-
-    text = tomlkit.dumps({"policy": {"rules": [table_of(rule)]}})
+    """A rule as TOML; what cannot be seen in a text is written as its code. Without tomlkit: a
+    worker, which adds rules, does not have it."""
+    lines = [f"{key} = {dumps(value, ensure_ascii=False)}" for key, value in table_of(rule).items()]
+    text = "\n".join(["[[policy.rules]]", *lines, ""])
     return "".join(
         sign if sign.isprintable() or sign == "\n" else f"\\U{ord(sign):08X}" for sign in text
     )
@@ -140,7 +141,7 @@ def _with_first(text: str, rule: Rule) -> str:
     section, above = _nth_rule(document, 0)
     assert section.array is not None
     comments = _take_comments(above)
-    new = tomlkit.parse(written(rule) + "\n")["policy"]["rules"][0]
+    new = tomlkit.parse(f"{written(rule)}\n")["policy"]["rules"][0]
     new.value.body.extend(comments)
     section.array.insert(0, new)
     return tomlkit.dumps(document)

@@ -12,18 +12,14 @@ from typing import Any, NamedTuple
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy.rules import GROUNDS, Rule, described
+from rookery.core.settings.definitions import SINGLE
 
-STRICT_FIRST: Mapping[str, tuple[str | bool, ...]] = {
-    "session.confirm": ("every", "risky", "all"),
-    "session.approve_all": (False, True),
-    "worker.confirm_destructive": (True, False),
-}
+STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_first}
 """Settings that decide how much the user is asked: their values, the strictest first."""
 
-RUNS = ("node_path", "critic.command")
+RUNS = tuple(each.key for each in SINGLE if each.runs)
 """Settings that say which program runs: another one is as good as a yes to it. So is the command
 of each own agent."""
-
 
 EXTRAS = ".env, mcp"
 """Ends the key of what an agent is started with beside its command: variables can change what

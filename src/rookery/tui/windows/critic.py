@@ -2,7 +2,8 @@
 which stands beside its models."""
 
 from rookery.core.json.events import Json
-from rookery.home import config, settings
+from rookery.core.settings import definitions
+from rookery.home import config
 from rookery.models import setup
 from rookery.models.profiles import Settings
 from rookery.tui.shell import Shell
@@ -23,8 +24,8 @@ class CriticForm(SettingsForm):
     def __init__(self, found: config.Config, saved: Settings) -> None:
         self._judge = chosen(saved)
         self._saved: Json = {}
-        super().__init__("Critic", settings.CRITICS, found)
-        fields = list(schema(settings.CRITICS)["properties"].items())
+        super().__init__("Critic", definitions.CRITICS, found)
+        fields = list(schema(definitions.CRITICS)["properties"].items())
         at = [name for name, _ in fields].index(BESIDE) + 1
         fields.insert(at, (JUDGE, field(saved)))
         self._schema = {"properties": dict(fields)}

@@ -5,16 +5,21 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 
 from rookery.core.json.events import Json
-from rookery.home import config, mcp, settings
+from rookery.core.limits import Setting
+from rookery.core.settings import definitions
+from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.models.critic import Critic
 from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.rows import Row, RowsScreen
 
 PLACES = {
-    "interface": ("Interface", settings.INTERFACES),
-    "worker": ("Sessions and workers", (*settings.PLAIN, *settings.SESSION, *settings.AGENT)),
-    "limits": ("Times and limits", settings.NUMBERS),
+    "interface": ("Interface", definitions.INTERFACES),
+    "worker": (
+        "Sessions and workers",
+        (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
+    ),
+    "limits": ("Times and limits", definitions.NUMBERS),
 }
 """The parts of config.toml that are one form each."""
 
@@ -167,6 +172,6 @@ def _count(now: config.Config, key: str) -> str:
     return f"{len(table)} settings, {own or 'none'} of them changed"
 
 
-def _value(now: config.Config, setting: settings.Setting) -> Any:
+def _value(now: config.Config, setting: Setting) -> Any:
     value = config.value_of(now, setting)
     return None if value == "" and setting.default is None else value

@@ -8,8 +8,8 @@ from textual.binding import BindingType
 from rookery.client.config import edit
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.core.limits import AT_ONCE, NEXT_SCREEN, BadValue, Setting, checked, range_of, written
 from rookery.home import config
-from rookery.home.settings import AT_ONCE, NEXT_SCREEN, Setting, range_of, written
 from rookery.models import setup
 from rookery.models.profiles import Settings
 from rookery.tui.keys import bindings
@@ -56,16 +56,12 @@ def _usual(default: Any) -> str:
 
 
 def wrong_number(setting: Setting, value: Any) -> str:
-    """What the reader of the file would put right in silence."""
-    if not isinstance(setting.default, int | float) or isinstance(setting.default, bool):
-        return ""
-    if not isinstance(value, int | float):
-        return "must be a number"
-    if isinstance(setting.default, int) and not isinstance(value, int):
-        return "must be a whole number"
-    least, greatest = (float(each) for each in setting.limit)
-    least = setting.least_on if value and setting.least_on else least
-    return "" if least <= value <= greatest else f"must be {range_of(setting)}"
+    """What the reader of the file would clamp without a word."""
+    try:
+        checked(setting, value, exact=True)
+    except BadValue as error:
+        return str(error)
+    return ""
 
 
 class SettingsForm(FormScreen):

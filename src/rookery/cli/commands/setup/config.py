@@ -16,13 +16,15 @@ from rookery.cli.output.screen import Screen, standard
 from rookery.client import guard
 from rookery.client.config import in_force, rules
 from rookery.core.json.events import Json, dumps
+from rookery.core.limits import AT_ONCE, range_of, written
 from rookery.core.policy.rules import described
+from rookery.core.settings import definitions
 from rookery.home import config as files
 from rookery.home import confirmed, paths, settings_sample
-from rookery.home import settings as home_settings
 
+LISTED = "`rookery config explain` lists all settings."
 REJECTED = ".rejected"
-"""Behind the file's name: what somebody wrote that could not be used, so that it is not lost."""
+"""Suffix of the copy of an edited file that could not be used, so that it is not lost."""
 
 
 @click.group()
@@ -74,69 +76,57 @@ def show(as_json: bool) -> int:
 
 def current(home: str) -> list[Json]:
     """Every setting: key, value, line of the file (None: the default), and what stands there."""
-    found = files.load(home)
-    cli_settings.tell(in_force.settings(home))
-    text = _text(os.path.join(home, files.FILE))
-    lines, tables = text.splitlines(), _tables(text)
-    rows = []
-    for setting in home_settings.SINGLE:
-        *table, name = setting.key.split(".")
-        given = tables.get(table[0], {}) if table else tables
-        value = files.value_of(found, setting)
-        name = setting.older if name not in given and setting.older in given else name
-        line = files.line_of(lines, [*table, name]) or None
-        rows.append(_row(setting.key, value, line if name in given else None, given.get(name)))
-    for name, argv in found.agents.items():
-        key = ["agents", name, "command"]
-        rows.append(_row(".".join(key), argv, files.line_of(lines, key) or None, argv))
-    for name in sorted(found.unconfined):
-        key = ["agents", name, "confined"]
-        rows.append(_row(".".join(key), False, files.line_of(lines, key) or None, False))
-    for name, more in found.extras.items():
-        given = {"env": sorted(more.env) or None, "mcp": more.plain()["mcp"]}  # of env, the names
-        for word in (word for word, value in given.items() if value is not None):
-            key, value = ["agents", name, word], given[word]
-            rows.append(_row(".".join(key), value, files.line_of(lines, key) or None, value))
-    for name, chosen in found.keys.items():
-        line = files.line_of(lines, ["keys", *name.split(".")]) or None
-        rows.append(_row(f"keys.{name}", chosen, line, chosen))
-    for number, rule in enumerate(found.rules, 1):
-        line = files.rule_line(lines, number) or files.line_of(lines, files.RULES) or None
-        said = f"{rule.do} {described(rule)}"
-        rows.append(_row(f"policy.rules {number}", said, line, said))
-    return rows
-
-
-def _row(key: str, value: object, line: int | None, given: object) -> Json:
-    changed = line is not None and given != value and not isinstance(value, str)
-    return {"key": key, "value": value, "line": line, **({"written": given} if changed else {})}
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
-
-
-def _tables(text: str) -> Json:
     import tomllib
 
-    return tomllib.loads(text)
+    found = files.load(home)
+    cli_settings.tell(in_force.settings(home))
+    text = (_bytes(os.path.join(home, files.FILE)) or b"").decode()
+    lines, tables = text.splitlines(), tomllib.loads(text)
+    rows = []
+
+    def add(key: list[str], value: object, given: object = None, shown: str = "") -> None:
+        line = files.line_of(lines, key) or None
+        row = {"key": shown or ".".join(key), "value": value, "line": line}
+        clamped = given is not None and given != value and not isinstance(value, str)
+        rows.append({**row, "written": given} if clamped else row)
+
+    for setting in definitions.SINGLE:
+        *table, name = setting.key.split(".")
+        given = tables.get(table[0], {}) if table else tables
+        name = setting.older if name not in given and setting.older in given else name
+        value = files.value_of(found, setting)
+        if name in given:
+            add([*table, name], value, given[name], setting.key)
+        else:
+            rows.append({"key": setting.key, "value": value, "line": None})
+    for name, argv in found.agents.items():
+        add(["agents", name, "command"], argv)
+    for name in sorted(found.unconfined):
+        add(["agents", name, "confined"], False)
+    for name, more in found.extras.items():
+        if more.env:
+            add(["agents", name, "env"], sorted(more.env))  # its values may be secrets
+        if more.mcp is not None:
+            add(["agents", name, "mcp"], more.plain()["mcp"])
+    for name, chosen in found.keys.items():
+        add(["keys", *name.split(".")], chosen)
+    for number, rule in enumerate(found.rules, 1):
+        said = f"{rule.do} {described(rule)}"
+        add(files.rule_key(number), said, shown=f"policy.rules {number}")
+    return rows
 
 
 def _shown(screen: Screen, row: Json) -> str:
     paint = screen.paint
     value = row["value"]
-    said = dumps(value) if isinstance(value, list) else home_settings.written(value)
+    said = dumps(value) if isinstance(value, list) else written(value)
     if value == "":
         said = "not set"
-    whence = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
+    source = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
     if "written" in row:
-        whence += f", which says {home_settings.written(row['written'])}"
+        source += f", which says {written(row['written'])}"
     line = f"{clean_line(row['key']):<27} {clean_line(said):<12} "
-    return line + (whence if row["line"] else paint.faint(whence))
+    return line + (source if row["line"] else paint.faint(source))
 
 
 # ---------------------------------------------------------------- confirm
@@ -195,35 +185,38 @@ def explain(key: str | None) -> int:
     """
     screen = standard()
     if key is None:
-        for setting in home_settings.SETTINGS:
+        for setting in definitions.SETTINGS:
             screen.line(f"{setting.key:<27} {setting.brief}")
         return exits.DONE
-    found = home_settings.find(key)
+    found = definitions.find(key)
     if found is None:
         raise click.BadParameter(_unknown(key), param_hint="KEY")
     screen.line(f"{found.key}: {found.brief}")
     if found.more:
         screen.line(f"  {found.more}")
-    screen.line(f"  allowed   {home_settings.range_of(found)}")
-    default = "none" if found.default is None else home_settings.written(found.default)
+    screen.line(f"  allowed   {range_of(found)}")
+    default = "none" if found.default is None else written(found.default)
     screen.line(f"  default   {default}")
     if found.example:
         screen.line(f"  example   {found.name} = {found.example}")
     screen.line(f"  changes   take effect {found.effect}")
+    if found.secret:
+        screen.line("  secret    rookery config show prints the names alone")
+    if found.strict_first or found.runs:
+        loose = "any change" if found.runs else "a looser value"
+        screen.line(
+            f"  guarded   {loose} written while an agent runs needs: rookery config confirm"
+        )
     return exits.DONE
 
 
 def _unknown(key: str) -> str:
     from difflib import get_close_matches
 
-    names = {word: each.key for each in home_settings.SETTINGS for word in (each.name, each.key)}
+    names = {word: each.key for each in definitions.SETTINGS for word in (each.name, each.key)}
     near = dict.fromkeys(names[word] for word in get_close_matches(key.lower(), names, 3))
-    guess = (
-        f" Did you mean {' or '.join(near)}?"
-        if near
-        else (" `rookery config explain` lists all settings.")
-    )
-    return f"{clean_line(key)!r} is not a setting.{guess}"
+    guess = f"Did you mean {' or '.join(near)}?" if near else LISTED
+    return f"{clean_line(key)!r} is not a setting. {guess}"
 
 
 # ---------------------------------------------------------------- edit
@@ -284,17 +277,17 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
         return ["Running sessions pick it up soon, or at their next command."]
     changed = [
         each
-        for each in home_settings.SINGLE
+        for each in definitions.SINGLE
         if files.value_of(before, each) != files.value_of(after, each)
     ]
-    changed += [home_settings.OWN_AGENT] if before.agents != after.agents else []
-    changed += [home_settings.CONFINED] if before.unconfined != after.unconfined else []
-    changed += [home_settings.ENV, home_settings.MCP] if before.extras != after.extras else []
-    changed += [home_settings.KEYS] if before.keys != after.keys else []
-    changed += [home_settings.RULES] if before.rules != after.rules else []
+    changed += [definitions.OWN_AGENT] if before.agents != after.agents else []
+    changed += [definitions.CONFINED] if before.unconfined != after.unconfined else []
+    changed += [definitions.ENV, definitions.MCP] if before.extras != after.extras else []
+    changed += [definitions.KEYS] if before.keys != after.keys else []
+    changed += [definitions.RULES] if before.rules != after.rules else []
     if not changed:
         return ["No setting changed."]
-    later = [each for each in changed if each.effect != home_settings.AT_ONCE]
+    later = [each for each in changed if each.effect != AT_ONCE]
     lines = [f"{each.key} takes effect {each.effect}." for each in later]
     if len(later) < len(changed):
         lines.insert(0, "Running sessions pick it up within half a minute.")

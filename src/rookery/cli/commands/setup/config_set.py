@@ -8,7 +8,9 @@ from rookery.cli.output.screen import standard
 from rookery.cli.session.form_fields import TRUTHS
 from rookery.client.config import edit
 from rookery.client.config.rules import NotEdited
-from rookery.home import paths, settings
+from rookery.core.limits import Setting, written
+from rookery.core.settings import definitions
+from rookery.home import paths
 
 
 @click.command("set")
@@ -22,14 +24,14 @@ def set_(key: str, value: str) -> int:
     rookery config set default_agent claude
     rookery config set worker.cancel_grace default
     """
-    setting = settings.find(key)
-    if setting is None or setting not in settings.SINGLE:
+    setting = definitions.find(key)
+    if setting is None or setting not in definitions.SINGLE:
         words = (
             f"{clean_line(key)!r} is not a setting with one value. `rookery config explain` "
             "lists all settings."
         )
         raise click.BadParameter(words, param_hint="KEY")
-    if setting is settings.OLDER:
+    if setting is definitions.OLDER:
         words = "this is the old name. Use: rookery config set session.confirm all"
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
@@ -37,13 +39,13 @@ def set_(key: str, value: str) -> int:
         edit.change(paths.ensure_home(paths.home()), {setting.key: given})
     except NotEdited as error:
         raise click.ClickException(str(error)) from None
-    said = "the default" if given is None else settings.written(given)
+    said = "the default" if given is None else written(given)
     screen = standard()
     screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
     return exits.DONE
 
 
-def _typed(setting: settings.Setting, value: str) -> str | float | int | bool:
+def _typed(setting: Setting, value: str) -> str | float | int | bool:
     """As the reader of the file wants it; what is wrong with it, that one says."""
     default = setting.default
     if isinstance(default, bool):

@@ -52,7 +52,7 @@ def list_(as_json: bool) -> int:
         screen.note('No rules. Add one: rookery policy add allow --command "git status *"')
     rows = []
     for number, rule in enumerate(known, 1):
-        line = config.rule_line(lines, number) or config.line_of(lines, config.RULES)
+        line = config.line_of(lines, config.rule_key(number))
         if as_json:
             screen.line(dumps({"number": number, **_as_json(rule), "file": path, "line": line}))
         else:

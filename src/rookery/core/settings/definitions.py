@@ -1,0 +1,193 @@
+"""A whole config.toml as one value, and the definitions of everything in it. To add a setting, add
+a field here or in `core.limits`, and use it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
+
+from rookery.core.limits import (
+    NEXT_AGENT,
+    CriticPolicy,
+    Interface,
+    Policy,
+    Setting,
+    settings_of,
+)
+from rookery.core.policy.modes import EVERY, VALUES
+from rookery.core.policy.rules import Rule
+from rookery.core.settings import migrations
+from rookery.core.settings.agent_tables import Extras
+
+
+class Config(NamedTuple):
+    policy: Policy = Policy()
+    default_agent: Annotated[
+        str,
+        Setting(
+            "agent for new sessions",
+            more="Default: Rookery's own agent if a model is set up (rookery setup), otherwise the "
+            "demo.",
+            unit="the name of an agent",
+            example='"claude"',
+            effect="at once, for new sessions; others keep their agent",
+            key="default_agent",
+        ),
+    ] = ""
+    agents: Mapping[str, list[str]] = MappingProxyType({})
+    """The user's own agents: name and argv."""
+    extras: Mapping[str, Extras] = MappingProxyType({})
+    """Environment and MCP servers of agents, ours and others'."""
+    unconfined: frozenset[str] = frozenset()
+    """Agents, ours and others', that run without Landlock's domain."""
+    node_path: Annotated[
+        str,
+        Setting(
+            "node, or its directory, if PATH has none",
+            unit="a path",
+            more="Programs missing from PATH are looked for there first, then where nvm, fnm, "
+            "volta, asdf and mise keep theirs. ROOKERY_NODE in the environment does the same.",
+            example='"~/node/bin"',
+            effect=NEXT_AGENT,
+            runs=True,
+            key="node_path",
+        ),
+    ] = ""
+    confirm: Annotated[
+        str,
+        Setting(
+            'when new sessions ask you: "every", "risky" or "all"',
+            VALUES,
+            more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
+            effect="at once, for sessions started from then on",
+            strict_first=VALUES,
+            older="approve_all",
+            key="session.confirm",
+        ),
+    ] = EVERY
+    approve_all: Annotated[
+        bool,
+        Setting(
+            'older spelling of confirm = "all"; also for sessions in which nothing was chosen',
+            effect="at the next start of a session's agent",
+            strict_first=(False, True),
+            key="session.approve_all",
+        ),
+    ] = False
+    rules: tuple[Rule, ...] = ()
+    critic: CriticPolicy = CriticPolicy()
+    show_tool_durations: Annotated[
+        bool,
+        Setting(
+            "show how long each tool call took",
+            example="true",
+            effect="at once, for what is printed from then on",
+            key="show_tool_durations",
+        ),
+    ] = True
+    interface: Interface = Interface()
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Keys of the terminal interface, by what they are for."""
+    warm: Annotated[
+        bool,
+        Setting(
+            "keep a process with the SDK loaded, so that Rookery's own agent starts at once",
+            more="It takes about 250 MB, shared by its sessions, and ends after half an hour "
+            "without use.",
+            effect="at the next start of a session's agent",
+            key="agent.warm",
+        ),
+    ] = True
+    version: Annotated[
+        int, Setting("version of this file's format", unit="a whole number", key="version")
+    ] = migrations.VERSION
+    warnings: tuple[str, ...] = ()
+    """What is in the file and not used, each with its place."""
+
+
+HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface"}
+"""Tables that are a value of their own in Config, with the name of its field."""
+
+_OWN = [
+    each._replace(default=None) if each.default == "" else each for each in settings_of(Config, "")
+]
+[VERSION] = [each for each in _OWN if each.key == "version"]
+[OLDER] = [each for each in _OWN if each.key == "session.approve_all"]
+PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSION)
+SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
+AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
+NUMBERS = settings_of(Policy, "worker")
+CRITICS = settings_of(CriticPolicy, "critic")
+INTERFACES = settings_of(Interface, "interface")
+
+SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
+"""Each is one value."""
+
+OWN_AGENT = Setting(
+    "an agent of your own: rookery run --agent NAME",
+    unit="a list of strings",
+    example='["my-agent", "--acp"]',
+    effect=NEXT_AGENT,
+    key="agents.NAME.command",
+)
+CONFINED = Setting(
+    "the kernel stops its commands from answering for you; sudo fails in them",
+    more="See docs/security.md.",
+    example="false",
+    effect=NEXT_AGENT,
+    key="agents.NAME.confined",
+    default=True,
+)
+ENV = Setting(
+    "environment variables for this agent; they override the session's",
+    unit="a table of strings",
+    example='{ KEY = "value" }',
+    effect=NEXT_AGENT,
+    secret=True,
+    key="agents.NAME.env",
+)
+MCP = Setting(
+    "MCP servers for this agent: all, none, or some by name",
+    unit="true, false, or a list of names",
+    example='["tracker"]',
+    effect=NEXT_AGENT,
+    key="agents.NAME.mcp",
+)
+RULES = Setting(
+    "rules that answer for you: rookery policy",
+    unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
+    "command, exact, path, tool",
+    example='[{ do = "allow", command = "git status *" }]',
+    key="policy.rules",
+)
+KEYS = Setting(
+    "keys of the terminal interface; F1 lists them",
+    unit="a key, such as ctrl+x or f6; several with a comma",
+    example='"ctrl+x"',
+    effect="at the next start of the terminal interface",
+    key="keys.NAME",
+)
+SETTINGS = (*SINGLE, OWN_AGENT, CONFINED, ENV, MCP, RULES, KEYS)
+
+
+def find(key: str) -> Setting | None:
+    """By the whole key or by its last word; any own agent's command is one setting."""
+    words = key.split(".")
+    if words[0] == "agents" and len(words) <= 3:
+        known = [each for each in (CONFINED, ENV, MCP) if each.name == words[-1]]
+        return known[0] if known else OWN_AGENT
+    if words[0] == "keys":
+        return KEYS
+    return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
+
+
+def value_of(found: Config, setting: Setting) -> Any:
+    """The value of a setting of SINGLE."""
+    holder = HOLDERS.get(setting.key.rpartition(".")[0])
+    return getattr(getattr(found, holder) if holder else found, setting.name)
+
+
+def with_value(found: Config, setting: Setting, value: Any) -> Config:
+    if holder := HOLDERS.get(setting.key.rpartition(".")[0]):
+        inner = getattr(found, holder)._replace(**{setting.name: value})
+        return found._replace(**{holder: inner})
+    return found._replace(**{setting.name: value})
