@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.commands import NAMES, WAKES, check, offline, wakes
+from rookery.core.commands import COMMANDS, NAMES, check, offline, wakes
+from rookery.worker.agent.handover import Memory
+from rookery.worker.commands import Desk
 from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
 MOST = 100
+WAKES = {"prompt", "queue", "start", "restart", "answer", "settings"}
 
 FINE: list[Json] = [
     {"do": "prompt", "prompt": [text("x")]},
@@ -100,6 +103,12 @@ def test_only_what_needs_an_agent_wakes_one() -> None:
     assert {command["do"] for command in asleep} == set(NAMES) - WAKES | changed
     assert all(offline(command) for command in asleep)
     assert wakes({"do": "set", "option": "an option of the agent's", "value": "x"})
+
+
+def test_every_command_has_its_handler() -> None:
+    for name, row in COMMANDS.items():
+        owner = Memory if row.handler.startswith("memory.") else Desk
+        assert callable(getattr(owner, row.handler.rpartition(".")[2])), name
 
 
 def test_a_rename_without_a_worker_is_an_event() -> None:

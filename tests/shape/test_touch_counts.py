@@ -157,26 +157,48 @@ def greet(session: str) -> None:
     click.echo(send(session, {"do": "greet"}).update["text"])
 '''
 
-APPEND = """            case "greet":
-                hello = {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
-                self._engine.append(Draft(hello, name, by))
+ROW = """    "greet": Command("greet"),
+"""
+
+HANDLER = """    def greet(self, command: Json, by: str) -> None:
+        hello = {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
+        self._session.append(Draft(hello, command["id"], by))
+
+"""
+
+UPDATE = """def _greet(_command: Json, _header: Json) -> Json:
+    return {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
+
+
+"""
+
+RECORDED = """    "greet": Command(offline=_greet, wakes=_always),
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the worker is ended by its home")
-def test_a_worker_command_takes_four_files(scratch: Scratch) -> None:
-    scratch.insert("core/commands.py", '    "settings",\n)', '    "greet",\n')
-    scratch.insert(
-        "core/commands.py", "        case other:\n", '        case "greet":\n            pass\n'
-    )
-    scratch.insert("worker/commands.py", '            case "restart":\n', APPEND)
+def greets(scratch: Scratch) -> bool:
     scratch.write("cli/commands/start/greet.py", GREET)
     row = '        "greet": Entry("commands.start.greet", "Leave a word in a session."),\n'
     scratch.insert("cli/app.py", '        "queue": Entry(', row)
     session = scratch.run("new", "--agent", "demo").strip()
     try:
         assert scratch.run("greet", session) == "Hello.\n"
-        assert "Hello." in scratch.run("show", session)
+        return "Hello." in scratch.run("show", session)
     finally:
         scratch.run("stop", session)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the worker is ended by its home")
+def test_a_worker_command_takes_four_files(scratch: Scratch) -> None:
+    scratch.insert("core/commands.py", '    "restart": Command(', ROW)
+    scratch.insert("worker/commands.py", "    def restart(", HANDLER)
+    assert greets(scratch)
     assert len(scratch.touched) <= 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the worker is ended by its home")
+def test_a_worker_command_that_only_leaves_an_event_takes_three_files(scratch: Scratch) -> None:
+    scratch.insert("core/commands.py", "class Command(", UPDATE)
+    scratch.insert("core/commands.py", '    "restart": Command(', RECORDED)
+    assert greets(scratch)
+    assert len(scratch.touched) <= 3

@@ -7,12 +7,12 @@ import json
 import sys
 
 from rookery.core.limits import Policy
-from rookery.worker import session as sessions
+from rookery.worker import boot
 from rookery.worker.process import warden
 
 
 def host(home: str, session: str, ready: int) -> int:
-    return sessions.main(home, session, ready, Policy(**json.loads(sys.argv[1])))
+    return boot.main(home, session, ready, Policy(**json.loads(sys.argv[1])))
 
 
 sys.exit(warden.main(sys.argv[2:], host))

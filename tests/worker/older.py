@@ -6,9 +6,9 @@ python older.py --home … --session … --ready-fd …
 import sys
 
 from rookery import build
-from rookery.worker import session as sessions
+from rookery.worker import boot
 from rookery.worker.process import warden
 
 build._known = "0.0.1+older"
 
-sys.exit(warden.main(sys.argv[1:], sessions.main))
+sys.exit(warden.main(sys.argv[1:], boot.main))

@@ -14,8 +14,22 @@ from rookery.core.limits import Policy
 from rookery.core.policy.rules import Rule
 from rookery.home import confirmed
 from rookery.home.config import Config, load
-from rookery.worker.policy.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
+from rookery.worker.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
 from tests.worker.aviary import Aviary, is_idle
+
+
+class Watch(SettingsWatch):
+    def __init__(self, source: Source, found: InForce, told: "Told") -> None:
+        super().__init__(source, found)
+        self._to = told
+
+    def look(self, now: float) -> InForce | str | None:
+        found = super().look(now)
+        if isinstance(found, str):
+            self._to.faults.append(found)
+        elif found is not None:
+            self._to.found.append(found)
+        return found
 
 
 class Told:
@@ -25,7 +39,7 @@ class Told:
         self.found: list[InForce] = []
         self.faults: list[str] = []
         source = Source(self.home, policy)
-        self.watch = SettingsWatch(source, source.load(), self.found.append, self.faults.append)
+        self.watch = Watch(source, source.load(), self)
         self._stamp = 1_000_000_000
 
     @property

@@ -1,5 +1,8 @@
 """Commands: what clients ask of a session. Their outcome is always an event with the command's id
-as its cause."""
+as its cause. `COMMANDS` says of each all that there is to know before it is carried out."""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
@@ -10,125 +13,55 @@ from rookery.core.json.events import Json, dumps
 from rookery.core.policy import modes, unattended
 from rookery.core.turn import clearing
 
-NAMES = (
-    "prompt",
-    "queue",
-    "cancel",
-    "force_end",
-    "answer",
-    "set",
-    "rename",
-    "start",
-    "stop",
-    "restart",
-    "archive",
-    "unarchive",
-    "snooze",
-    "switch",
-    "clear",
-    "delete",
-    "settings",
-)
-
-WAKES = frozenset({"prompt", "queue", "start", "restart", "answer", "settings"})
-"""Worth starting a worker for; the others act on what is awake, or on the log alone."""
-
 LONGEST_TITLE = 200
 
 CHANGES = ("edit", "move", "remove")
 """Of what waits in the queue, that need no worker."""
 
+PINS = ("mode", "model", "effort")
+"""Options that can be set before there is an agent."""
+
 SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
 """Of what is ours to set: `default` leaves it to the configuration."""
 
 
-def check(command: Json, prompt_bytes: int) -> Refusal | None:
-    """Why a command is refused before it reaches any machine; None when it may pass."""
-    match command.get("do"):
-        case "prompt":
-            return _check_prompt(command, prompt_bytes)
-        case "rename":
-            if not lenient.text(command, "title").strip():
-                return Refusal("no_title", "A title needs at least one character.")
-        case "answer":
-            if not lenient.text(command, "ask"):
-                return Refusal("no_ask", "An answer must name its question.")
-        case "set":
-            return _check_set(command)
-        case "queue":
-            return _check_queue(command, prompt_bytes)
-        case "switch":
-            return switching.check(command)
-        case "settings":
-            if not lenient.text(command, "take"):
-                return Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
-        case "snooze":
-            until = lenient.integer(command, "until")
-            if until is None or until < 0:
-                return Refusal(
-                    "no_time", "`until` is missing: a time in milliseconds since the epoch."
-                )
-        case "cancel" | "force_end" | "start" | "stop" | "restart":
-            pass
-        case "archive" | "unarchive" | "clear" | "delete":
-            pass
-        case other:
-            known = ", ".join(NAMES)
-            return Refusal(
-                "unknown_command", f"There is no command {dumps(other)[:100]}. Known: {known}."
-            )
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def _no_arguments(_command: Json, _most: int) -> None:
     return None
 
 
-def is_guarded(command: Json) -> bool:
-    """Whether a command may loosen what the user decides: only persons may send it.
+def _requires(field: str, refusal: Refusal) -> "Check":
+    def check(command: Json, _most: int) -> Refusal | None:
+        return None if lenient.text(command, field).strip() else refusal
 
-    Model and effort are the agent's tools, not its leash. A slash command is the agent's own to
-    read, and may be `/confirm all`: all of them count.
-    """
-    match command.get("do"):
-        case "answer" | "switch" | "settings":
-            return True
-        case "set":
-            return command.get("option") not in ("model", "effort")
-        case "prompt" | "queue":
-            blocks = lenient.mappings(command, "prompt")
-            return any(_is_slash(lenient.text(block, "text")) for block in blocks)
-    return False
+    return check
 
 
-def _is_slash(text: str) -> bool:
-    """A word behind a slash, not a path."""
-    first = next(iter(text.split(maxsplit=1)), "")
-    return first[:1] == "/" and first[1:2].isalpha() and "/" not in first[1:]
+def _check_snooze(command: Json, _most: int) -> Refusal | None:
+    until = lenient.integer(command, "until")
+    if until is None or until < 0:
+        return Refusal("no_time", "`until` is missing: a time in milliseconds since the epoch.")
+    return None
 
 
-def wakes(command: Json) -> bool:
-    """Whether a command is worth a worker where none is awake. To leave an ask for later, or to
-    give it up, is not."""
-    if command["do"] == "answer" and (command.get("defer") or command.get("cancel")):
-        return False
-    if command["do"] == "queue" and command.get("op") in CHANGES:
-        return False  # else what waits for a worker would be sent by it
-    return command["do"] in WAKES or offline(command) is None
+def _check_switch(command: Json, _most: int) -> Refusal | None:
+    return switching.check(command)
 
 
-def _check_set(command: Json) -> Refusal | None:
+def _check_set(command: Json, _most: int) -> Refusal | None:
     if not lenient.text(command, "option"):
         return Refusal("no_option", "Name an option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "The option needs a value.")
-    if command["option"] == modes.OPTION and _confirm(command) is None:
+    if command["option"] == modes.OPTION and modes.value_of(str(command["value"])) is None:
         return Refusal("unknown_value", f"confirm can be: {', '.join(modes.VALUES)}.")
     if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
         return Refusal("unknown_value", f"unattended can be: {', '.join(unattended.CONFIRMS)}.")
     if command["option"] in CHOICES and command["value"] not in SWITCH:
         return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
-
-
-def _confirm(command: Json) -> str | None:
-    return modes.value_of(str(command["value"]))
 
 
 def _check_queue(command: Json, most: int) -> Refusal | None:
@@ -159,53 +92,172 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
-def put_away(command: Json) -> Json:
+# --- without a worker --------------------------------------------------------------------------
+
+
+def _moot(command: Json, _header: Json) -> Json:
+    """There is nothing that it could act on."""
+    return {"sessionUpdate": "_done", "command": command["do"]}
+
+
+def _queue_up(command: Json, _header: Json) -> Json:
+    """No more workers may be awake: it waits for one."""
+    item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
+    return {"sessionUpdate": "_queue", **item, "placeless": True}
+
+
+def _change_queue(command: Json, _header: Json) -> Json | None:
+    if command.get("op") not in CHANGES:
+        return None
+    given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
+    return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
+
+
+def _rename(command: Json, _header: Json) -> Json:
+    return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
+
+
+def _put_away(command: Json, _header: Json) -> Json:
     """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more."""
     if command["do"] == "snooze":
         return {"sessionUpdate": "_session", "snoozed": command["until"]}
     return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
 
 
+def _set(command: Json, _header: Json) -> Json | None:
+    option, value = command["option"], command["value"]
+    chosen: Json = {}
+    if option in CHOICES:
+        chosen = {option: SWITCH.get(value)}
+    elif option in PINS:
+        chosen = {option: pinned(option, value)}
+    elif option == modes.OPTION:  # the mode follows from it, where the agent has one for it
+        chosen = {"confirm": modes.value_of(str(value)), "confirmBy": None, "mode": None}
+        chosen |= {unattended.OPTION: None}
+    elif option == unattended.OPTION and (order := unattended.chosen(command)) is not None:
+        chosen = {**order.update(), "confirmBy": None, "mode": None}
+    return {"sessionUpdate": "_session", **chosen} if chosen else None
+
+
 def pinned(option: str, value: str | bool) -> str | bool | None:
-    """What an agent's next start is told; the effort `default` takes the pin back."""
+    """What an agent's next start gets; the effort `default` undoes the pin."""
     return None if (option, value) == ("effort", "default") else value
 
 
-def _switched(value: object) -> bool | None:
-    return SWITCH.get(value) if isinstance(value, str | bool) else None
+def _switch(command: Json, header: Json) -> Json:
+    return switching.switched(header, command)
+
+
+def _clear(_command: Json, _header: Json) -> Json:
+    return clearing.cleared("later", None, None).update
+
+
+# --- which wake a session, and which only a user may send --------------------------------------
+
+
+def _always(_command: Json) -> bool:
+    return True
+
+
+def _never(_command: Json) -> bool:
+    return False
+
+
+def _decides(command: Json) -> bool:
+    """To leave an ask for later, or to give it up, needs no worker."""
+    return not command.get("defer") and not command.get("cancel")
+
+
+def _loosens(command: Json) -> bool:
+    """Model and effort are the agent's tools, not its leash."""
+    return command.get("option") not in ("model", "effort")
+
+
+def _is_slash(command: Json) -> bool:
+    """A slash command is the agent's own to read, and may be `/confirm all`: all of them count."""
+    texts = [lenient.text(block, "text") for block in lenient.mappings(command, "prompt")]
+    first = [next(iter(text.split(maxsplit=1)), "") for text in texts]
+    return any(
+        word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:]  # a path is none
+        for word in first
+    )
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+type Check = Callable[[Json, int], Refusal | None]
+type Offline = Callable[[Json, Json], Json | None]
+type Test = Callable[[Json], bool]
+
+
+class Command(NamedTuple):
+    handler: str = "record"
+    """The method of `worker/commands.py` that carries it out; `record` logs its update."""
+    check: Check = _no_arguments
+    """Of its arguments; with the number of bytes that a prompt may have."""
+    offline: Offline | None = None
+    """The update that carries it out without a worker, given the header; None: it needs one."""
+    wakes: Test | None = None
+    """Whether it wakes a sleeping session; None: where it cannot be done offline."""
+    guarded: Test = _never
+    """Whether it may loosen what the user decides: it needs proof that a user sent it."""
+
+
+NO_ASK = Refusal("no_ask", "An answer must name its question.")
+NO_TITLE = Refusal("no_title", "A title needs at least one character.")
+NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
+
+COMMANDS = {
+    "prompt": Command("prompt", _check_prompt, _queue_up, _always, _is_slash),
+    "queue": Command("queue", _check_queue, _change_queue, None, _is_slash),
+    "cancel": Command("cancel", offline=_moot),
+    "force_end": Command("force_end", offline=_moot),
+    "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, _always),
+    "set": Command("set_option", _check_set, _set, None, _loosens),
+    "rename": Command("record", _requires("title", NO_TITLE), _rename),
+    "start": Command("start"),
+    "stop": Command("stop", offline=_moot),
+    "restart": Command("restart"),
+    "archive": Command("put_away", offline=_put_away),
+    "unarchive": Command("put_away", offline=_put_away),
+    "snooze": Command("put_away", _check_snooze, _put_away),
+    "switch": Command("memory.switch", _check_switch, _switch, None, _always),
+    "clear": Command("memory.clear", offline=_clear),
+    "delete": Command("memory.delete", offline=_moot),
+    "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=_always),
+}
+NAMES = tuple(COMMANDS)
+
+
+def _row(command: Json) -> Command | None:
+    name = command.get("do")
+    return COMMANDS.get(name) if isinstance(name, str) else None
+
+
+def check(command: Json, prompt_bytes: int) -> Refusal | None:
+    """Why a command is refused before it reaches any machine; None when it may pass."""
+    row = _row(command)
+    if row is None:
+        wrong = dumps(command.get("do"))[:100]
+        words = f"There is no command {wrong}. Known: {', '.join(NAMES)}."
+        return Refusal("unknown_command", words)
+    return row.check(command, prompt_bytes)
 
 
 def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that carries out a command without a worker, under the lock; None: it needs
     one."""
-    match command.get("do"):
-        case "prompt":  # no more workers may be awake: it waits for one
-            item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
-            return {"sessionUpdate": "_queue", **item, "placeless": True}
-        case "queue" if command.get("op") in CHANGES:
-            given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
-            return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
-        case "rename":
-            return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
-        case "archive" | "unarchive" | "snooze":
-            return put_away(command)
-        case "set" if command["option"] in CHOICES:
-            return {"sessionUpdate": "_session", command["option"]: _switched(command["value"])}
-        case "set" if command["option"] in ("mode", "model", "effort"):
-            name, value = command["option"], command["value"]
-            return {"sessionUpdate": "_session", name: pinned(name, value)}
-        case "set" if command["option"] == modes.OPTION:
-            # The mode follows from it, where the agent has one for it.
-            chosen: Json = {"confirm": _confirm(command), "confirmBy": None, "mode": None}
-            return {"sessionUpdate": "_session", **chosen, unattended.OPTION: None}
-        case "set" if command["option"] == unattended.OPTION:
-            order = unattended.chosen(command)
-            assert order is not None
-            return {"sessionUpdate": "_session", **order.update(), "confirmBy": None, "mode": None}
-        case "switch":
-            return switching.switched(header, command)
-        case "clear":
-            return clearing.cleared("later", None, None).update
-        case "cancel" | "force_end" | "stop" | "answer" | "delete":
-            return {"sessionUpdate": "_done", "command": command["do"]}
-    return None
+    row = _row(command)
+    return None if row is None or row.offline is None else row.offline(command, header)
+
+
+def wakes(command: Json) -> bool:
+    row = _row(command)
+    if row is None or row.wakes is None:
+        return offline(command) is None
+    return row.wakes(command)
+
+
+def is_guarded(command: Json) -> bool:
+    row = _row(command)
+    return row is not None and row.guarded(command)

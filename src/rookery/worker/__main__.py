@@ -15,7 +15,7 @@ def host(home: str, session: str, ready: int) -> int:
     from rookery.worker.process import cgroup  # in the worker alone: the warden stays small
 
     cgroup.begin(home)
-    from rookery.worker.session import main
+    from rookery.worker.boot import main
 
     gc.enable()
     return main(home, session, ready)

@@ -1,10 +1,10 @@
 """The open requests of an agent that wait for the user. They outlive every client."""
 
 import os
-from typing import NamedTuple
 
 from rookery.core.asks import asks, kept_asks
 from rookery.core.json.events import Draft, Json
+from rookery.core.turn.calls import TurnCalls
 from rookery.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -17,17 +17,11 @@ MOST = 100
 """Open at once: nobody answers more, and all of them are in the header."""
 
 
-class Reply(NamedTuple):
-    """An effect: tell the agent, once the outcome is committed (law 3)."""
-
-    name: str
-    result: Json
-
-
 class Asks:
     """Pairs each `_ask` of the header with the request that it answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, calls: TurnCalls) -> None:
+        self._calls = calls
         self._open: dict[str, Incoming] = {}
 
     def take(self, incoming: Incoming, danger: str) -> tuple[str, Json] | None:
@@ -47,12 +41,15 @@ class Asks:
         return name, ask
 
     def reply(self, name: str, result: Json) -> None:
+        """Tell the agent, once the outcome is committed (law 3)."""
+        self._calls.answered(name, result)
         incoming = self._open.pop(name, None)
         if incoming is not None:
             incoming.reply(result)
 
     def withdraw(self, name: str) -> None:
-        """The agent took its request back; it still gets an answer (acp-X9)."""
+        """The agent took its request back; it still gets an answer."""
+        self._calls.answered(name, None)
         incoming = self._open.pop(name, None)
         if incoming is not None:
             incoming.fail(REQUEST_CANCELLED, "Request cancelled")

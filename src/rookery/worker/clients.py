@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from rookery.build import build
 from rookery.client import guard
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, loads
@@ -14,7 +15,9 @@ from rookery.processes import landlock
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
 from rookery.wire.lines import LineSplitter
+from rookery.worker.process.records import Records, wall_clock
 from rookery.worker.sender import Sender
+from rookery.worker.session import Session, now
 
 BACKLOG = 64
 RESUME_BELOW = 64 * 1024
@@ -45,7 +48,7 @@ class Connection(asyncio.Protocol):
             self._refuse("not_yours", "This session belongs to another user.")
             return
         # Now: when a command comes, whoever connected may be gone.
-        self._agents = guard.peer_is_agents(connection, self._clients.home)
+        self._agents = guard.peer_is_agents(connection, self._clients.session.home)
 
     def data_received(self, data: bytes) -> None:
         for line in self._lines.feed(data):
@@ -75,7 +78,8 @@ class Connection(asyncio.Protocol):
             self._refuse("unexpected", "Send a hello first, then commands with `id` and `do`.")
         else:
             sender = Sender(self.name, self._agents, self._controls)
-            self._clients.on_command(command, sender)
+            self._clients.session.commands.append((command, sender))
+            self._clients.session.wake()
 
     def _hello(self, body: object) -> None:
         asked = body if isinstance(body, dict) else {}
@@ -100,15 +104,14 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
     # The buffer of a slow client is full: it hears nothing until it has taken that, and then only
-    # up to where
-    # the log has come, which it can read for itself.
+    # how far the log has come, which it can read for itself.
 
     def pause_writing(self) -> None:
         self._lagging = True
 
     def resume_writing(self) -> None:
         self._lagging = False
-        self.write(frames.encode("lagged", self._clients.last_seq()))
+        self.write(frames.encode("lagged", self._clients.session.journal.writer.last_seq))
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._transport = None
@@ -130,32 +133,26 @@ class Call(NamedTuple):
 class Clients:
     """The socket and who is connected to it."""
 
-    def __init__(
-        self,
-        path: str,
-        home: str,
-        on_command: Callable[[Json, Sender], None],
-        welcome: Callable[[], Json],
-        last_seq: Callable[[], int],
-        on_change: Callable[[int], None],
-    ) -> None:
-        self.path = path
-        self.home = home
+    def __init__(self, session: Session, records: Records) -> None:
+        self.session = session
+        self.path = paths.socket_path(session.directory)
         self.control = f"rookery-{os.urandom(16).hex()}" if landlock.available() else ""
         """The name of the abstract socket that takes guarded commands; "": there is none."""
-        self.on_command = on_command
-        self.welcome = welcome
-        self.last_seq = last_seq
-        self._on_change = on_change
+        self._records = records
         self._connections: dict[Connection, None] = {}
         self._calls: dict[str, Call] = {}
         self._server: asyncio.Server | None = None
         self._controlling: asyncio.Server | None = None
         self._identity = (0, 0)
 
-    @property
-    def count(self) -> int:
-        return len(self._connections)
+    def welcome(self) -> Json:
+        return {
+            "protocol": frames.PROTOCOL,
+            "build": build(),
+            "session": self.session.header["id"],
+            "seq": self.session.journal.writer.last_seq,
+            **({"control": self.control} if self.control else {}),
+        }
 
     async def listen(self) -> None:
         """Bind under a name of its own, then move it into place: nobody ever meets a dead
@@ -197,7 +194,7 @@ class Clients:
 
     def add(self, connection: Connection) -> None:
         self._connections[connection] = None
-        self._on_change(len(self._connections))
+        self._changed()
 
     def drop(self, connection: Connection) -> None:
         if connection in self._connections:
@@ -205,7 +202,13 @@ class Clients:
             for name, call in list(self._calls.items()):
                 if call.client is connection:
                     self._answer(name, None)
-            self._on_change(len(self._connections))
+            self._changed()
+
+    def _changed(self) -> None:
+        attached, session = bool(self._connections), self.session
+        session.rest = session.rest._replace(left_at=None if attached else now())
+        self._records.note(**{"attached" if attached else "detached": wall_clock()})
+        session.wake()
 
     def publish(self, events: Iterable[Event]) -> None:
         if not self._connections:

@@ -1,14 +1,13 @@
-"""The worker's counter for commands: each leaves exactly one event that has its id as its cause."""
+"""Carries out commands: each leaves exactly one event that has its id as its cause. Which there are
+is in the table of `core/commands.py`, which names the method for each."""
 
-import os
-from collections.abc import Callable
+from operator import attrgetter
 
 from rookery.client import attach
 from rookery.client.config import in_force
 from rookery.core import commands
-from rookery.core.agent import messages
-from rookery.core.asks import asks as ask_rules
-from rookery.core.asks import kept_asks
+from rookery.core.agent import machine
+from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
@@ -22,300 +21,224 @@ from rookery.core.vendors.errors import error_words
 from rookery.home import confirmed
 from rookery.home.config import ConfigError
 from rookery.log.errors import LogError
-from rookery.worker import asks
 from rookery.worker import sender as sent_by
 from rookery.worker.agent.handover import Memory
 from rookery.worker.agent.side import AgentSide
-from rookery.worker.confirm_option import ConfirmOption
-from rookery.worker.engine import Engine
 from rookery.worker.sender import Sender
-
-PINS = ("mode", "model", "effort")
+from rookery.worker.session import Session
 
 
 class Desk:
-    def __init__(
-        self,
-        engine: Engine,
-        side: AgentSide,
-        directory: str,
-        settle: Callable[[], None],
-        stop: Callable[[str, str | None, str | None], None],
-    ) -> None:
-        self._engine = engine
+    """Each method that the table names returns why not; None: it is done, or under way."""
+
+    def __init__(self, session: Session, side: AgentSide) -> None:
+        self._session = session
         self._side = side
-        self._directory = directory
-        self._settle = settle
-        self._stop = stop
-        self._home = os.path.dirname(os.path.dirname(directory))
-        self._confirm = ConfirmOption(engine, side, self._reject, settle)
-        self._starting: list[tuple[str, str]] = []
-        self._asked: set[str] = set()
-        """Ids of commands whose outcome waits for the agent's answer."""
-        self.memory = Memory(engine, side, settle, stop, self._asked)
-        side.kept.answer = self._give
+        self._starting: list[tuple[Json, str]] = []
+        self.memory = Memory(session, side)
 
     def execute(self, command: Json, sender: Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
         (law 5)."""
-        known = self._engine.journal.writer.knows(command["id"]) is not None
-        if known or command["id"] in self._asked:
+        session, name = self._session, command["id"]
+        if name in session.asked or session.journal.writer.knows(name) is not None:
             return
-        refusal = commands.check(command, self._engine.policy.queue_bytes)
-        refusal = refusal or sent_by.refusal(command, sender, confined=self._side.confined)
+        refusal = commands.check(command, session.policy.queue_bytes)
+        refusal = refusal or sent_by.refusal(command, sender, confined=session.fence.confined)
+        if refusal is None:
+            carry_out = attrgetter(commands.COMMANDS[command["do"]].handler)(self)
+            refusal = carry_out(command, sender.name)
         if refusal is not None:
-            self._reject(command, refusal, sender.name)
-        elif command["do"] == "settings":
-            self._take_settings(command, sender.name)
-        else:
-            self._carry_out(command, sender.name)
+            session.reject(command, refusal, sender.name)
 
-    def _carry_out(self, command: Json, by: str) -> None:
-        name = command["id"]
-        match command["do"]:
-            case "prompt":
-                self._prompt(command, by)
-            case "queue":
-                self._queue(command, by)
-            case "cancel":
-                self._side.kept.give_up("cancelled", by)
-                self._engine.feed_turn(turns.CancelWanted(name, by))
-            case "force_end":
-                self._engine.feed_turn(turns.ForceWanted(name, by))
-            case "answer":
-                self._answer(command, by)
-            case "set":
-                self._set(command, by)
-            case "rename":
-                update = {"sessionUpdate": "_session", "title": command["title"][:200]}
-                self._engine.append(Draft(update, name, by))
-            case "start":
-                self._starting.append((name, by))
-                self._asked.add(name)
-                self._side.kept.want()
-                self._engine.feed_agent(messages.Wanted())
-            case "restart":
-                self._restart(name, by)
-            case "archive" | "unarchive" | "snooze":
-                self._put_away(command, by)
-            case "switch" | "clear" | "delete":
-                refusal = self.memory.carry_out(command, by)
-                if refusal is not None:
-                    self._reject(command, refusal, by)
-            case "stop" if command.get("idle") is True:
-                self._stop_idle(name, by, room=command.get("room") is True)
-            case "stop":
-                self._stop("stop", name, by)
-
-    def _reject(self, command: Json, refusal: ask_rules.Refusal, by: str) -> None:
-        name = str(command["do"])[:40]
-        draft = turns.rejected(name, refusal.reason, refusal.message, command["id"], by)
-        self._engine.append(draft)
-
-    def _done(self, name: str, command: str, by: str, **fields: str) -> None:
-        update: Json = {"sessionUpdate": "_done", "command": command, **fields}
-        self._engine.append(Draft(update, name, by))
+    def record(self, command: Json, by: str) -> None:
+        """What needs no agent is the same event as without a worker."""
+        update = commands.offline(command, self._session.header)
+        assert update is not None
+        self._session.append(Draft(update, command["id"], by))
 
     # --- prompts ---------------------------------------------------------------------------------
 
-    def _prompt(self, command: Json, by: str) -> None:
-        name, prompt = command["id"], self._kept(command, by)
-        if prompt is None:
-            return
+    def prompt(self, command: Json, by: str) -> Refusal | None:
+        name, prompt = command["id"], self._with_attachments(command)
+        if isinstance(prompt, Refusal):
+            return prompt
         behind = self._side.kept.stands_first()
         if command.get("steer") is True and not behind:
-            able = self._engine.agent.steers
-            self._engine.feed_turn(turns.SteerWanted(name, prompt, by, able))
+            able = self._session.agent.steers
+            self._session.feed_turn(turns.SteerWanted(name, prompt, by, able))
         else:
-            self._engine.feed_turn(turns.Prompted(name, prompt, by, behind=behind))
+            self._session.feed_turn(turns.Prompted(name, prompt, by, behind=behind))
+        return None
 
-    def _kept(self, command: Json, by: str) -> list[Json] | None:
-        """The prompt, with the attachments that a client laid beside the log as blobs of it; None:
-        one of them is no good, and the command was rejected."""
-        blocks = [each for each in lenient.sequence(command, "prompt") if isinstance(each, dict)]
+    def _with_attachments(self, command: Json) -> list[Json] | Refusal:
+        """The prompt, with the attachments that a client laid beside the log as blobs of it."""
+        session, blocks = self._session, list(lenient.mappings(command, "prompt"))
         try:
-            return attach.taken_up(self._directory, self._engine.journal.writer, blocks)
+            return attach.taken_up(session.directory, session.journal.writer, blocks)
         except (ValueError, LogError) as error:  # the latter: a full disk
-            self._reject(command, ask_rules.Refusal("bad_attachment", str(error)), by)
-            return None
+            return Refusal("bad_attachment", str(error))
 
-    def _queue(self, command: Json, by: str) -> None:
+    def queue(self, command: Json, by: str) -> Refusal | None:
         place = lenient.integer(command, "to") or 0
-        item, prompt = lenient.text(command, "item"), self._kept(command, by)
-        if prompt is None:
-            return
+        item, prompt = lenient.text(command, "item"), self._with_attachments(command)
+        if isinstance(prompt, Refusal):
+            return prompt
         if command["op"] == "send" and self._side.kept.stands_first():
-            session = self._engine.header["id"]
-            words = f"Answer the open question first: rookery answer {session}"
-            self._reject(command, ask_rules.Refusal("asked_first", words), by)
-            return
+            words = f"Answer the open question first: rookery answer {self._session.header['id']}"
+            return Refusal("asked_first", words)
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
-        self._engine.feed_turn(given)
+        self._session.feed_turn(given)
+        return None
+
+    def cancel(self, command: Json, by: str) -> None:
+        self._side.kept.give_up("cancelled", by)
+        self._session.feed_turn(turns.CancelWanted(command["id"], by))
+
+    def force_end(self, command: Json, by: str) -> None:
+        self._session.feed_turn(turns.ForceWanted(command["id"], by))
 
     # --- asks ------------------------------------------------------------------------------------
 
-    def _answer(self, command: Json, by: str) -> None:
-        ask = self._engine.header["asks"].get(command["ask"])
-        if ask is None:  # a second answer is quietly told that the first one counted
-            self._done(command["id"], "answer", by, detail="answered already")
-            return
+    def answer(self, command: Json, by: str) -> Refusal | None:
+        session, kept = self._session, self._side.kept
+        ask = session.header["asks"].get(command["ask"])
+        if ask is None:  # the first answer counted
+            session.done(command, by, "answered already")
+            return None
         if command.get("defer") is True:  # it stays open, and the turn waits
-            self._done(command["id"], "answer", by, detail="deferred")
+            session.done(command, by, "deferred")
             if not ask.get("away"):
-                self._engine.feed_turn(Deferred())
-            return
+                session.feed_turn(Deferred())
+            return None
         if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
-            refusal = self._side.kept.take_answer(ask, command, by)
-        else:
-            refusal = self._give(ask, command, by)
-        if refusal is not None:
-            self._reject(command, refusal, by)
-
-    def _give(self, ask: Json, command: Json, by: str | None) -> ask_rules.Refusal | None:
-        """An answer for the agent that asks; why not."""
-        always = _always(command)
-        if always:
-            command = {**command, "option": ask_rules.allowing(ask)}
-        answer = ask_rules.answered(ask, command, by)
-        if isinstance(answer, ask_rules.Refusal):
-            return answer
-        notice = None
-        if always:
-            rule = self._side.judge.allow_always(ask, always)
-            if isinstance(rule, ask_rules.Refusal):
-                return rule
-            answer, notice = modes.with_rule(answer, rule)
-        self._engine.append(answer.draft, full=True)
-        if notice is not None:
-            self._engine.append(notice)
-        self._engine.do(asks.Reply(command["ask"], answer.reply))
-        said = lenient.text(command, "reason").strip()
-        if said and not self._side.profile().takes_reasons:
-            prompt: list[Json] = [{"type": "text", "text": said}]
-            cause = f"{command['id'] or ask['nonce']}.reason"
-            self._engine.feed_turn(turns.Prompted(cause, prompt, by, reason=True))
-        return None
+            return kept.take_answer(ask, command, by)
+        return kept.give(ask, command, by)
 
     # --- options ---------------------------------------------------------------------------------
 
-    def _set(self, command: Json, by: str) -> None:
+    def set_option(self, command: Json, by: str) -> Refusal | None:
         name, value = command["option"], command["value"]
         if name in (modes.OPTION, unattended.OPTION):
-            if not self._confirm.choose(command, by):
-                self._asked.add(command["id"])
-            return
-        if name in CHOICES:  # the worker's own, whatever the agent has
-            self._engine.append(Draft(commands.offline(command) or {}, command["id"], by))
-            return
-        agent, header = self._engine.agent, self._engine.header
+            return self._set_confirm(command, by)
+        session, header = self._session, self._session.header
+        absent = session.agent.phase != "ready"
+        if name in CHOICES or (absent and name in commands.PINS):  # ours, or for its next start
+            self.record(command, by)
+            return None
+        if absent:
+            words = "The agent is not running; only mode, model and effort can be set in advance."
+            return Refusal("agent_absent", words)
         option = options.find(header["options"], name)
-        if agent.phase != "ready":
-            self._pin(command, by)
-            return
         if option is None:
             known = ", ".join(each["id"] for each in header["options"]) or "none"
             words = f"This agent has no option {name!r}. Its options: {known}."
-            self._reject(command, ask_rules.Refusal("unknown_option", words), by)
-            return
+            return Refusal("unknown_option", words)
         chosen = options.choice_of(option, value) if isinstance(value, str) else value
         if chosen is None:
             values = ", ".join(choice["value"] for choice in option["choices"])
-            words = f"{name} can be: {values}."
-            self._reject(command, ask_rules.Refusal("unknown_value", words), by)
-            return
-        self._asked.add(command["id"])
-        method, params = options.setting(agent.session, option, chosen)
+            return Refusal("unknown_value", f"{name} can be: {values}.")
 
         def answered(result: object, error: Json | None) -> None:
-            self._option_answered(command, by, chosen, result, error)
+            if error is not None:
+                words = f"The agent rejected {name} {chosen}: {error_words(error)}"
+                session.reject(command, Refusal("refused_by_agent", words), by)
+                return
+            confirmation = options.confirmation(name, chosen, result)
+            session.append(Draft(confirmation, command["id"], by))
+            if name in commands.PINS:
+                pin = {"sessionUpdate": "_session", name: commands.pinned(name, chosen)}
+                session.append(Draft(pin))
 
-        self._side.link.call(method, params, answered)
+        session.asked.add(command["id"])
+        self._side.link.call(*options.setting(session.agent.session, option, chosen), answered)
+        return None
 
-    def _pin(self, command: Json, by: str) -> None:
-        """No agent is there to confirm it: it is told at its next start."""
-        name, value = command["option"], command["value"]
-        if name not in PINS:
-            words = "The agent is not running; only mode, model and effort can be set in advance."
-            self._reject(command, ask_rules.Refusal("agent_absent", words), by)
-            return
-        update: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
-        self._engine.append(Draft(update, command["id"], by))
+    def _set_confirm(self, command: Json, by: str) -> Refusal | None:
+        """How much is asked, in the agent's own mode where it has one. The agent's word is the
+        truth: what it refuses is not chosen."""
+        update = commands.offline(command)
+        assert update is not None
+        session, header, profile = self._session, self._session.header, self._session.profile()
+        wanted = modes.for_agent(update["confirm"], update["unattended"])
+        mode = options.find(header["options"], "mode")
+        value = None
+        if session.agent.phase == "ready":
+            lacking = modes.unoffered(header["agent"], profile, mode, wanted)
+            if lacking:
+                return Refusal("refused_by_agent", lacking)
+            value = modes.mode_for(profile, mode, wanted)
+        if mode is None or value is None or value == mode["value"]:
+            session.append(Draft(update, command["id"], by))
+            return None
 
-    def _option_answered(
-        self, command: Json, by: str, value: str | bool, result: object, error: Json | None
-    ) -> None:
-        self._asked.discard(command["id"])
-        name = command["option"]
-        if error is not None:
-            words = f"The agent rejected {name} {value}: {error_words(error)}"
-            self._reject(command, ask_rules.Refusal("refused_by_agent", words), by)
-        else:
-            update = options.confirmation(name, value, result)
-            self._engine.append(Draft(update, command["id"], by))
-            if name in PINS:
-                pin: Json = {"sessionUpdate": "_session", name: commands.pinned(name, value)}
-                self._engine.append(Draft(pin))
-        self._settle()
+        def answered(result: object, error: Json | None) -> None:
+            if error is not None:
+                said = lenient.text(error, "message") or "no reason given"
+                hint = modes.hint(profile, wanted)
+                words = f"{header['agent']} rejected the mode {value}: {said}.{hint}"
+                session.reject(command, Refusal("refused_by_agent", words), by)
+                return
+            session.append(Draft(options.confirmation("mode", value, result), None, by))
+            session.append(Draft(update, command["id"], by))
 
-    def _take_settings(self, command: Json, by: str) -> None:
+        session.asked.add(command["id"])
+        self._side.link.call(*options.setting(session.agent.session, mode, value), answered)
+        return None
+
+    def take_settings(self, command: Json, by: str) -> Refusal | None:
         """Let hold what was loosened in the files while an agent was running."""
         try:
-            in_force.confirm(self._home, command["take"])
+            in_force.confirm(self._session.home, command["take"])
         except in_force.Changed as error:
-            words = f"{error} Review them again: {CONFIRM}"
-            self._reject(command, ask_rules.Refusal("changed", words), by)
+            return Refusal("changed", f"{error} Review them again: {CONFIRM}")
         except (confirmed.Busy, ConfigError, OSError) as error:
-            words = f"Nothing was confirmed. {error}"
-            self._reject(command, ask_rules.Refusal("not_confirmed", words), by)
-        else:
-            self._done(command["id"], "settings", by, detail="confirmed")
-            self._side.look()
+            return Refusal("not_confirmed", f"Nothing was confirmed. {error}")
+        self._session.done(command, by, "confirmed")
+        self._session.look_at_settings()
+        return None
 
     # --- the agent's process ----------------------------------------------------------------------
 
-    def _restart(self, cause: str, by: str) -> None:
-        end = kept_asks.stopped(self._engine.header)
-        self._engine.feed_turn(turns.AgentLost("restarted", reason=end))
+    def start(self, command: Json, by: str) -> None:
+        self._starting.append((command, by))
+        self._session.asked.add(command["id"])
         self._side.kept.want()
-        update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "restart"}
-        update["name"] = self._engine.header["agent"]
-        self._engine.append(Draft(update, cause, by))
-        self._engine.feed_agent(messages.EndWanted())
-        self._engine.feed_agent(messages.Wanted())
-
-    def _put_away(self, command: Json, by: str) -> None:
-        """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""
-        self._engine.append(Draft(commands.put_away(command), command["id"], by), full=True)
-        reason = idle.REASONS.get(command["do"])
-        away = reason is not None and command.get("until") != 0
-        if reason is not None and away and self._engine.turn.phase == "idle":
-            self._stop(reason, None, by)
-
-    def _stop_idle(self, cause: str, by: str, *, room: bool) -> None:
-        """For a worker of another build, or where another session needs its place: a turn is never
-        ended by it, nor one that is to be resumed put off."""
-        waits = self._engine.resumes_at() is not None
-        if self._engine.turn.phase == "idle" and idle.is_idle(self._engine.header) and not waits:
-            self._stop("idle" if room else "stale", cause, by)
-        else:
-            self._done(cause, "stop", by, detail="busy")
+        self._session.feed_agent(machine.Wanted())
 
     def agent_told(self, given: turns.AgentReady | turns.AgentLost) -> None:
-        """Whoever wanted the agent to be there learns how that went."""
+        """Who wanted the agent to be there learns how that went."""
         starting, self._starting = self._starting, []
-        for name, by in starting:
-            self._asked.discard(name)
+        for command, by in starting:
             if isinstance(given, turns.AgentReady):
-                self._done(name, "start", by)
+                self._session.done(command, by)
                 continue
-            draft = turns.rejected("start", "start_failed", given.detail, name, by)
+            draft = turns.rejected("start", "start_failed", given.detail, command["id"], by)
             update = draft.update | ({"error": given.error} if given.error is not None else {})
-            self._engine.append(draft._replace(update=update))
+            self._session.append(draft._replace(update=update))
 
+    def restart(self, command: Json, by: str) -> None:
+        self._session.end_turn("restarted")
+        self._side.kept.want()
+        self._session.end_agent("restart", command["id"], by)
+        self._session.feed_agent(machine.Wanted())
 
-def _always(command: Json) -> int:
-    """Which of the rules that an ask offers is wanted, from 1; 0: none."""
-    chosen = command.get("always")
-    if isinstance(chosen, bool):
-        return int(chosen)
-    return chosen if isinstance(chosen, int) and chosen > 0 else 0
+    def put_away(self, command: Json, by: str) -> None:
+        """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""
+        session, update = self._session, commands.offline(command)
+        assert update is not None
+        session.append(Draft(update, command["id"], by), full=True)
+        reason = idle.REASONS.get(command["do"])
+        if reason is not None and command.get("until") != 0 and session.turn.phase == "idle":
+            session.stop(reason, None, by)
+
+    def stop(self, command: Json, by: str) -> None:
+        """`idle`: for a worker of another build, or where another session needs its place: a turn
+        is never ended by it, nor one that is to be resumed put off."""
+        session = self._session
+        if command.get("idle") is not True:
+            session.stop("stop", command["id"], by)
+        elif session.turn.phase == "idle" and session.is_idle():
+            session.stop("idle" if command.get("room") is True else "stale", command["id"], by)
+        else:
+            session.done(command, by, "busy")

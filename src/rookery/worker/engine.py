@@ -1,4 +1,4 @@
-"""The shell around the machines of `core`: inputs in, effects out, in order, with one clock.
+"""Performs what the machines of `core` want done, in order, with one clock.
 
 An effect that others can see waits for the commit of every event before it (law 3). While the disk
 takes nothing, nothing moves on, and what is due waits in its order.
@@ -6,25 +6,27 @@ takes nothing, nothing moves on, and what is due waits in its order.
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 
 from rookery.core import ask_timeout
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages
 from rookery.core.asks import kept_asks
-from rookery.core.critic import loop
+from rookery.core.critic import loop as critic_loop
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
-from rookery.core.limits import Policy
-from rookery.core.turn import machine as turn_machine
-from rookery.core.turn import messages as turns
+from rookery.core.json.events import Event, kind_of
+from rookery.core.turn import machine as turns
 from rookery.core.turn import rate_limit, watchdogs
-from rookery.core.turn.queue import Queued
-from rookery.core.units import duration
-from rookery.core.vendors.profiles import Profile
-from rookery.worker.asks import Reply
-from rookery.worker.journal import Journal
+from rookery.log.errors import StoreError
+from rookery.wire import frames
+from rookery.worker.agent.side import AgentSide
+from rookery.worker.clients import Clients
+from rookery.worker.commands import Desk
+from rookery.worker.critic import Critic
+from rookery.worker.process.records import Records
+from rookery.worker.process.upkeep import Pace
+from rookery.worker.session import Effect, Session, now
 
 RETRY = 1.0
 """Seconds until a commit that the disk refused is tried again."""
@@ -34,206 +36,173 @@ LOOK = 60.0
 
 OPEN = ("pending", "in_progress")
 
-type Effect = turns.Effect | messages.Effect | loop.Effect | Reply
-type Overhear = Callable[[turns.Input, list[turns.Effect]], list[Effect]]
-
-
-def now() -> float:
-    return time.monotonic()
-
 
 class Engine:
-    """Holds the state of both machines. Everything happens on one thread, one input at a time."""
-
     def __init__(
-        self,
-        journal: Journal,
-        policy: Policy,
-        wish: Callable[[], messages.Wish],
-        profile: Callable[[], Profile],
-        calls: Callable[[], bool],
-        attached: Callable[[], bool],
-        perform: Callable[[Effect], None],
-        on_tick: Callable[[], None],
+        self, session: Session, side: AgentSide, clients: Clients, records: Records, pace: Pace
     ) -> None:
-        self.journal = journal
-        self.policy = policy
-        self.turn = _turn_of(journal.header)
-        self.agent = messages.Agent(past=_past_of(journal.header))
-        self.overhear: Overhear = lambda _given, effects: list(effects)
-        """Who hears what the turn machine wants done, and adds to it: the critic."""
-        self._wish = wish
-        self._profile = profile
-        self._calls = calls
-        self._attached = attached
-        self._watch = watchdogs.Watch()
+        self._session = session
+        self._side = side
+        self._clients = clients
+        self._records = records
+        self._pace = pace
+        self._critic = Critic(session)
+        self._desk = Desk(session, side)
         self._asks = ask_timeout.Clock()
-        self._perform = perform
-        self._on_tick = on_tick
-        self._effects: deque[Effect] = deque()
-        self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def header(self) -> Json:
-        return self.journal.header
+    async def run(self) -> None:
+        """Until the session is stopped."""
+        session, loop = self._session, asyncio.get_running_loop()
+        while not session.stopped:
+            due = self._deadline()
+            timer = None if due is None else loop.call_at(due, session.wake)
+            await session.woken.wait()
+            session.woken.clear()
+            if timer is not None:
+                timer.cancel()
+            if due is not None and now() >= due:
+                self._tick()
+            self.settle()
 
-    def configure(self, policy: Policy) -> None:
-        """Numbers that hold from now on; the clock is set by them at the next settling."""
-        self.policy = policy
-        self.journal.widen(policy.chunk_window)
+    def settle(self) -> None:
+        """Perform what is due and commit it, command after command."""
+        session = self._session
+        self._pace.stir()
+        while self._perform_due() and not session.stopped:
+            if not self._side.kept.look() and not self._desk.memory.conclude():
+                if not session.commands:
+                    break
+                session.look_at_settings()
+                self._desk.execute(*session.commands.popleft())
+        trouble = session.journal.trouble
+        self._side.link.hold(held=trouble is not None)
+        if trouble is not None:  # with every try, so that a client that comes later hears it too
+            self._clients.tell(frames.trouble(type(trouble).__name__, str(trouble)))
 
-    def feed_turn(self, given: turns.Input) -> None:
-        before = self.turn
-        self.turn, effects = turn_machine.step(before, given, now(), self.policy)
-        self._effects.extend(self.overhear(given, effects))
-        if self.turn.phase == "running" and before.phase != "running":
-            self._watch = watchdogs.began(now())
-        elif self.turn.phase != "running":
-            self._watch = watchdogs.ended(self._watch)
+    # --- effects ---------------------------------------------------------------------------------
 
-    def feed_agent(self, given: messages.Input) -> None:
-        self.agent, effects = agent_machine.step(
-            self.agent, given, now(), self._wish(), self.policy
-        )
-        self._effects.extend(effects)
-
-    def do(self, effect: Effect) -> None:
-        """After all that is due already."""
-        self._effects.append(effect)
-
-    def do_next(self, effects: Iterable[Effect]) -> None:
-        """Before all that is due already."""
-        self._effects.extendleft(reversed(list(effects)))
-
-    def append(self, draft: Draft, *, full: bool = False) -> None:
-        self.do(turns.Append(draft, full))
-
-    def said(self, update: Json) -> None:
-        """News of the agent's; behind whatever still waits for the disk."""
-        self._watch, barks = watchdogs.heard(self._watch, update, now(), self._profile())
-        self._bark(barks)
-        if self._effects:
-            self.append(Draft(update))
-        else:
-            self.journal.said(update, now())
-
-    def perform_due(self) -> bool:
+    def _perform_due(self) -> bool:
         """False: the disk took nothing, and what is due still waits."""
-        while self._effects:
-            effect = self._effects[0]
+        effects = self._session.effects
+        while effects:
+            effect = effects[0]
             if isinstance(effect, turns.Append):
-                self._effects.popleft()
-                self.journal.add(effect.draft, now(), full=effect.full)
-            elif self.journal.commit():
-                self._effects.popleft()
+                effects.popleft()
+                self._session.journal.add(effect.draft, now(), full=effect.full)
+            elif self._commit():
+                effects.popleft()
                 self._perform(effect)
             else:
                 return False
-            if not self._effects and not self.journal.commit():  # which may make more due
+            if not effects and not self._commit():  # which may make more due
                 return False
-        return self.journal.commit()
+        return self._commit()
 
-    def _bark(self, barks: list[watchdogs.Effect]) -> None:
-        """What a watchdog has to say goes into the log, with its reason."""
-        turn = {"sessionUpdate": "_turn", "turn": self.turn.n}
-        for bark in barks:
-            match bark:
-                case watchdogs.Quiet(after):
-                    detail = f"no message for {duration(after)}, and nothing is in flight"
-                    update = turn | {"state": "quiet", "detail": detail}
-                    self.append(Draft(update, None, "watchdog:quiet"))
-                case watchdogs.Moving():
-                    self.append(Draft(turn | {"state": "running"}))
-                case watchdogs.Silent(why):
-                    self.feed_turn(turns.Orphaned(why))
+    def _perform(self, effect: Effect) -> None:
+        """The machines feed each other here; all else is for the agent or the critic."""
+        match effect:
+            case turns.WantAgent():
+                self._session.feed_agent(machine.Wanted())
+            case turns.EndAgent():
+                self._session.feed_agent(machine.EndWanted())
+            case machine.Tell(given):
+                self._session.feed_turn(given)
+                self._desk.agent_told(given)
+            case critic_loop.RunCommand() | critic_loop.EndCommand() | critic_loop.Refine():
+                self._critic.perform(effect)
+            case partial():
+                effect()
+            case _:
+                self._side.perform(effect)
+
+    def _commit(self) -> bool:
+        """Write what waits, then show it. False: the disk did not take it."""
+        session = self._session
+        events = session.journal.commit()
+        if events:
+            session.rest = session.rest._replace(event_at=now())
+            self._clients.publish(events)
+            self._hear(events)
+            self._records.show(session.header, events[-1].seq, events[-1].at)
+        return events is not None
+
+    def _hear(self, events: list[Event]) -> None:
+        """What follows from an event that is in the log, whoever put it there."""
+        self._session.asked.difference_update(event.cause for event in events)
+        kinds = [kind_of(event.update) for event in events]
+        for event, kind in zip(events, kinds, strict=True):
+            heard = critic_loop.heard(event.update) if kind in ("_context", "_agent") else None
+            if heard is not None:
+                self._session.feed_critic(heard)
+        keep = self._session.policy.keep_events
+        if keep and "_turn" in kinds:
+            with suppress(StoreError):  # a full disk: the next turn's end tries again
+                self._session.journal.writer.prune(keep)
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def _deadline(self) -> float | None:
+        """The earliest of what is due by time."""
+        session = self._session
+        session.watch = watchdogs.in_flight(session.watch, busy=self._in_flight(), now=now())
+        self._sync_asks()
+        times = (
+            None if session.effects else ask_timeout.deadline(self._asks),
+            session.journal.deadline(),
+            turns.deadline(session.turn),
+            machine.deadline(session.agent),
+            critic_loop.deadline(session.critic),
+            watchdogs.deadline(session.watch, session.policy, session.profile()),
+            self._side.deadline(),
+            self._resume_due(),
+            now() + RETRY if session.journal.trouble is not None else None,
+        )
+        return min((at for at in times if at is not None), default=None)
+
+    def _tick(self) -> None:
+        session = self._session
+        held = session.journal.deadline()
+        if held is not None and now() >= held:
+            session.journal.flush(now())
+        found = watchdogs.ticked(session.watch, now(), session.policy, session.profile())
+        session.watch, barks = found
+        session.bark(barks)
+        if not session.effects:  # else the disk is full, and an answer may be on its way to it
+            self._close_late_asks()
+        self._resume()
+        self._side.tick()
+        session.feed_turn(turns.Tick())
+        session.feed_agent(machine.Tick())
+        session.feed_critic(critic_loop.Tick())
 
     def _in_flight(self) -> bool:
-        tools = self.header["_tools"].values()
-        return (
-            bool(kept_asks.live(self.header)) or self._calls() or any(t[1] in OPEN for t in tools)
-        )
-
-    def set_clock(self) -> None:
-        """For the earliest of what is due by time."""
-        self.stop_clock()
-        self._watch = watchdogs.in_flight(self._watch, busy=self._in_flight(), now=now())
-        self._sync_asks()
-        times = [
-            None if self._effects else ask_timeout.deadline(self._asks),
-            self.journal.deadline(),
-            turn_machine.deadline(self.turn),
-            self.agent.until,
-            watchdogs.deadline(self._watch, self.policy, self._profile()),
-            self._resume_due(),
-            now() + RETRY if self.journal.trouble is not None else None,
-        ]
-        due = [at for at in times if at is not None]
-        if due:
-            delay = max(0.0, min(due) - now())
-            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+        header = self._session.header
+        tools = any(tool[1] in OPEN for tool in header["_tools"].values())
+        return tools or bool(kept_asks.live(header)) or self._side.calls_open()
 
     def _sync_asks(self) -> None:
-        names, limit = kept_asks.live(self.header), self.policy.ask_timeout
-        self._asks = ask_timeout.synced(self._asks, names, now(), limit, attached=self._attached())
+        session = self._session
+        names, limit = kept_asks.live(session.header), session.policy.ask_timeout
+        self._asks = ask_timeout.synced(self._asks, names, now(), limit, attached=session.attached)
 
     def _close_late_asks(self) -> None:
-        """Nobody answered in time: the agent is told so, and the log why."""
+        """No answer came in time: the agent gets one, and the log says why."""
         self._sync_asks()
+        session, limit = self._session, self._session.policy.ask_timeout
         for name in ask_timeout.expired(self._asks, now()):
-            answer, notice = ask_timeout.timed_out(
-                self.header["asks"][name], self.policy.ask_timeout
-            )
-            self.append(answer.draft, full=True)
-            self.append(notice)
-            self.do(Reply(name, answer.reply))
-
-    def resumes_at(self) -> float | None:
-        """When a prompt that met a rate limit is sent again; milliseconds of the epoch."""
-        if self._effects or self.turn.phase != "idle" or kept_asks.away(self.header):
-            return None
-        return rate_limit.resume_at(self.header, self.policy)
+            answer, notice = ask_timeout.timed_out(session.header["asks"][name], limit)
+            session.append(answer.draft, full=True)
+            session.append(notice)
+            session.then(self._side.asks.reply, name, answer.reply)
 
     def _resume_due(self) -> float | None:
         """Looked at once in a while: a machine that sleeps stops this clock, not the world's."""
-        at = self.resumes_at()
+        at = self._session.resumes_at()
         return None if at is None else now() + min(LOOK, max(0.0, at / 1000 - time.time()))
 
     def _resume(self) -> None:
-        at = self.resumes_at()
+        at = self._session.resumes_at()
         if at is not None and time.time() * 1000 >= at:
-            prompt = list(lenient.mappings(self.header["rateLimit"], "prompt"))
-            self.feed_turn(turns.Prompted("", prompt, rate_limit.BY, rate_limit.ORIGIN))
-
-    def stop_clock(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _tick(self) -> None:
-        self._timer = None
-        held = self.journal.deadline()
-        if held is not None and now() >= held:
-            self.journal.flush(now())
-        self._watch, barks = watchdogs.ticked(self._watch, now(), self.policy, self._profile())
-        self._bark(barks)
-        if not self._effects:  # else the disk is full, and an answer may be on its way to it
-            self._close_late_asks()
-        self._resume()
-        self.feed_turn(turns.Tick())
-        self.feed_agent(messages.Tick())
-        self._on_tick()
-
-
-def _turn_of(header: Json) -> turns.Turn:
-    queue = tuple(
-        Queued(item["id"], item["prompt"], placeless=item.get("placeless") is True)
-        for item in header["queue"]
-    )
-    held = bool(queue) and header["reason"] != "end_turn"
-    resumed = lenient.integer(header["rateLimit"], "resumed") or 0
-    return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
-
-
-def _past_of(header: Json) -> messages.Past:
-    """A park outlives its worker."""
-    return messages.Past(parked=header["process"]["state"] == "parked")
+            prompt = list(lenient.mappings(self._session.header["rateLimit"], "prompt"))
+            given = turns.Prompted("", prompt, rate_limit.BY, rate_limit.ORIGIN)
+            self._session.feed_turn(given)

@@ -1,12 +1,10 @@
-"""Durable first, visible second: what is to be logged waits here until it is committed, then it is
-shown (law 3).
+"""Durable first, visible second: what is to be logged waits here until it is committed (law 3).
 
-Disk full: the commit fails cleanly, nothing moves on, the person is told, and the same drafts are
+Disk full: the commit fails cleanly, nothing moves on, clients hear of it, and the same drafts are
 tried again.
 """
 
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.core.agent.chunks import Chunks
@@ -18,20 +16,13 @@ LAST_LINE = 200
 
 
 class Journal:
-    def __init__(
-        self, writer: Writer, chunks: Chunks, on_commit: Callable[[list[Event]], None]
-    ) -> None:
+    def __init__(self, writer: Writer, chunks: Chunks) -> None:
         self.writer = writer
         self.trouble: StoreError | None = None
         self._chunks = chunks
-        self._on_commit = on_commit
         self._drafts: list[Draft] = []
         self._full = False
         self._last_text = ""
-
-    @property
-    def header(self) -> Json:
-        return self.writer.header
 
     def widen(self, window: float) -> None:
         self._chunks.window = window
@@ -48,7 +39,7 @@ class Journal:
         self._drafts.extend(Draft(each) for each in self._chunks.push(update, now))
 
     def add(self, draft: Draft, now: float, *, full: bool = False) -> None:
-        """One of our own; what the agent said before comes first (row T2)."""
+        """One of our own; what the agent said before comes first."""
         self.flush(now)
         update = draft.update
         if update["sessionUpdate"] == "_turn" and update["state"] == "idle":
@@ -60,10 +51,10 @@ class Journal:
     def flush(self, now: float) -> None:
         self._drafts.extend(Draft(each) for each in self._chunks.flush(now))
 
-    def commit(self) -> bool:
-        """Write what waits, then show it. False: the disk did not take it, and it still waits."""
+    def commit(self) -> list[Event] | None:
+        """Write what waits; None: the disk did not take it, and it still waits."""
         if not self._drafts:
-            return True
+            return []
         try:
             events = self.writer.append(self._drafts, full=self._full)
         except StoreError as error:
@@ -71,11 +62,10 @@ class Journal:
                 with suppress(OSError):  # the worker's own log is on the same disk
                     print(f"journal: {error}", file=sys.stderr, flush=True)
             self.trouble = error
-            return False
+            return None
         self.trouble = None
         self._drafts, self._full = [], False
-        self._on_commit(events)
-        return True
+        return events
 
     def _last_line(self) -> str:
         lines = [line.strip() for line in self._last_text.splitlines() if line.strip()]

@@ -1,137 +1,278 @@
-"""From a directory on disk to a session that is awake, and back: the worker process from its first
-to its last step."""
+"""The session while it is awake, as every part of its worker sees it: its log, its settings, the
+state of the machines, and the effects that are due.
+
+Everything happens on one thread, one input at a time. A part feeds a machine or appends to the
+log, and the engine performs what is due. What comes from outside calls `wake`.
+"""
 
 import asyncio
-import json
 import os
-import signal
-import sys
-from contextlib import suppress
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from rookery.client import guard, leftovers
+import rookery
+from rookery.agents import registry
 from rookery.client.config.in_force import InForce
-from rookery.client.damaged_logs import loss
-from rookery.client.start import connectable
-from rookery.core.json.events import Draft
-from rookery.core.limits import Policy
-from rookery.core.turn.postmortem import post_mortem
-from rookery.home import config, paths, slots
-from rookery.log.errors import Busy, LogError
-from rookery.log.place import check_home
+from rookery.core.agent import machine
+from rookery.core.agent.chunks import Chunks
+from rookery.core.asks import kept_asks
+from rookery.core.asks.asks import Refusal
+from rookery.core.critic import loop as critic_loop
+from rookery.core.critic.overhear import overhear
+from rookery.core.json import lenient
+from rookery.core.json.events import Draft, Json
+from rookery.core.limits import CriticPolicy, Policy
+from rookery.core.policy import modes
+from rookery.core.turn import idle, rate_limit, watchdogs
+from rookery.core.turn import machine as turns
+from rookery.core.turn.queue import Queued
+from rookery.core.vendors import profiles
+from rookery.core.vendors.profiles import Profile
+from rookery.home.config import Config
 from rookery.log.store import Writer
-from rookery.processes import strays
-from rookery.processes.lineage import MARK
-from rookery.worker.agent import environment
-from rookery.worker.host import Host
-from rookery.worker.policy.settings_watch import Source
-from rookery.worker.process import cgroup, warden
+from rookery.processes.fence import Fence
+from rookery.worker import environment
+from rookery.worker.journal import Journal
+from rookery.worker.mcp_servers import Servers
+from rookery.worker.sender import Sender
+from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
 
-TRIES = 20
-"""To take the lock, in one second."""
-
-
-def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
-    """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
-    directory = paths.session_dir(home, session)
-    guard.judge_others()
-    source = Source(home, policy)
-    try:
-        check_home(home)
-        paths.check_trust(home)
-        settings = source.load()
-        writer = _open(directory)
-    except Busy as error:
-        return _refuse(ready, "busy", str(error))
-    except (LogError, config.ConfigError, paths.PathError) as error:
-        return _refuse(ready, type(error).__name__, str(error))
-    slot = None
-    try:
-        slot = slots.for_worker(home, settings.config.policy)
-        if slot is None:
-            return _refuse(ready, "too_many", _too_many(home, session, settings.config.policy))
-        _bury(directory, session, writer)
-        asyncio.run(_awake(directory, writer, source, settings, ready))
-    except slots.Unusable as error:
-        return _refuse(ready, "slots", f"The worker found no free slot: {error}.")
-    finally:
-        if slot is not None:
-            slot.release()  # before the lock: whoever sees that free finds a place
-        writer.close()
-    return 0
+type Effect = turns.Effect | machine.Effect | critic_loop.Effect | partial[None]
 
 
-def _too_many(home: str, session: str, policy: Policy) -> str:
-    """Names the idle ones, which can be stopped without a loss."""
-    from rookery.client.fleet import heads
-
-    known = [head for head in heads(home) if head["awake"] and head["id"] != session]
-    idle = [head["id"] for head in known if head["state"] == "idle" and not head["asks"]]
-    most = f"{policy.max_workers} sessions are already awake (max_workers)."
-    if not idle:
-        return f"{most} None is idle: wait, or stop one (rookery stop ID)."
-    return f"{most} Idle, and safe to stop: {', '.join(idle[-5:])} (rookery stop ID)."
+def now() -> float:
+    return time.monotonic()
 
 
-def _open(directory: str) -> Writer:
-    """The lock is tried for a second, since a probe looks like a holder; but where a worker lives,
-    to wait is to come awake for nobody the moment that it is stopped."""
-    for _ in range(TRIES - 1):
-        with suppress(Busy):
-            return Writer.open(directory, wait=1 / TRIES)
-        if connectable(paths.socket_path(directory)):
-            break
-    return Writer.open(directory, wait=1 / TRIES)
+class Session:
+    def __init__(self, directory: str, writer: Writer, source: Source, found: InForce) -> None:
+        self.directory = directory
+        self.home = os.path.dirname(os.path.dirname(directory))
+        self.found = found
+        """The settings in force."""
+        self.journal = Journal(writer, Chunks(found.config.policy.chunk_window))
+        self.fence = Fence(self.home, confined=self._is_confined())
+        self.surroundings = environment.of_session(directory)._replace(fence=self.fence)
+        self.servers = Servers(directory, self.surroundings)
+        self.turn = _turn_of(self.header)
+        self.agent = machine.Agent(past=_past_of(self.header))
+        self.critic = critic_loop.restored(self.header)
+        self.watch = watchdogs.Watch()
+        self.rest = idle.Rest(event_at=now(), left_at=now())
+        self.commands: deque[tuple[Json, Sender]] = deque()
+        self.asked: set[str] = set()
+        """Ids of commands whose outcome is not in the log yet."""
+        self.effects: deque[Effect] = deque()
+        self.woken = asyncio.Event()
+        self.stopped = False
+        self.settings = SettingsWatch(source, found)
+        self._profile: tuple[tuple[str, list[str], str], Profile] | None = None
+
+    @property
+    def header(self) -> Json:
+        return self.journal.writer.header
+
+    @property
+    def config(self) -> Config:
+        return self.found.config
+
+    @property
+    def policy(self) -> Policy:
+        return self.found.config.policy
+
+    @property
+    def critic_policy(self) -> CriticPolicy:
+        """The configuration's, with what the user chose for this session."""
+        return critic_loop.in_force(self.config.critic, self.header["critic"])
+
+    @property
+    def attached(self) -> bool:
+        return self.rest.left_at is None
+
+    # --- machines --------------------------------------------------------------------------------
+
+    def feed_turn(self, given: turns.Input) -> None:
+        before, at = self.turn, now()
+        self.turn, effects = turns.step(before, given, at, self.policy)
+        self.critic, heard = overhear(self.critic, given, effects, at, self.critic_policy)
+        self.effects.extend(heard)
+        if self.turn.phase == "running" and before.phase != "running":
+            self.watch = watchdogs.began(at)
+        elif self.turn.phase != "running":
+            self.watch = watchdogs.ended(self.watch)
+
+    def feed_agent(self, given: machine.Input) -> None:
+        self.agent, effects = machine.step(self.agent, given, now(), self._wish(), self.policy)
+        self.effects.extend(effects)
+
+    def feed_critic(self, given: critic_loop.Input) -> None:
+        self.critic, effects = critic_loop.step(self.critic, given, now(), self.critic_policy)
+        self.effects.extend(effects)
+
+    def said(self, update: Json) -> None:
+        """News from the agent; behind whatever still waits for the disk."""
+        self.watch, barks = watchdogs.heard(self.watch, update, now(), self.profile())
+        self.bark(barks)
+        if self.effects:
+            self.append(Draft(update))
+        else:
+            self.journal.said(update, now())
+
+    def bark(self, barks: list[watchdogs.Effect]) -> None:
+        """What a watchdog has to say goes into the log, with its reason."""
+        turn = {"sessionUpdate": "_turn", "turn": self.turn.n}
+        for bark in barks:
+            match bark:
+                case watchdogs.Quiet(after):
+                    detail = f"no message for {after:.0f} s, and nothing is in flight"
+                    update = turn | {"state": "quiet", "detail": detail}
+                    self.append(Draft(update, None, "watchdog:quiet"))
+                case watchdogs.Moving():
+                    self.append(Draft(turn | {"state": "running"}))
+                case watchdogs.Silent(why):
+                    self.feed_turn(turns.Orphaned(why))
+
+    # --- effects ---------------------------------------------------------------------------------
+
+    def append(self, draft: Draft, *, full: bool = False) -> None:
+        self.effects.append(turns.Append(draft, full))
+
+    def then[**P](self, do: Callable[P, None], *args: P.args, **named: P.kwargs) -> None:
+        """Call it once everything before is committed."""
+        self.effects.append(partial(do, *args, **named))
+
+    def do_next(self, effects: Iterable[Effect]) -> None:
+        """Before everything that is due already."""
+        self.effects.extendleft(reversed(list(effects)))
+
+    def reject(self, command: Json, refusal: Refusal, by: str) -> None:
+        name = str(command["do"])[:40]
+        self.append(turns.rejected(name, refusal.reason, refusal.message, command["id"], by))
+
+    def done(self, command: Json, by: str | None, detail: str = "") -> None:
+        """The outcome of a command that leaves nothing else in the log."""
+        update: Json = {"sessionUpdate": "_done", "command": command["do"]}
+        update |= {"detail": detail} if detail else {}
+        self.append(Draft(update, command["id"], by))
+
+    def wake(self) -> None:
+        """Something came from outside: the engine performs what follows from it."""
+        self.woken.set()
+
+    def stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
+        """End the turn, the agent and then this worker."""
+        if self.stopped:
+            return
+        self.stopped = True
+        self.end_turn(f"stopped ({reason})")
+        self.feed_critic(critic_loop.Stopped())
+        self.end_agent(reason, cause, by, full=True)
+        self.wake()
+
+    def end_turn(self, detail: str) -> None:
+        reason = kept_asks.stopped(self.header)
+        self.feed_turn(turns.AgentLost(detail, reason=reason))
+
+    def end_agent(
+        self, reason: str, cause: str | None, by: str | None, *, full: bool = False
+    ) -> None:
+        update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
+        self.append(Draft(update | {"name": self.header["agent"]}, cause, by), full=full)
+        self.feed_agent(machine.EndWanted())
+
+    def resumes_at(self) -> float | None:
+        """When a prompt that hit a rate limit is sent again; milliseconds of the epoch."""
+        if self.effects or self.turn.phase != "idle" or kept_asks.away(self.header):
+            return None
+        return rate_limit.resume_at(self.header, self.policy)
+
+    def is_idle(self) -> bool:
+        """Nothing runs, waits, or is to be resumed."""
+        return idle.is_idle(self.header) and self.resumes_at() is None
+
+    # --- settings --------------------------------------------------------------------------------
+
+    def look_at_settings(self, *, slowly: bool = False) -> None:
+        """Take up what changed in the files. `slowly`: on a slow tick, so only once in a while."""
+        found = (self.settings.look_again if slowly else self.settings.look)(now())
+        if isinstance(found, str):
+            self.append(notice(found))
+        elif found is not None:
+            self.found, self._profile = found, None
+            self.journal.widen(self.policy.chunk_window)
+            self.tell_settings()
+
+    def tell_settings(self) -> None:
+        """What waits for the user, and what in the file has no meaning; each once in a session."""
+        draft = news(self.header, self.found)
+        if draft is not None:
+            self.append(draft)
+
+    # --- the agent's next start ------------------------------------------------------------------
+
+    def _wish(self) -> machine.Wish:
+        header, argv, profile = self.header, self.argv(), self.profile()
+        known, confirm = header["agentSession"], header["_confirm"][0]
+        return machine.Wish(
+            name=header["agent"],
+            argv=argv,
+            cwd=header["cwd"],
+            roots=header["roots"],
+            mcp_servers=self.servers.given(header["mcpServers"]),
+            stored=known["id"] if known and known["name"] == header["agent"] else None,
+            cold=registry.is_cold(argv),
+            offers=profiles.offers_of(profile),
+            chosen=header["wanted"] | {"confirm": modes.for_agent(confirm, header["unattended"])},
+            profile=profile,
+            known_modes=profiles.known_modes(profile),
+            version=rookery.__version__,
+            install=registry.install_line(header["agent"], argv),
+            guard=self._guard(),
+            told=header["turn"] > (header["state"] != "idle"),
+        )
+
+    def _guard(self) -> str:
+        """Of the agent that runs, or of the one that would be started now."""
+        if self.agent.phase in ("absent", "ending"):
+            self.fence.confine(self._is_confined())
+        return self.fence.guard
+
+    def _is_confined(self) -> bool:
+        return self.header["agent"] not in self.config.unconfined
+
+    def profile(self) -> Profile:
+        """Asked with every update: looked up once for each agent."""
+        header = self.header
+        info = self.agent.info or header["info"]
+        key = (header["agent"], header["argv"], lenient.text(info, "name"))
+        if self._profile is None or self._profile[0] != key:
+            self._profile = (key, profiles.profile_of(header["agent"], self.argv(), info))
+        return self._profile[1]
+
+    def argv(self) -> list[str]:
+        """The command of a session that was made with one, else what its agent's name stands for
+        today."""
+        header = self.header
+        if header["argv"]:
+            return list(header["argv"])
+        try:
+            return registry.resolve(header["agent"], self.config.agents).argv
+        except registry.UnknownAgent:
+            return []
 
 
-def _refuse(ready: int, name: str, message: str) -> int:
-    _say(ready, {"error": name, "message": message})
-    print(message, file=sys.stderr, flush=True)
-    return 1
+def _turn_of(header: Json) -> turns.Turn:
+    queue = tuple(
+        Queued(item["id"], item["prompt"], placeless=item.get("placeless") is True)
+        for item in header["queue"]
+    )
+    held = bool(queue) and header["reason"] != "end_turn"
+    resumed = lenient.integer(header["rateLimit"], "resumed") or 0
+    return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
-def _say(ready: int, line: dict[str, object]) -> None:
-    """The one line that the starter waits for; a starter that is gone does not matter."""
-    try:
-        os.write(ready, json.dumps(line).encode() + b"\n")
-    except BrokenPipeError:
-        pass
-    finally:
-        os.close(ready)
-
-
-def _bury(directory: str, session: str, writer: Writer) -> None:
-    """End what a predecessor left behind, its processes and its turn."""
-    before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
-    if before is not None and not before.get("ended"):
-        own = os.environ.get(MARK, "").rpartition(".")[2]
-        home = os.path.dirname(os.path.dirname(directory))
-        swept = strays.sweep(home, {session}, keep_nonce=own)
-        found = [leftovers.draft(*swept)] if swept.ended or swept.refused else []
-    drafts = [*loss(directory, writer), *post_mortem(writer.header), *found]
-    if drafts:
-        writer.append(drafts, full=True)
-
-
-async def _awake(
-    directory: str, writer: Writer, source: Source, settings: InForce, ready: int
-) -> None:
-    host = Host(directory, writer, source, settings, environment.of_session(directory))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, host.stop, "signal")
-    loop.add_signal_handler(signal.SIGCHLD, host.stir)  # what was adopted has ended, perhaps
-    gone = warden.gone_fd()
-    if gone >= 0:
-        loop.add_reader(gone, host.stop, "warden_gone")
-    try:
-        path = await host.start()
-    except (OSError, paths.PathError) as error:
-        _refuse(ready, type(error).__name__, f"The worker cannot listen: {error}")
-        return
-    cgroup.wait()
-    _say(ready, {"ready": path, "pid": os.getpid()})
-    try:
-        await host.run()
-    finally:
-        if gone >= 0:
-            loop.remove_reader(gone)
+def _past_of(header: Json) -> machine.Past:
+    """A park outlives its worker."""
+    return machine.Past(parked=header["process"]["state"] == "parked")

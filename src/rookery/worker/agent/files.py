@@ -1,25 +1,30 @@
-"""The agent's file calls, kept inside the session's roots without a race.
+"""`fs/*`: the agent's file calls, kept inside the session's roots without a race. An editor's
+unsaved buffers come first, then the disk.
 
 A path is resolved twice. First by name, to learn which root it should lie in; that is only a hint,
-since
-links can be swapped meanwhile. Then from that root's descriptor, component by component, following
-no
-link at all: what was a link in between is refused, so nothing outside a root is ever opened.
+since links can be swapped meanwhile. Then from that root's descriptor, component by component,
+following no link at all: what was a link in between is refused, so nothing outside a root is ever
+opened.
 """
 
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.wire.jsonrpc import INTERNAL_ERROR as FAILED
+from rookery.wire.jsonrpc import INVALID_PARAMS as INVALID
+from rookery.wire.jsonrpc import Incoming
+from rookery.worker.clients import Clients
 
 LONGEST_PATH = 4096
 LARGEST = 16 * 1024 * 1024
 """Bytes of one file; an answer has to fit into one line of the protocol."""
 
 NOT_FOUND = -32002
-INVALID = -32602
-FAILED = -32603
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -66,35 +71,28 @@ class Files:
             mode = _mode_of(folder, name, path)
             self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
 
-    def check(self, path: str) -> None:
-        """Refuse what lies outside, as it stands now: to judge by, not to open by."""
+    def check(self, path: str) -> tuple[str, str]:
+        """The root in which a path lies, and its real path, both as of now: to judge by, not to
+        open by."""
         _check_name(path)
-        if self._root_of(os.path.realpath(path)) is None:
-            raise Refused(INVALID, f"{path} is outside the session's directories")
+        real = os.path.realpath(path)
+        for root in self._roots:
+            if real == root or real.startswith(root.rstrip("/") + "/"):
+                return root, real
+        raise Refused(INVALID, f"{path} is outside the session's directories")
 
     def folder(self, path: str) -> str:
         """The real path of a directory inside the roots, for a command to run in."""
-        _check_name(path)
-        real = os.path.realpath(path)
-        if self._root_of(real) is None:
-            raise Refused(INVALID, f"{path} is outside the session's directories")
+        _, real = self.check(path)
         if not os.path.isdir(real):
             raise Refused(NOT_FOUND, f"{path} is not a directory")
         return real
 
-    def _root_of(self, real: str) -> str | None:
-        for root in self._roots:
-            if real == root or real.startswith(root.rstrip("/") + "/"):
-                return root
-        return None
-
     @contextmanager
     def _parent(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
         """An open descriptor of the folder that holds the file, and the file's name in it."""
-        _check_name(path)
-        real = os.path.realpath(path)
-        root = self._root_of(real)
-        if root is None or real == root:
+        root, real = self.check(path)
+        if real == root:
             raise Refused(INVALID, f"{path} is outside the session's directories")
         *folders, name = os.path.relpath(real, root).split("/")
         with _words(path):
@@ -127,6 +125,58 @@ class Files:
         finally:
             if not replaced:
                 os.unlink(temporary, dir_fd=folder)
+
+
+def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> None:
+    """`deaf`: the agent leaves too much of ours unread."""
+    params = incoming.params if isinstance(incoming.params, dict) else {}
+    work = {"fs/read_text_file": _answer_read, "fs/write_text_file": _answer_write}.get(
+        incoming.method
+    )
+    if work is None:
+        incoming.unknown()
+        return
+    if deaf:  # one breath of requests can ask for gigabytes
+        incoming.fail(FAILED, "read the pending answers first")
+        return
+    try:
+        files.check(lenient.text(params, "path"))
+    except Refused as refused:
+        incoming.fail(refused.code, refused.message)
+        return
+
+    def answered(result: object | None) -> None:
+        if isinstance(result, dict):
+            incoming.reply(result)
+        else:
+            _answer(incoming, work, files, params)
+
+    if not clients.call(incoming.method, params, answered):
+        _answer(incoming, work, files, params)
+
+
+def _answer_read(files: Files, params: Json) -> Json:
+    line, limit = lenient.integer(params, "line"), lenient.integer(params, "limit")
+    return {"content": files.read(lenient.text(params, "path"), line, limit)}
+
+
+def _answer_write(files: Files, params: Json) -> Json:
+    if not isinstance(params.get("content"), str):
+        raise Refused(INVALID, "content must be text")
+    files.write(lenient.text(params, "path"), params["content"])
+    return {}
+
+
+ANSWERS = {"fs/read_text_file": _answer_read, "fs/write_text_file": _answer_write}
+
+
+def _answer(
+    incoming: Incoming, work: Callable[[Files, Json], Json], files: Files, params: Json
+) -> None:
+    try:
+        incoming.reply(work(files, params))
+    except Refused as refused:
+        incoming.fail(refused.code, refused.message)
 
 
 def _lines(text: str) -> list[str]:

@@ -1,9 +1,8 @@
 """What the agent remembers of the session: another agent takes over and knows nothing of it, the
-conversation is cleared (S4), or the agent is told to forget it for good (S3)."""
+conversation is cleared, or the agent is asked to delete it."""
 
 import asyncio
 import sys
-from collections.abc import Callable
 from typing import NamedTuple
 
 from rookery.core.agent import messages, switching
@@ -13,7 +12,7 @@ from rookery.core.json.events import Draft, Json
 from rookery.core.turn import clearing
 from rookery.core.turn import messages as turns
 from rookery.worker.agent.side import AgentSide
-from rookery.worker.engine import Engine
+from rookery.worker.session import Session
 
 METHOD_NOT_FOUND = -32601
 
@@ -27,85 +26,60 @@ class OwnCommand(NamedTuple):
 
 
 class Memory:
-    def __init__(
-        self,
-        engine: Engine,
-        side: AgentSide,
-        settle: Callable[[], None],
-        stop: Callable[[str, str | None, str | None], None],
-        asked: set[str],
-    ) -> None:
-        """`asked`: ids of commands whose outcome is yet to come."""
-        self._engine = engine
+    def __init__(self, session: Session, side: AgentSide) -> None:
+        self._session = session
         self._side = side
-        self._settle = settle
-        self._stop = stop
-        self._asked = asked
         self._own: OwnCommand | None = None
 
-    def carry_out(self, command: Json, by: str) -> Refusal | None:
-        """Why not; None: it is done, or under way."""
-        match command["do"]:
-            case "switch":
-                return self._switch(command, by)
-            case "clear":
-                return self._clear(command["id"], by)
-        self._delete(command["id"], by)
-        return None
-
-    # --- another agent ---------------------------------------------------------------------------
-
-    def _switch(self, command: Json, by: str) -> Refusal | None:
-        """A turn that runs is cancelled first: whoever sends for another agent wants that."""
-        engine = self._engine
+    def switch(self, command: Json, by: str) -> Refusal | None:
+        """A turn that runs is cancelled first."""
+        session = self._session
         refusal = self._side.check_successor(command)
-        if refusal is None and engine.agent.heir is not None:
+        if refusal is None and session.agent.heir is not None:
             refusal = Refusal("switching", "A switch to another agent is already under way.")
         if refusal is not None:
             return refusal
-        self._asked.add(command["id"])
+        session.asked.add(command["id"])
         self._cancel()
         self._side.kept.give_up("another agent took over", None)
-        heir = Draft(switching.switched(engine.header, command), command["id"], by)
+        heir = Draft(switching.switched(session.header, command), command["id"], by)
         lost = turns.AgentLost(f"{command['agent']} takes over", reason="cancelled")
-        engine.feed_turn(lost)
-        engine.feed_agent(messages.Replaced(heir, start=True))
+        session.feed_turn(lost)
+        session.feed_agent(machine.Replaced(heir, start=True))
         return None
 
     def _cancel(self) -> None:
-        if self._engine.turn.phase in ("running", "cancelling"):
-            session = self._engine.agent.session
+        if self._session.turn.phase in ("running", "cancelling"):
+            session = self._session.agent.session
             self._side.link.notify("session/cancel", {"sessionId": session})
 
-    # --- a conversation that begins anew ---------------------------------------------------------
-
-    def _clear(self, name: str, by: str) -> Refusal | None:
-        engine, header = self._engine, self._engine.header
-        if engine.turn.phase != "idle":
+    def clear(self, command: Json, by: str) -> Refusal | None:
+        session, header, name = self._session, self._session.header, command["id"]
+        if session.turn.phase != "idle":
             return Refusal("busy", "A turn is running: cancel it first, then clear.")
-        if engine.agent.phase in ("absent", "ready"):
+        if session.agent.phase in ("absent", "ready"):
             self._side.kept.give_up("the conversation was cleared", None)
-        if engine.agent.phase == "absent":
-            engine.append(clearing.cleared("later", name, by), full=True)
+        if session.agent.phase == "absent":
+            session.append(clearing.cleared("later", name, by), full=True)
             return None
-        if engine.agent.phase != "ready":
+        if session.agent.phase != "ready":
             return Refusal("not_ready", "The agent is starting or ending: try again in a moment.")
-        self._asked.add(name)
-        own = clearing.own_command(self._side.profile(), header["commands"])
+        session.asked.add(name)
+        own = clearing.own_command(session.profile(), header["commands"])
         if own:
             prompt: list[Json] = [{"type": "text", "text": own}]
-            engine.feed_turn(turns.Prompted(name, prompt, by, clearing.ORIGIN))
-            self._own = OwnCommand(name, by, engine.turn.n)
+            session.feed_turn(turns.Prompted(name, prompt, by, clearing.ORIGIN))
+            self._own = OwnCommand(name, by, session.turn.n)
         else:
             current = {key: header[key] for key in ("mode", "model", "effort") if header[key]}
             wanted = clearing.Clearing(name, by, current=current)
-            engine.feed_agent(messages.ClearWanted(wanted))
+            session.feed_agent(machine.ClearWanted(wanted))
         return None
 
     def conclude(self) -> bool:
         """Once the turn of an agent's own command has ended: what came of it. Whether there is
         something to commit."""
-        own, header = self._own, self._engine.header
+        own, header = self._own, self._session.header
         if own is None or header["turn"] < own.turn or header["state"] != "idle":
             return False
         self._own = None
@@ -114,34 +88,29 @@ class Memory:
         else:
             why = f"the agent's own command ended as {header['reason']}"
             draft = clearing.refused(clearing.Clearing(own.cause, own.by), why)
-        self._engine.append(draft, full=True)
+        self._session.append(draft, full=True)
         return True
 
-    # --- forgotten for good ----------------------------------------------------------------------
-
-    def _delete(self, name: str, by: str) -> None:
+    def delete(self, command: Json, by: str) -> None:
         """The agent has a moment to forget the session; then it and this worker end, whatever it
         said."""
-        self._asked.add(name)
-        agent, open_ = self._engine.agent, [True]
+        session, agent, name = self._session, self._session.agent, self._session.header["agent"]
+        session.asked.add(command["id"])
 
         def over(said: str) -> None:
-            if not open_:
+            if session.stopped:
                 return
-            open_.clear()
             waiting.cancel()
             print(f"delete: {said}", file=sys.stderr, flush=True)
-            done: Json = {"sessionUpdate": "_done", "command": "delete", "detail": said}
-            self._engine.append(Draft(done, name, by))
+            session.done(command, by, said)
             self._cancel()
-            self._stop("delete", None, by)
-            self._settle()
+            session.stop("delete", None, by)
 
         def answered(_result: object, error: Json | None) -> None:
-            over(_told(self._engine.header["agent"], error))
+            over(_told(name, error))
 
-        late = f"{self._engine.header['agent']} did not answer session/delete in time"
-        delay = self._engine.policy.delete_grace if agent.phase == "ready" else 0.0
+        late = f"{name} did not answer session/delete in time"
+        delay = session.policy.delete_grace if agent.phase == "ready" else 0.0
         waiting = asyncio.get_running_loop().call_later(delay, over, late)
         if agent.phase == "ready":
             self._side.link.call("session/delete", {"sessionId": agent.session}, answered)

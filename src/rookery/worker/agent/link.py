@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Protocol
 
 from rookery.agents import programs, registry
 from rookery.client.config.confinement import DEMANDED
@@ -16,13 +16,12 @@ from rookery.home import paths
 from rookery.processes import strays, tree
 from rookery.processes.lineage import MARK
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
-from rookery.worker.agent.environment import Surroundings
 from rookery.worker.agent.process import AgentProcess, Command
 from rookery.worker.process import left_running
+from rookery.worker.session import Session
 
 MOST_NOISE = 20
-"""Lines of an agent's stdout that are no protocol: so many are kept, the rest is passed over
-(acp-C7)."""
+"""Lines of an agent's stdout that are no protocol: these are kept, the rest is passed over."""
 
 NOISE_KEPT = 2000
 CROWD_KEPT = 64 * 1024
@@ -31,64 +30,55 @@ UNREAD = 32 * 1024 * 1024
 """Bytes of ours that an agent may leave unread before it is no longer heard."""
 
 
-class Ears(NamedTuple):
-    """Who hears what the agent does; each is called in the order of the wire."""
+class Owner(Protocol):
+    """Hears what the agent does, in the order of the wire."""
 
-    notified: Callable[[str, object], None]
-    requested: Callable[[Incoming], None]
-    noise: Callable[[Json], None]
-    settle: Callable[[], None]
-    """All that was read is said."""
-    exited: Callable[[int, list[str]], None]
+    def notified(self, method: str, params: object) -> None: ...
+    def requested(self, incoming: Incoming) -> None: ...
+    def exited(self, status: int, stderr: list[str]) -> None: ...
 
 
 class AgentLink:
-    def __init__(self, directory: str, surroundings: Surroundings, ears: Ears) -> None:
-        self._directory = directory
-        self._surroundings = surroundings
-        self._ears = ears
+    def __init__(self, session: Session, owner: Owner) -> None:
+        self._session = session
+        self._owner = owner
         self._process: AgentProcess | None = None
         self._noise = 0
         self._held = False
         self._draining: asyncio.Task[None] | None = None
 
-    @property
-    def process(self) -> AgentProcess | None:
-        return self._process
-
-    def located(self, argv: list[str], node_path: str) -> list[str]:
+    def located(self, argv: list[str]) -> list[str]:
         """With the whole path of a program that only a version manager of Node has."""
-        return programs.located(argv, self._surroundings.environment, node_path)
+        session = self._session
+        return programs.located(argv, session.surroundings.environment, session.config.node_path)
 
-    def spawn(
-        self, argv: list[str], cwd: str, longest: int, more: Mapping[str, str]
-    ) -> AgentProcess:
-        """`longest`: bytes of a line that are read at most; `more`: goes over its environment.
-        Raises OSError."""
+    def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> AgentProcess:
+        """`more`: goes over its environment. Raises OSError."""
+        session, surroundings = self._session, self._session.surroundings
         peer = Peer(
-            on_request=self._ears.requested,
-            on_notification=self._ears.notified,
+            on_request=self._owner.requested,
+            on_notification=self._owner.notified,
             on_noise=self._heard_noise,
-            on_batch_end=self._ears.settle,
-            ceilings=Ceilings(line=longest),
+            on_batch_end=session.wake,
+            ceilings=Ceilings(line=session.policy.line_bytes),
         )
-        log = os.path.join(self._directory, paths.AGENT_LOG)
-        process = AgentProcess(peer, log, self._exited, self._surroundings.fence)
-        process.on_left = lambda left: self._ears.noise(left_running.notice(left))
+        log = os.path.join(session.directory, paths.AGENT_LOG)
+        environment = programs.beside(argv, {**surroundings.environment, **more})
+        left: Callable[[], list[tree.Process]] = list
         if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
-            home = os.path.dirname(os.path.dirname(self._directory))
-            process.strays = partial(strays.of_mark, home, os.environ.get(MARK, ""))
-        environment = programs.beside(argv, {**self._surroundings.environment, **more})
-        fence = self._surroundings.fence
-        if fence is not None and fence.confined and registry.is_own(argv):
-            environment = {**environment, DEMANDED: "1"}
-        process.spawn(Command(argv, cwd, environment, self._surroundings.umask))
+            left = partial(strays.of_mark, session.home, os.environ.get(MARK, ""))
+            environment |= {DEMANDED: "1"} if session.fence.confined else {}
+        process = AgentProcess(peer, log, self._exited, self._left, session.fence, left)
+        process.spawn(Command(argv, cwd, environment, surroundings.umask))
         self._process, self._noise = process, 0
         return process
 
+    def _left(self, processes: list[tree.Process]) -> None:
+        self._session.said(left_running.notice(processes))
+
     def _exited(self, status: int, stderr: list[str]) -> None:
         self._process = None
-        self._ears.exited(status, stderr)
+        self._owner.exited(status, stderr)
 
     def is_there(self) -> bool:
         """Whether the process lives: one that was killed just now may not have been missed yet."""
@@ -153,13 +143,13 @@ class AgentLink:
             return
         kept = NOISE_KEPT
         if kind == "too many values" and isinstance(what, bytes):
-            self._ears.noise(_unread(len(what)))
+            self._session.said(_unread(len(what)))
             kept = CROWD_KEPT
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
             shown = repr(shown)[:NOISE_KEPT]
         more = " (the rest is not kept)" if self._noise == MOST_NOISE else ""
-        self._ears.noise(ingest.raw("line", shown, f"stdout: {kind}{more}"))
+        self._session.said(ingest.raw("line", shown, f"stdout: {kind}{more}"))
 
 
 def _unread(size: int) -> Json:

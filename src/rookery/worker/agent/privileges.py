@@ -2,14 +2,12 @@
 which setting that is."""
 
 from rookery.core.policy import confinement
-from rookery.processes.fence import Fence
-from rookery.worker.engine import Engine
+from rookery.worker.session import Session
 
 
 class Privileges:
-    def __init__(self, engine: Engine, fence: Fence) -> None:
-        self._engine = engine
-        self._fence = fence
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self.begin()
 
     def begin(self) -> None:
@@ -19,11 +17,11 @@ class Privileges:
         """The end of what was heard last: a sentence may come in pieces."""
 
     def hear(self, *output: object) -> None:
-        if self._said or not self._fence.confined:
+        if self._said or not self._session.fence.confined:
             return
         for text in confinement.texts(list(output)):
             if confinement.lost(self._before + text):
                 self._said = True
-                self._engine.append(confinement.notice(self._engine.header["agent"]))
+                self._session.append(confinement.notice(self._session.header["agent"]))
                 return
             self._before = text[-confinement.LONGEST :]

@@ -1,5 +1,4 @@
-"""The agent's process: its pipes, its stderr, its exit, and the end of everything that it started
-(rows A1, A3, A7)."""
+"""The agent's process: its pipes, its stderr, its exit, and the end of all that it started."""
 
 import asyncio
 import os
@@ -43,7 +42,7 @@ class Command(NamedTuple):
 
 
 class StderrLog:
-    """Always drained, capped, its last lines at hand; an empty one leaves no file (row A3)."""
+    """Always drained, capped, its last lines at hand; an empty one leaves no file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -89,20 +88,22 @@ class AgentProcess:
         peer: Peer,
         log: str,
         on_exit: Callable[[int, list[str]], None],
-        fence: Fence | None = None,
+        on_left: Callable[[list[processes.Process]], None],
+        fence: Fence,
+        strays: Callable[[], list[processes.Process]] = list,
     ) -> None:
+        """`on_left`: called before `on_exit` with what may not be signalled, where there is any.
+        `strays`: what the agent started that is no descendant of this worker."""
         self.peer = peer
         self._child = Child(self._exited, fence)
         self._log = log
         self._on_exit = on_exit
+        self._on_left = on_left
         self._stderr: StderrLog | None = None
         self._reader: PipeReader | None = None
         self._quiet = False
         self._gone_at = 0.0
-        self.strays: Callable[[], list[processes.Process]] = list
-        """What the agent started that is no descendant of this worker."""
-        self.on_left: Callable[[list[processes.Process]], None] = lambda _: None
-        """Called before `on_exit` with what may not be signalled, where there is such."""
+        self._strays = strays
         self._refused: dict[int, processes.Process] = {}
         self._done = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
@@ -183,7 +184,7 @@ class AgentProcess:
             await asyncio.sleep(POLL)
         await self._end_strays(grace)
         if left := processes.still_alive(self._refused.values()):
-            self.on_left(left)
+            self._on_left(left)
         with suppress(TimeoutError):
             async with asyncio.timeout(DEAF if self.pid in self._refused else None):
                 await self._done.wait()
@@ -194,7 +195,7 @@ class AgentProcess:
     async def _end_strays(self, grace: float) -> None:
         """What the agent itself has not ended within the grace."""
         for _ in range(processes.PASSES):
-            left = self._left(self.strays())
+            left = self._left(self._strays())
             if not left:
                 return
             await asyncio.to_thread(processes.wait_gone, left, grace)

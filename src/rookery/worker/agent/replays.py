@@ -1,8 +1,6 @@
-"""What the agent tells again is not logged again (row A4): its history when a stored session is
-opened, and the prompt that it was just sent."""
+"""What the agent tells again is not logged again: its history when a stored session is opened, and
+the prompt that it was just sent."""
 
-import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.core.agent import ingest, messages
@@ -11,7 +9,7 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Json, kind_of
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-from rookery.worker.engine import Engine, now
+from rookery.worker.session import Session, now
 
 RESTORES = ("session/load", "session/resume")
 BEFORE_PROMPTS = ("opening", "settling", "applying")
@@ -29,21 +27,12 @@ MOST_LOOKED_AT = 2000
 
 
 class Replays:
-    def __init__(
-        self,
-        engine: Engine,
-        directory: str,
-        heard: Callable[[Json], None],
-        settle: Callable[[], None],
-    ) -> None:
-        """`heard`: takes an update that is news; `settle` comes after those that were held."""
+    def __init__(self, session: Session) -> None:
         self.replayed = 0
         """Updates since the last request of the start."""
-        self._heard = heard
-        self._settle = settle
-        self._timer: asyncio.TimerHandle | None = None
-        self._engine = engine
-        self._directory = directory
+        self.deadline: float | None = None
+        """When what is held counts as news."""
+        self._session = session
         self._repeats = Repeats(self._past, self._page)
         self._told = float("-inf")
         self._last: list[Json] = []
@@ -63,12 +52,12 @@ class Replays:
 
     def is_cut(self) -> bool:
         """Whether a replay has not told the last turn whole: its rest may follow the answer."""
-        turn = self._engine.turn
+        turn = self._session.turn
         n = turn.n - (turn.phase != "idle")
         if not self._last or n <= 0:
             return False
         with suppress(LogError):
-            begun = self._engine.journal.writer.prompt_of(n)
+            begun = self._session.journal.writer.prompt_of(n)
             prompt, *rest = self._last
             if is_prompt(prompt.get("content"), list(lenient.mappings(begun, "prompt"))):
                 told = Told(self._page(n), last=False)
@@ -76,39 +65,26 @@ class Replays:
             return True
         return False
 
-    def take(self, update: Json) -> None:
-        """An update came: what of it is news is heard, now or in a moment."""
-        agent, is_history = self._engine.agent, ingest.is_replay(update)
+    def take(self, update: Json) -> list[Json]:
+        """An update came: what is news, now; some may be held for a moment."""
+        agent, is_history = self._session.agent, ingest.is_replay(update)
         if is_history and agent.method in RESTORES and agent.phase in BEFORE_PROMPTS:
             self._replay(update)
-            return
-        for news in self._repeats.take(update):
-            self._heard(news)
-        if self._repeats.doubts and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(HELD, self._give_up)
-        elif self._timer is not None and not self._repeats.doubts:
-            self._timer.cancel()
-            self._timer = None
+            return []
+        found = self._repeats.take(update)
+        if not self._repeats.doubts:
+            self.deadline = None
+        elif self.deadline is None:
+            self.deadline = now() + HELD
+        return found
 
-    def first[**P](self, then: Callable[P, None]) -> Callable[P, None]:
-        """The same, behind what is held: it would come out of order else."""
+    def is_due(self) -> bool:
+        return self.deadline is not None and now() >= self.deadline
 
-        def called(*arguments: P.args, **named: P.kwargs) -> None:
-            self._release()
-            then(*arguments, **named)
-
-        return called
-
-    def _release(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for news in self._repeats.release():
-            self._heard(news)
-
-    def _give_up(self) -> None:
-        self._release()
-        self._settle()
+    def release(self) -> list[Json]:
+        """What is held: it would come out of order behind what comes now."""
+        self.deadline = None
+        return self._repeats.release()
 
     def _replay(self, update: Json) -> None:
         self.replayed += 1
@@ -116,15 +92,15 @@ class Replays:
             self._last = [update]
         elif 0 < len(self._last) < MOST_LOOKED_AT:
             self._last.append(update)
-        if self._engine.agent.phase == "settling" and now() - self._told > PAUSE:
+        if self._session.agent.phase == "settling" and now() - self._told > PAUSE:
             self._told = now()
-            self._engine.feed_agent(messages.Replayed())
+            self._session.feed_agent(machine.Replayed())
 
     def _past(self) -> list[PastTurn]:
         """Of the conversation that the agent has: it may have begun in a turn, with a reset."""
-        running, begun = self._engine.turn, self._engine.header["recap"]
+        running, begun = self._session.turn, self._session.header["recap"]
         found = list[PastTurn]()
-        with suppress(LogError), Reader.open(self._directory) as log:
+        with suppress(LogError), Reader.open(self._session.directory) as log:
             for event in log.of_kinds("_prompt"):
                 n, prompt = event.update.get("turn"), event.update.get("prompt")
                 own = running.phase != "idle" and n == running.n
@@ -136,7 +112,7 @@ class Replays:
         return found
 
     def _page(self, n: int) -> list[Json]:
-        with suppress(LogError), Reader.open(self._directory) as log:
+        with suppress(LogError), Reader.open(self._session.directory) as log:
             wanted = (*ingest.HISTORY, "_ask")
             updates = [event.update for event in log.page(n)]
             return [update for update in updates if kind_of(update) in wanted]

@@ -4,10 +4,10 @@ log names them, since nothing else shows it."""
 import asyncio
 import os
 import time
-from collections.abc import Callable
 
 from rookery.core.json.events import Draft, Json
 from rookery.processes import ancestry, tree
+from rookery.worker.session import Session
 
 SETTLE = 1.0
 """Seconds that a command has to end after the turn did."""
@@ -17,9 +17,8 @@ LONGEST = 120
 
 
 class Outliving:
-    def __init__(self, append: Callable[[Draft], None], settle: Callable[[], None]) -> None:
-        self._append = append
-        self._settle = settle
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._begun: int | None = None
         self._there: list[tree.Process] = []
 
@@ -32,20 +31,19 @@ class Outliving:
             begun = self._begun
             self._there = [each for each in _below() if _started(each) >= begun]
 
-    def turn_ended(self, session: str) -> None:
+    def turn_ended(self) -> None:
         if self._there:
-            loop, there = asyncio.get_running_loop(), self._there
-            loop.call_later(SETTLE, self._look, there, session)
+            asyncio.get_running_loop().call_later(SETTLE, self._look, self._there)
             self._there = []
 
-    def _look(self, there: list[tree.Process], session: str) -> None:
+    def _look(self, there: list[tree.Process]) -> None:
         below = {(each.pid, each.start) for each in _below()}
         left = [each for each in there if (each.pid, each.start) in below]
         pids = {each.pid for each in left}
         tops = [each for each in left if each.parent not in pids]
         if tops:
-            self._append(Draft(_notice(tops, session)))
-            self._settle()
+            self._session.append(Draft(_notice(tops, self._session.header["id"])))
+            self._session.wake()
 
 
 def _notice(left: list[tree.Process], session: str) -> Json:

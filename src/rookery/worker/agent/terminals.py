@@ -1,8 +1,7 @@
 """The agent's terminals, for real: commands that run under the worker and outlive every client.
 
 Output goes to the log as it comes, in pieces of one window each. Of a long one the head and the
-tail are
-kept and the middle is counted; the agent itself is given what its own limit lets it have.
+tail are kept and the middle is counted; the agent itself gets what its own limit allows.
 """
 
 import asyncio
@@ -15,17 +14,18 @@ from functools import partial
 from typing import Any
 
 from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json.events import Draft, Json
+from rookery.core.tools.calls import key_of
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import offspring, tree
 from rookery.processes.child import Child
-from rookery.processes.fence import Fence
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
-from rookery.worker.agent.background_calls import BackgroundCalls
-from rookery.worker.agent.environment import Surroundings
 from rookery.worker.agent.files import Files, Refused
+from rookery.worker.agent.privileges import Privileges
+from rookery.worker.environment import Surroundings
 from rookery.worker.process import left_running
+from rookery.worker.session import Session
 
 NOT_FOUND = -32002
 MOST = 100
@@ -33,6 +33,12 @@ MOST = 100
 
 SETTLE = 0.5
 """Seconds for the last output after the exit: a background job can hold the pipe for ever."""
+
+BACKGROUND = ("run_in_background", "is_background", "background")
+"""By which agents say it in what a call is given."""
+
+KEPT = 500
+"""Calls of which is known which terminals they show."""
 
 SHELL_SIGNS = frozenset(" \t\n;&|<>()$`\"'*?[#~=%")
 
@@ -44,23 +50,23 @@ class Terminal:
 
     def __init__(
         self,
+        session: Session,
         name: str,
-        keep: int,
-        limit: int | None,
-        window: float,
         log: Log,
-        fence: Fence | None = None,
+        limit: int | None = None,
+        others: Callable[[], list[int]] = list,
     ) -> None:
+        """`others`: the processes of the other terminals."""
+        keep = session.policy.terminal_keep
         self.name = name
-        self.child = Child(self._exited, fence)
-        self.others: Callable[[], list[int]] = list
-        """The processes of the other terminals."""
+        self.child = Child(self._exited, session.fence)
+        self._others = others
         self._since = 0
         self._told_left = False
         self.waiting: list[Incoming] = []
         self.ended = False
         self._log = log
-        self._window = window
+        self._window = session.policy.chunk_window
         self._limit = keep if limit is None else min(limit, keep)
         self._shown = bytearray()
         self.truncated = False
@@ -109,7 +115,7 @@ class Terminal:
                 tree.end_group(pid, number)
             return
         root = offspring.Command(pid, self.child.status is None, self._since, (TERMINAL, self.name))
-        started = offspring.of_command(root, self.others())
+        started = offspring.of_command(root, self._others())
         if self.child.status is None or tree.start_time(pid) is None:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
@@ -143,7 +149,7 @@ class Terminal:
         text = "".join(self._pending)
         self._pending = []
         if text:
-            self._log(self._update("output", text=text))
+            self._log(_update(self.name, "output", text=text))
 
     def _exited(self, _status: int) -> None:
         asyncio.get_running_loop().call_later(SETTLE, self._finish)
@@ -165,8 +171,8 @@ class Terminal:
             self._flushing.cancel()
         self._flush()
         if text := self._rest():
-            self._log(self._update("output", text=text))
-        self._log(self._update("ended", **self.exit_status()))
+            self._log(_update(self.name, "output", text=text))
+        self._log(_update(self.name, "ended", **self.exit_status()))
         waiting, self.waiting = self.waiting, []
         for incoming in waiting:
             incoming.reply(self.exit_status())
@@ -180,28 +186,50 @@ class Terminal:
         before = self._decoder.decode(b"", final=True)
         return f"{before}\n… {lost} bytes left out …\n{whole.decode('utf-8', 'replace')}"
 
-    def _update(self, state: str, **fields: Any) -> Json:
-        return {"sessionUpdate": "_terminal", "id": self.name, "state": state, **fields}
+
+class BackgroundCalls:
+    """Which terminals belong to a call that was made to run in the background: a cancel leaves them
+    alone. What a call is given and which terminal it shows may come in different updates."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, set[str]] = {}
+        """The terminals of each call of the turn."""
+        self._background: set[str] = set()
+
+    def clear(self) -> None:
+        """A new turn."""
+        self._shown.clear()
+        self._background.clear()
+
+    def hear(self, update: Json) -> None:
+        """A call, or an update of one."""
+        key, given = key_of(update), lenient.mapping(update, "rawInput")
+        if any(given.get(word) is True for word in BACKGROUND):
+            self._background.add(key)
+        parts = lenient.mappings(update, "content")
+        if names := {name for part in parts if (name := lenient.text(part, "terminalId"))}:
+            self._shown.setdefault(key, set()).update(names)
+            if len(self._shown) > KEPT:
+                del self._shown[next(iter(self._shown))]
+
+    def terminals(self) -> set[str]:
+        return {name for key in self._background for name in self._shown.get(key, ())}
 
 
 class Terminals:
-    def __init__(
-        self, files: Files, cwd: str, surroundings: Surroundings, keep: int, window: float, log: Log
-    ) -> None:
+    def __init__(self, session: Session, files: Files, privileges: Privileges) -> None:
+        self._session = session
         self._files = files
-        self._cwd = cwd
-        self._surroundings = surroundings
-        self._keep = keep
-        self._window = window
-        self._log = log
+        self._privileges = privileges
         self._open: dict[str, Terminal] = {}
         self._earlier: set[str] = set()
         """Those of earlier turns."""
         self.background = BackgroundCalls()
 
-    def configure(self, keep: int, window: float) -> None:
-        """For terminals that are started from now on."""
-        self._keep, self._window = keep, window
+    def _log(self, update: Json) -> None:
+        self._session.append(Draft(update))
+        self._privileges.hear(update.get("text"))
+        self._session.wake()
 
     def take(self, incoming: Incoming) -> None:
         """Answer a `terminal/*` request, at once or when its command has ended."""
@@ -241,15 +269,12 @@ class Terminals:
         argv = _argv(command, lenient.texts(params, "args"))
         name = "term_" + os.urandom(6).hex()
         limit = lenient.integer(params, "outputByteLimit")
-        terminal = Terminal(
-            name, self._keep, limit, self._window, self._log, self._surroundings.fence
-        )
-        terminal.others = self._processes
+        terminal = Terminal(self._session, name, self._log, limit, self._processes)
         if not command or "\0" in "".join(argv):
             incoming.fail(INVALID_PARAMS, "a command is required and must not contain NUL")
             return
         try:
-            cwd = self._files.folder(lenient.text(params, "cwd") or self._cwd)
+            cwd = self._files.folder(lenient.text(params, "cwd") or self._session.header["cwd"])
             terminal.start(argv, cwd, self._with(params))
         except Refused as refused:
             incoming.fail(refused.code, refused.message)
@@ -259,15 +284,7 @@ class Terminals:
             return
         self._open[name] = terminal
         shown = command if argv[0] == "/bin/sh" else " ".join(argv)
-        self._log(
-            {
-                "sessionUpdate": "_terminal",
-                "id": name,
-                "state": "started",
-                "command": shown,
-                "cwd": cwd,
-            }
-        )
+        self._log(_update(name, "started", command=shown, cwd=cwd))
         incoming.reply({"terminalId": name})
 
     def _with(self, params: Json) -> Surroundings:
@@ -279,7 +296,8 @@ class Terminals:
             raise Refused(
                 INVALID_PARAMS, "the name of an environment variable must not contain = or NUL"
             )
-        return self._surroundings._replace(environment=self._surroundings.environment | added)
+        surroundings = self._session.surroundings
+        return surroundings._replace(environment=surroundings.environment | added)
 
     def _processes(self) -> list[int]:
         return [
@@ -315,6 +333,10 @@ def end_terminal(terminal: Terminal, *, all_of_it: bool = True) -> None:
     terminal.kill(all_of_it=all_of_it)
     loop = asyncio.get_running_loop()
     loop.call_later(2.0, partial(terminal.kill, signal.SIGKILL, all_of_it=all_of_it))
+
+
+def _update(name: str, state: str, **fields: Any) -> Json:
+    return {"sessionUpdate": "_terminal", "id": name, "state": state, **fields}
 
 
 def _from_a_character(data: bytearray) -> bytearray:

@@ -2,7 +2,8 @@
 session is to ask."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
@@ -11,21 +12,14 @@ from rookery.core.blocks import ask_details
 from rookery.core.blocks.changes import diffs
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
-from rookery.core.policy import (
-    auto_answer,
-    call_input,
-    danger,
-    modes,
-    unattended,
-)
-from rookery.core.policy import (
-    rules as policy_rules,
-)
+from rookery.core.policy import auto_answer, call_input, danger, modes, unattended
+from rookery.core.policy import rules as policy_rules
 from rookery.core.tools.calls import key_of
-from rookery.core.vendors.profiles import Profile
+from rookery.core.turn.calls import TurnCalls
 from rookery.home import call_paths
 from rookery.home.config import Config, ConfigError
-from rookery.worker.engine import Engine
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.worker.session import Session
 
 if TYPE_CHECKING:
     from rookery.core.policy.rule_choices import Choice
@@ -54,38 +48,23 @@ def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
         return once_only(danger)
     if len(calls) != 1:
         return f"This covers {len(calls)} calls: a rule can be made from one only."
-    from rookery.core.policy.rule_choices import (  # with the first ask, not at the start
-        Unruly,
-        choices,
-    )
+    from rookery.core.policy.rule_choices import Unruly, choices  # with the first ask
 
     found = choices(calls[0], "new")
     return found.why if isinstance(found, Unruly) else found
 
 
 class Judge:
-    def __init__(
-        self,
-        engine: Engine,
-        config: Callable[[], Config],
-        home: str,
-        profile: Callable[[], Profile],
-        environment: Mapping[str, str],
-    ) -> None:
-        """`config`: as the file stands at that moment, or stood when it was sound. `environment`:
-        the session's."""
-        self._engine = engine
-        self._config = config
-        self._home = home
-        self._profile = profile
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._calls: dict[str, Sequence[policy_rules.Call]] = {}
         """Of the open asks: what a rule would be made of."""
         self._left: dict[str, None] = {}
-        self._lay = call_paths.lay(home, environment)
+        self._lay = call_paths.lay(session.home, session.surroundings.environment)
 
     def look_at(self, known: Json) -> policy_rules.Call:
         """A tool call as rules see it, with the links in its paths followed."""
-        header = self._engine.header
+        header = self._session.header
         return call_paths.look_at(
             header["agent"], known, [header["cwd"], *header["roots"]], self._lay
         )
@@ -104,7 +83,7 @@ class Judge:
     def told(self, about: Sequence[Json], given: Json) -> list[Json]:
         """What those calls do, for whoever is asked. The changes in the ask's own call are in the
         log with that."""
-        header = self._engine.header
+        header = self._session.header
         found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
         own = key_of(given) if diffs(given) else None
         return [item for item in found if item["what"] != "diff" or item["call"] != own]
@@ -113,7 +92,7 @@ class Judge:
         """The ask, with what "always allow this" would allow."""
         name = lenient.text(ask, "id")
         self._calls = {
-            key: self._calls[key] for key in self._engine.header["asks"] if key in self._calls
+            key: self._calls[key] for key in self._session.header["asks"] if key in self._calls
         }
         self._calls[name] = calls
         found = _choices(calls)
@@ -122,18 +101,45 @@ class Judge:
         always = policy_rules.described(found[0].rule)[:LONGEST]
         return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
 
+    def _config(self) -> Config:
+        """As the file stands now, where that is valid: rules apply from the moment they are
+        made."""
+        self._session.look_at_settings()
+        return self._session.config
+
     @property
     def _order(self) -> unattended.Order | None:
         """What stands for the user, where nobody is asked in this session."""
-        return unattended.order_of(self._engine.header["unattended"])
+        return unattended.order_of(self._session.header["unattended"])
 
     @property
     def _guards(self) -> bool:
         """Whether what cannot be undone is the user's to allow."""
-        guards = self._engine.policy.confirm_destructive
+        guards = self._session.policy.confirm_destructive
         return guards and not unattended.allows_destructive(self._order)
 
-    def judge(
+    def take_request(self, incoming: Incoming, known: TurnCalls) -> None:
+        """`_rookery/judge`: an agent asks about actions before it runs them. `known`: the calls of
+        this turn, as far as they were announced."""
+        wanted = auto_answer.wanted_in(incoming.params)
+        if wanted is None:
+            words = f"calls must be 1 to {auto_answer.MOST} objects with a toolCall"
+            incoming.fail(INVALID_PARAMS, words)
+            return
+        found: list[auto_answer.Judgement] = []
+        for call, risk, looks in wanted:
+            calls = self.look_at_all([known.told(call)])
+            judged = self._judge(key_of(call), calls, risk, looks=looks)
+            found.append(judged)
+            if judged.by_rule and judged.outcome != "ask":
+                self._session.append(auto_answer.noted(call, judged))
+        answer = partial(incoming.reply, {"judgements": [each.as_json() for each in found]})
+        if any(each.by_rule for each in found):  # what a rule said is in the log before it holds
+            self._session.then(answer, at_once=True)
+        else:  # before what was said with it is written down
+            answer(at_once=True)
+
+    def _judge(
         self, key: str, calls: Sequence[policy_rules.Call], risk: str, *, looks: bool = False
     ) -> auto_answer.Judgement:
         """What is done with a call that its agent wants judged before it runs. `calls`: the ways
@@ -142,11 +148,11 @@ class Judge:
             auto_answer.judge(
                 self._config().rules,
                 call,
-                modes.judged_by(self._engine.header),
+                modes.judged_by(self._session.header),
                 guard=self._guards,
                 risk=risk,
                 looks=looks,
-                profile=self._profile(),
+                profile=self._session.profile(),
             )
             for call in calls
         )
@@ -161,7 +167,7 @@ class Judge:
         """None: it waits for the user."""
         known, order = self._config().rules, self._order
         left = key_of(lenient.mapping(ask, "toolCall")) in self._left  # the mode had its say
-        level = modes.level(self._engine.header, self._profile())
+        level = modes.level(self._session.header, self._session.profile())
         level = modes.EVERY if left else level
         rulings = []
         for call in calls:
@@ -178,7 +184,7 @@ class Judge:
             return None
         if ask.get("kind") == "question":
             return unattended.answered(order, ask)
-        return self.answer(ask, [policy_rules.Call(self._engine.header["agent"], "other")])
+        return self.answer(ask, [policy_rules.Call(self._session.header["agent"], "other")])
 
     def allow_always(self, ask: Json, choice: int = 1) -> policy_rules.Rule | Refusal:
         """A rule in the file that allows what this ask is about. `choice`: which of those that the
@@ -195,7 +201,7 @@ class Judge:
         wanted = f"{call.agent}-{call.kind}"[: policy_rules.LONGEST_NAME - 6]
         try:
             return config_rules.add(
-                self._home,
+                self._session.home,
                 lambda known: chosen._replace(name=config_rules.free_name(known, wanted)),
             )
         except (ConfigError, config_rules.NotEdited, OSError) as error:
@@ -207,7 +213,7 @@ class Judge:
         """`[session] approve_all`, before the agent is started; a choice made for this session
         stays."""
         approves = self._config().approve_all
-        wanted, by = self._engine.header["_confirm"]
+        wanted, by = self._session.header["_confirm"]
         nobody = not wanted or by in BY_NOBODY
         update: Json = {"sessionUpdate": "_session"}
         if approves and nobody and wanted != modes.ALL:
@@ -216,4 +222,4 @@ class Judge:
             update |= {"confirm": modes.EVERY, "confirmBy": "default"}
         else:
             return
-        self._engine.append(Draft(update, None, "config:approve_all"))
+        self._session.append(Draft(update, None, "config:approve_all"))

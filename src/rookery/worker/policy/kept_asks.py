@@ -1,37 +1,36 @@
 """Asks that outlive their agent, in a worker: asked again before anything else, and paired with
 what the agent then asks. What is decided is decided in `core/asks/kept_asks`."""
 
-from collections.abc import Callable
-
+from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
+from rookery.core.policy import modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages
-from rookery.core.vendors.profiles import Profile
 from rookery.worker.asks import Asks
-from rookery.worker.engine import Engine
+from rookery.worker.policy.auto_answer import Judge
+from rookery.worker.session import Session
 
 CALLS_KEPT = 100
 """Announced calls that are not over, of which all is remembered: a permission may be about them."""
 
 WORKS = ("terminal/create", "fs/write_text_file")
+"""Requests by which an agent changes something."""
 
 
 class KeptAsks:
-    def __init__(self, engine: Engine, open_: Asks, profile: Callable[[], Profile]) -> None:
-        self._engine = engine
+    def __init__(self, session: Session, open_: Asks, judge: Judge) -> None:
+        self._session = session
         self._open = open_
-        self._profile = profile
-        self._wanted = bool(kept_asks.away(engine.header))
+        self._judge = judge
+        self._wanted = bool(kept_asks.away(session.header))
         """What a worker before this one left is asked again first."""
         self._deaths = 0
         """Of agents that had something asked, since the user last did anything about it."""
         self._calls: dict[str, Json] = {}
         self._marked = 0
-        self.answer: Callable[[Json, Json, str | None], Refusal | None] = lambda *_: None
-        """Gives an answer that was kept, as if it came now; says why not."""
 
     # --- asking again ----------------------------------------------------------------------------
 
@@ -43,41 +42,41 @@ class KeptAsks:
     def agent_died(self) -> None:
         """By itself: it is started again, so long as it does not die each time."""
         self._calls.clear()
-        agent, policy = self._engine.agent, self._engine.policy
-        self._deaths += bool(self._engine.header["asks"])
+        agent, policy = self._session.agent, self._session.policy
+        self._deaths += bool(self._session.header["asks"])
         if not agent.past.parked and self._deaths <= policy.crash_most:
             self._wanted = True
 
     def look(self) -> bool:
         """Once everything is committed: ask again what is wanted. Whether there is more to do."""
-        engine = self._engine
-        if not self._wanted or engine.turn.phase != "idle":
+        session = self._session
+        if not self._wanted or session.turn.phase != "idle":
             return False
         self._wanted = False
-        how = kept_asks.plan(engine.header, resends=self._profile().resends)
+        how = kept_asks.plan(session.header, resends=self._session.profile().resends)
         if not how:
             return False
         if how != kept_asks.DECIDE and self.ask_again(how):
             return True
-        for draft in kept_asks.undecided(engine.header):
-            engine.append(draft, full=True)
+        for draft in kept_asks.undecided(session.header):
+            session.append(draft, full=True)
         return True
 
     def ask_again(self, how: str) -> bool:
         """Begin the turn that brings it back. False: its prompt is not known any more."""
-        marks = [ask["away"] for ask in kept_asks.away(self._engine.header).values()]
+        marks = [ask["away"] for ask in kept_asks.away(self._session.header).values()]
         turn = max((mark["turn"] for mark in marks), default=0)
         of, prompt = self._prompt_of(turn)
         if not prompt and how != kept_asks.CONTINUE:
             return False
-        if how == kept_asks.RESEND and kept_asks.is_first(self._engine.header, of):
+        if how == kept_asks.RESEND and kept_asks.is_first(self._session.header, of):
             how = kept_asks.ANEW
-        self._engine.feed_turn(messages.AskedAgain(how, of, prompt))
+        self._session.feed_turn(messages.AskedAgain(how, of, prompt))
         return True
 
     def _prompt_of(self, turn: int) -> tuple[int, list[Json]]:
         """The turn of the user's that this one goes back to, and its prompt."""
-        while (begun := self._engine.journal.writer.prompt_of(turn)) is not None:
+        while (begun := self._session.journal.writer.prompt_of(turn)) is not None:
             of = lenient.integer(begun, "of")
             if begun.get("origin") != kept_asks.ORIGIN or of is None or not 0 < of < turn:
                 return turn, list(lenient.mappings(begun, "prompt"))
@@ -87,11 +86,11 @@ class KeptAsks:
     def stands_first(self) -> bool:
         """Before a prompt: what is kept is asked again. Whether the user must decide before any
         prompt can be sent."""
-        if not kept_asks.away(self._engine.header):
+        if not kept_asks.away(self._session.header):
             return False
         self.want()
         self.look()
-        return self._engine.turn.phase == "idle"
+        return self._session.turn.phase == "idle"
 
     # --- what the agent asks ---------------------------------------------------------------------
 
@@ -114,14 +113,14 @@ class KeptAsks:
         key = key_of(lenient.mapping(ask, "toolCall"))
         others = [call for name, call in self._calls.items() if name != key]
         same = identity.digest(ask, self._calls.get(key), others)
-        header = self._engine.header
+        header = self._session.header
         old = kept_asks.matching(header, same, self._open.names())
         if old is not None:
             self._open.rename(ask["id"], old["id"])
             again: Json = {"id": old["id"], "nonce": lenient.text(old, "nonce"), "again": True}
             return {**ask, "same": same, **again}, old
-        if self._engine.turn.again and (gives_way := kept_asks.replaced(header)) is not None:
-            self._engine.append(kept_asks.superseded(gives_way), full=True)
+        if self._session.turn.again and (gives_way := kept_asks.replaced(header)) is not None:
+            self._session.append(kept_asks.superseded(gives_way), full=True)
         return {**ask, "same": same}, None
 
     def overrides(self, old: Json | None, ruling: Answer) -> bool:
@@ -135,7 +134,7 @@ class KeptAsks:
         need not ask anybody."""
         given = lenient.mapping(old, "given")
         if not given:
-            self._engine.append(Draft(ask))
+            self._session.append(Draft(ask))
             return
         command: Json = {key: given[key] for key in kept_asks.GIVEN if key in given}
         command |= answer_to(ask) | {"id": None}
@@ -143,40 +142,64 @@ class KeptAsks:
         fits = not isinstance(kept_asks.kept_answer(ask, command, by), Refusal)
         if fits and not command.get("always"):  # a rule may still fail to be written
             ask = {**ask, "ruled": f"answered while the agent was away: {name}"}
-        self._engine.append(Draft(ask))
-        refusal = self.answer(ask, command, by)
+        self._session.append(Draft(ask))
+        refusal = self.give(ask, command, by)
         if refusal is not None:
             words = f"The answer {name!r} was not sent to the agent: {refusal.message}"
             update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": words}
-            self._engine.append(Draft(update))
+            self._session.append(Draft(update))
 
     def mark_work(self, method: str) -> None:
         """Before an agent of ours changes something: a turn that did is not sent again in
         silence."""
-        engine = self._engine
-        if method not in WORKS or engine.turn.phase != "running" or self._marked == engine.turn.n:
+        session = self._session
+        if method not in WORKS or session.turn.phase != "running" or self._marked == session.turn.n:
             return
-        self._marked = engine.turn.n
-        turn: Json = {"sessionUpdate": "_turn", "state": "running", "turn": engine.turn.n}
-        engine.append(Draft(turn | {"ran": True}))
-        engine.perform_due()
+        self._marked = session.turn.n
+        turn: Json = {"sessionUpdate": "_turn", "state": "running", "turn": session.turn.n}
+        session.append(Draft(turn | {"ran": True}))
 
-    # --- what a person says to what is kept ------------------------------------------------------
+    # --- answers ------------------------------------------------------------------------------
+
+    def give(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+        """An answer for the agent that asks; why not."""
+        always = _always(command)
+        if always:
+            command = {**command, "option": ask_rules.allowing(ask)}
+        answer = ask_rules.answered(ask, command, by)
+        if isinstance(answer, Refusal):
+            return answer
+        session, notice = self._session, None
+        if always:
+            rule = self._judge.allow_always(ask, always)
+            if isinstance(rule, Refusal):
+                return rule
+            answer, notice = modes.with_rule(answer, rule)
+        session.append(answer.draft, full=True)
+        if notice is not None:
+            session.append(notice)
+        session.then(self._open.reply, command["ask"], answer.reply)
+        said = lenient.text(command, "reason").strip()
+        if said and not session.profile().takes_reasons:
+            prompt: list[Json] = [{"type": "text", "text": said}]
+            cause = f"{command['id'] or ask['nonce']}.reason"
+            session.feed_turn(messages.Prompted(cause, prompt, by, reason=True))
+        return None
 
     def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         """Kept until the agent asks again; or it is given up; or its prompt is sent again."""
-        engine = self._engine
+        session = self._session
         if kept_asks.is_drop(ask, command):
             return self._drop(ask, command, by)
         if kept_asks.is_late(ask, command):
-            engine.append(_done(command, by, "answered already"))
+            session.done(command, by, "answered already")
             return None
         if kept_asks.is_again(ask, command):
             return self._send_again(ask, command, by)
         kept = kept_asks.kept_answer(ask, command, by)
         if isinstance(kept, Refusal):
             return kept
-        engine.append(kept, full=True)
+        session.append(kept, full=True)
         self.want()
         return None
 
@@ -184,30 +207,33 @@ class KeptAsks:
         closed = kept_asks.dropped(ask, command, by)
         if isinstance(closed, Refusal):
             return closed
-        engine = self._engine
-        engine.append(closed, full=True)
-        if kept_asks.away(engine.header).keys() == {ask["id"]}:
-            busy = engine.turn.again and engine.turn.phase != "idle"
-            engine.feed_turn(messages.CancelWanted(None, by) if busy else messages.Freed())
+        session = self._session
+        session.append(closed, full=True)
+        if kept_asks.away(session.header).keys() == {ask["id"]}:
+            busy = session.turn.again and session.turn.phase != "idle"
+            session.feed_turn(messages.CancelWanted(None, by) if busy else messages.Freed())
         return None
 
     def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         if command.get("nonce") != ask.get("nonce"):
-            return WRONG_NONCE
-        self._engine.append(_done(command, by, "sent again"))
+            return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+        self._session.done(command, by, "sent again")
         self._deaths = 0
-        if self._engine.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):
+        if self._session.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):
             return Refusal("no_prompt", "The prompt of that turn is no longer in the log.")
         return None
 
     def give_up(self, why: str, by: str | None) -> None:
         """All that is kept, where no turn is about to bring it back: that ends with the turn."""
-        if self._engine.turn.phase != "idle":
+        if self._session.turn.phase != "idle":
             return
-        for draft in kept_asks.given_up(self._engine.header, why, by):
-            self._engine.append(draft, full=True)
+        for draft in kept_asks.given_up(self._session.header, why, by):
+            self._session.append(draft, full=True)
 
 
-def _done(command: Json, by: str | None, detail: str) -> Draft:
-    update: Json = {"sessionUpdate": "_done", "command": "answer", "detail": detail}
-    return Draft(update, command["id"], by)
+def _always(command: Json) -> int:
+    """Which of the rules that an ask offers is wanted, from 1; 0: none."""
+    chosen = command.get("always")
+    if isinstance(chosen, bool):
+        return int(chosen)
+    return chosen if isinstance(chosen, int) and chosen > 0 else 0

@@ -2,16 +2,19 @@
 the kernel takes its time for it, and before anything is started."""
 
 import os
+import re
 import threading
 from contextlib import suppress
 
 from rookery.home import paths
-from rookery.processes import cgroups, roots
+from rookery.processes import cgroups, roots, tree
 from rookery.processes.lineage import LINUX, MARK, home_tag
-from rookery.worker.process import unfinished_writes
 
 PATIENCE = 0.05
 """Seconds that a ready worker waits for it, on a machine that is very busy."""
+
+UNFINISHED = re.compile(r".+\.(\d+)\.[0-9a-f]+\.tmp")
+"""How `paths.write_atomic` names a file until it is whole: after its writer."""
 
 _entering: threading.Thread | None = None
 
@@ -37,4 +40,14 @@ def _enter(home: str) -> None:
         cgroups.sweep(tag)
     roots.clean(home)
     with suppress(paths.PathError):
-        unfinished_writes.clear(paths.session_dir(home, mark.rpartition(".")[0]))
+        _clear_unfinished(paths.session_dir(home, mark.rpartition(".")[0]))
+
+
+def _clear_unfinished(directory: str) -> None:
+    """Of writers that are dead; one that is alive may be about to put its file in place."""
+    with suppress(OSError):
+        for name in os.listdir(directory):
+            found = UNFINISHED.fullmatch(name)
+            if found and tree.start_time(int(found[1])) is None:
+                with suppress(OSError):
+                    os.unlink(os.path.join(directory, name))

@@ -1,5 +1,5 @@
-"""What a worker tells the world in files: they inform lists and the post-mortem, and decide nothing
-(row W2)."""
+"""What a worker tells the world in files: they inform lists and the post-mortem, and decide
+nothing."""
 
 import os
 import time
@@ -52,8 +52,8 @@ class Records:
         return True
 
 
-def about_worker(socket: str, control: str = "") -> Json:
-    """worker.json as it begins (row W2)."""
+def about_worker(socket: str) -> Json:
+    """worker.json as it begins."""
     own, warden = os.getpid(), os.getppid()
     return {
         "pid": own,
@@ -62,7 +62,6 @@ def about_worker(socket: str, control: str = "") -> Json:
         "wardenStart": tree.start_time(warden),
         "mark": os.environ.get(MARK, ""),
         "socket": socket,
-        "control": control,
         "build": build(),
         "started": wall_clock(),
         "attached": 0,

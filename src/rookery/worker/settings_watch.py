@@ -3,7 +3,6 @@ something, or once in a while. A file that cannot be used leaves the last good v
 is told of once. What is looser than before waits for the user (client.in_force)."""
 
 import os
-from collections.abc import Callable
 from typing import NamedTuple
 
 from rookery.client.config import in_force
@@ -56,21 +55,13 @@ class Source(NamedTuple):
 
 
 class SettingsWatch:
-    """`changed(in force)` is called with the whole of what now holds, `broken(why)` once for each
-    state of the file that is of no use."""
+    """A look returns the whole of what now holds, where that changed; once for each state of the
+    file that cannot be used, why; else None."""
 
-    def __init__(
-        self,
-        source: Source,
-        found: InForce,
-        changed: Callable[[InForce], None],
-        broken: Callable[[str], None],
-    ) -> None:
+    def __init__(self, source: Source, found: InForce) -> None:
         """`found`: what was read just before."""
         self._source = source
         self._found = found
-        self._changed = changed
-        self._broken = broken
         self._record: Record | None = None
         self._stamp: Stamp = ()
         """Not the files', for they may have changed since they were read: the first look reads
@@ -84,18 +75,18 @@ class SettingsWatch:
         """Whether somebody may confirm something, or writes it now."""
         return self._found.held is not None or self._unsure < float("inf")
 
-    def look_again(self, now: float) -> bool:
+    def look_again(self, now: float) -> InForce | str | None:
         """On a slow tick: a look, where the last one is long enough ago, or somebody may have
         confirmed something."""
         soon = self._found.held is not None or self._unsure <= now
-        return (soon or now - self._looked >= EVERY) and self.look(now)
+        return self.look(now) if soon or now - self._looked >= EVERY else None
 
-    def look(self, now: float) -> bool:
-        """Before something is done that settings bear on; whether anybody was told anything."""
+    def look(self, now: float) -> InForce | str | None:
+        """Before something is done that settings bear on."""
         self._looked = now
         stamp = _stamp(self._source.home)
         if stamp == self._stamp:
-            return False
+            return None
         self._stamp = stamp
         home, record = self._source.home, confirmed.read(self._source.home)
         fresh = record is not None and record != self._record  # somebody confirmed it, perhaps
@@ -103,8 +94,7 @@ class SettingsWatch:
         try:
             found = self._source.read(base)
         except ConfigError as error:
-            self._broken(str(error))
-            return True
+            return str(error)
         kept = in_force.remember(home, found, record)
         self._record = record if kept is None else kept
         self._unsure = min(self._unsure, now) if kept is None else float("inf")
@@ -112,14 +102,8 @@ class SettingsWatch:
             self._stamp = ()  # somebody of ours writes it now, or the disk is full
             if found.held is not None and now - self._unsure < PATIENCE:
                 found = found._replace(held=self._found.held)
-        return self._take(found)
-
-    def _take(self, found: InForce) -> bool:
         before, self._found = self._found, found
-        if found._replace(base=before.base) == before:
-            return False
-        self._changed(found)
-        return True
+        return None if found._replace(base=before.base) == before else found
 
 
 def notice(why: str) -> Draft:

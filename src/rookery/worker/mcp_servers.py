@@ -2,49 +2,42 @@
 the home's mcp.json. What the file says stays out of the log: each start reads it anew."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
+from rookery.client.config.in_force import InForce
 from rookery.core.agent import opening
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, dumps
 from rookery.core.settings.agent_tables import McpChoice
 from rookery.home import mcp, paths
-from rookery.worker.agent.environment import Surroundings
+from rookery.worker.environment import Surroundings
 
 TOLD_KEPT = 200
 
 
 class Servers:
-    def __init__(
-        self,
-        directory: str,
-        surroundings: Surroundings,
-        node_path: str,
-        table: Mapping[str, Any],
-    ) -> None:
-        self.table = table
-        """Of the file, but for servers that wait until the user confirms them."""
+    def __init__(self, directory: str, surroundings: Surroundings) -> None:
         self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._environment = surroundings.environment
-        self._node_path = node_path
         self._found = mcp.Resolved([], [])
         self._wanted: McpChoice = True
         self._brought: list[Json] = []
 
     def read(
-        self, header: Json, wanted: McpChoice, otherwise: str, brought: list[Json]
+        self, header: Json, settings: InForce, wanted: McpChoice, otherwise: str, own: list[Json]
     ) -> list[Draft]:
-        """Read the file, for an agent that is about to start; what is wrong with it, told once.
+        """Read the file, for an agent that is about to start; what is wrong with it, said once.
+        Servers that wait until the user confirms them are not in the settings.
         `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some;
-        `brought`: the agent's own, which it gets whatever is wanted of the others.
+        `own`: the agent's own, which it gets whatever is wanted of the others.
         """
-        self._wanted, self._brought = wanted, _beside(header["argv"], brought)
+        self._wanted, self._brought = wanted, _beside(header["argv"], own)
         try:
             mcp.load(self._home)
-            self._found = mcp.for_agent(mcp.listed(self.table), self._environment, self._node_path)
+            listed = mcp.listed(settings.guarded.servers)
+            self._found = mcp.for_agent(listed, self._environment, settings.config.node_path)
             faults = [f"The MCP server {fault}. It is ignored." for fault in self._found.faults]
         except mcp.McpError as error:
             self._found = mcp.Resolved([], [])
@@ -68,12 +61,12 @@ class Servers:
         wanted = self._wanted
         return wanted if isinstance(wanted, bool) else lenient.text(server, "name") in wanted
 
-    def untaken(self, agent: str, capabilities: Json | None, own: list[Json]) -> list[Draft]:
-        """What this agent cannot take, told once."""
-        left = opening.untaken(capabilities, self.given(own))
+    def untaken(self, header: Json, capabilities: Json | None) -> list[Draft]:
+        """What this agent cannot take, said once."""
+        left = opening.untaken(capabilities, self.given(header["mcpServers"]))
         kinds = [(lenient.text(server, "name"), lenient.text(server, "type")) for server in left]
         return self._notices(
-            f"{agent} does not support MCP servers over {kind}: it did not get {name}."
+            f"{header['agent']} does not support MCP servers over {kind}: it did not get {name}."
             for name, kind in kinds
         )
 
