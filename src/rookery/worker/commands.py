@@ -6,7 +6,7 @@ from operator import attrgetter
 from rookery.client import attach
 from rookery.client.config import in_force
 from rookery.core import commands
-from rookery.core.agent import machine
+from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import lenient
@@ -204,7 +204,7 @@ class Desk:
         self._starting.append((command, by))
         self._session.asked.add(command["id"])
         self._side.kept.want()
-        self._session.feed_agent(machine.Wanted())
+        self._session.feed_agent(messages.Wanted())
 
     def agent_told(self, given: turns.AgentReady | turns.AgentLost) -> None:
         """Who wanted the agent to be there learns how that went."""
@@ -221,7 +221,7 @@ class Desk:
         self._session.end_turn("restarted")
         self._side.kept.want()
         self._session.end_agent("restart", command["id"], by)
-        self._session.feed_agent(machine.Wanted())
+        self._session.feed_agent(messages.Wanted())
 
     def put_away(self, command: Json, by: str) -> None:
         """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""

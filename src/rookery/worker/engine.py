@@ -10,13 +10,13 @@ from contextlib import suppress
 from functools import partial
 
 from rookery.core import ask_timeout
-from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop as critic_loop
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
-from rookery.core.turn import machine as turns
+from rookery.core.turn import machine as turn_machine
+from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, watchdogs
 from rookery.log.errors import StoreError
 from rookery.wire import frames
@@ -102,10 +102,10 @@ class Engine:
         """The machines feed each other here; all else is for the agent or the critic."""
         match effect:
             case turns.WantAgent():
-                self._session.feed_agent(machine.Wanted())
+                self._session.feed_agent(messages.Wanted())
             case turns.EndAgent():
-                self._session.feed_agent(machine.EndWanted())
-            case machine.Tell(given):
+                self._session.feed_agent(messages.EndWanted())
+            case messages.Tell(given):
                 self._session.feed_turn(given)
                 self._desk.agent_told(given)
             case critic_loop.RunCommand() | critic_loop.EndCommand() | critic_loop.Refine():
@@ -149,8 +149,8 @@ class Engine:
         times = (
             None if session.effects else ask_timeout.deadline(self._asks),
             session.journal.deadline(),
-            turns.deadline(session.turn),
-            machine.deadline(session.agent),
+            turn_machine.deadline(session.turn),
+            session.agent.until,
             critic_loop.deadline(session.critic),
             watchdogs.deadline(session.watch, session.policy, session.profile()),
             self._side.deadline(),
@@ -172,7 +172,7 @@ class Engine:
         self._resume()
         self._side.tick()
         session.feed_turn(turns.Tick())
-        session.feed_agent(machine.Tick())
+        session.feed_agent(messages.Tick())
         session.feed_critic(critic_loop.Tick())
 
     def _in_flight(self) -> bool:

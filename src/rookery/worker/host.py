@@ -9,7 +9,7 @@ from contextlib import suppress
 from rookery.client.config.in_force import InForce
 from rookery.core.asks import kept_asks
 from rookery.core.turn import idle as turn_idle
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.home import paths, scratch
 from rookery.home.log_rotation import turn_over
 from rookery.log.store import Writer

@@ -15,7 +15,8 @@ from functools import partial
 import rookery
 from rookery.agents import registry
 from rookery.client.config.in_force import InForce
-from rookery.core.agent import machine
+from rookery.core.agent import machine as agent_machine
+from rookery.core.agent import messages
 from rookery.core.agent.chunks import Chunks
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
@@ -26,8 +27,10 @@ from rookery.core.json.events import Draft, Json
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.turn import idle, rate_limit, watchdogs
-from rookery.core.turn import machine as turns
+from rookery.core.turn import machine as turn_machine
+from rookery.core.turn import messages as turns
 from rookery.core.turn.queue import Queued
+from rookery.core.units import duration
 from rookery.core.vendors import profiles
 from rookery.core.vendors.profiles import Profile
 from rookery.home.config import Config
@@ -39,7 +42,7 @@ from rookery.worker.mcp_servers import Servers
 from rookery.worker.sender import Sender
 from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
 
-type Effect = turns.Effect | machine.Effect | critic_loop.Effect | partial[None]
+type Effect = turns.Effect | messages.Effect | critic_loop.Effect | partial[None]
 
 
 def now() -> float:
@@ -57,7 +60,7 @@ class Session:
         self.surroundings = environment.of_session(directory)._replace(fence=self.fence)
         self.servers = Servers(directory, self.surroundings)
         self.turn = _turn_of(self.header)
-        self.agent = machine.Agent(past=_past_of(self.header))
+        self.agent = messages.Agent(past=_past_of(self.header))
         self.critic = critic_loop.restored(self.header)
         self.watch = watchdogs.Watch()
         self.rest = idle.Rest(event_at=now(), left_at=now())
@@ -95,7 +98,7 @@ class Session:
 
     def feed_turn(self, given: turns.Input) -> None:
         before, at = self.turn, now()
-        self.turn, effects = turns.step(before, given, at, self.policy)
+        self.turn, effects = turn_machine.step(before, given, at, self.policy)
         self.critic, heard = overhear(self.critic, given, effects, at, self.critic_policy)
         self.effects.extend(heard)
         if self.turn.phase == "running" and before.phase != "running":
@@ -103,8 +106,10 @@ class Session:
         elif self.turn.phase != "running":
             self.watch = watchdogs.ended(self.watch)
 
-    def feed_agent(self, given: machine.Input) -> None:
-        self.agent, effects = machine.step(self.agent, given, now(), self._wish(), self.policy)
+    def feed_agent(self, given: messages.Input) -> None:
+        self.agent, effects = agent_machine.step(
+            self.agent, given, now(), self._wish(), self.policy
+        )
         self.effects.extend(effects)
 
     def feed_critic(self, given: critic_loop.Input) -> None:
@@ -126,7 +131,7 @@ class Session:
         for bark in barks:
             match bark:
                 case watchdogs.Quiet(after):
-                    detail = f"no message for {after:.0f} s, and nothing is in flight"
+                    detail = f"no message for {duration(after)}, and nothing is in flight"
                     update = turn | {"state": "quiet", "detail": detail}
                     self.append(Draft(update, None, "watchdog:quiet"))
                 case watchdogs.Moving():
@@ -180,7 +185,7 @@ class Session:
     ) -> None:
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
         self.append(Draft(update | {"name": self.header["agent"]}, cause, by), full=full)
-        self.feed_agent(machine.EndWanted())
+        self.feed_agent(messages.EndWanted())
 
     def resumes_at(self) -> float | None:
         """When a prompt that hit a rate limit is sent again; milliseconds of the epoch."""
@@ -212,10 +217,10 @@ class Session:
 
     # --- the agent's next start ------------------------------------------------------------------
 
-    def _wish(self) -> machine.Wish:
+    def _wish(self) -> messages.Wish:
         header, argv, profile = self.header, self.argv(), self.profile()
         known, confirm = header["agentSession"], header["_confirm"][0]
-        return machine.Wish(
+        return messages.Wish(
             name=header["agent"],
             argv=argv,
             cwd=header["cwd"],
@@ -273,6 +278,6 @@ def _turn_of(header: Json) -> turns.Turn:
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
-def _past_of(header: Json) -> machine.Past:
+def _past_of(header: Json) -> messages.Past:
     """A park outlives its worker."""
-    return machine.Past(parked=header["process"]["state"] == "parked")
+    return messages.Past(parked=header["process"]["state"] == "parked")

@@ -3,7 +3,7 @@
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic.loop import Loop
 from rookery.core.limits import CriticPolicy
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 
 type Effect = turns.Effect | critic_loop.Effect
 

@@ -45,7 +45,7 @@ class Memory:
         heir = Draft(switching.switched(session.header, command), command["id"], by)
         lost = turns.AgentLost(f"{command['agent']} takes over", reason="cancelled")
         session.feed_turn(lost)
-        session.feed_agent(machine.Replaced(heir, start=True))
+        session.feed_agent(messages.Replaced(heir, start=True))
         return None
 
     def _cancel(self) -> None:
@@ -73,7 +73,7 @@ class Memory:
         else:
             current = {key: header[key] for key in ("mode", "model", "effort") if header[key]}
             wanted = clearing.Clearing(name, by, current=current)
-            session.feed_agent(machine.ClearWanted(wanted))
+            session.feed_agent(messages.ClearWanted(wanted))
         return None
 
     def conclude(self) -> bool:

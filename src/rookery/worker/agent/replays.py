@@ -94,7 +94,7 @@ class Replays:
             self._last.append(update)
         if self._session.agent.phase == "settling" and now() - self._told > PAUSE:
             self._told = now()
-            self._session.feed_agent(machine.Replayed())
+            self._session.feed_agent(messages.Replayed())
 
     def _past(self) -> list[PastTurn]:
         """Of the conversation that the agent has: it may have begun in a turn, with a reset."""

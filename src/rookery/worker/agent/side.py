@@ -4,7 +4,7 @@ from base64 import b64encode
 from functools import partial
 
 from rookery.agents import registry
-from rookery.core.agent import ingest, machine
+from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
@@ -12,7 +12,7 @@ from rookery.core.critic import loop
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.policy import auto_answer
-from rookery.core.turn import machine as turns
+from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
 from rookery.core.turn.messages import LetDecide
@@ -94,15 +94,15 @@ class AgentSide:
                 self._close_asks(reason, kept=kept)
             case LetDecide():
                 self.kept.want(person=False)
-            case machine.Spawn():
+            case messages.Spawn():
                 self._spawn()
-            case machine.Call(method, params):
+            case messages.Call(method, params):
                 self._replays.called(method)
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
-            case machine.End(grace):
+            case messages.End(grace):
                 self.link.end(self._session.policy.stop_grace if grace is None else grace)
-            case machine.Leave(left):
+            case messages.Leave(left):
                 self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
@@ -180,10 +180,10 @@ class AgentSide:
         try:
             process = self.link.spawn(argv, cwd, self._extras.environment(*about))
         except (OSError, ValueError, IndexError) as error:
-            session.feed_agent(machine.SpawnFailed(spawn_words(name, argv, cwd, error)))
+            session.feed_agent(messages.SpawnFailed(spawn_words(name, argv, cwd, error)))
             return
         self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
-        session.feed_agent(machine.Spawned(process.pid))
+        session.feed_agent(messages.Spawned(process.pid))
 
     def exited(self, status: int, stderr: list[str]) -> None:
         self._release()
@@ -191,7 +191,7 @@ class AgentSide:
         self._terminals.release_all()
         self._records.note(agentPid=0)
         by_itself = self._session.agent.phase != "ending"
-        self._session.feed_agent(machine.Exited(status, stderr))
+        self._session.feed_agent(messages.Exited(status, stderr))
         if by_itself:
             self.kept.agent_died()
         self._session.wake()
@@ -199,12 +199,12 @@ class AgentSide:
     def _handshake_answered(self, result: object, error: Json | None) -> None:
         match self._session.agent.phase:
             case "initializing":
-                self._session.feed_agent(machine.Initialized(result, error))
+                self._session.feed_agent(messages.Initialized(result, error))
             case "applying":
-                self._session.feed_agent(machine.Applied(result, error))
+                self._session.feed_agent(messages.Applied(result, error))
             case _:
                 known = self._replays.replayed, self._replays.is_cut()
-                self._session.feed_agent(machine.Opened(result, error, *known))
+                self._session.feed_agent(messages.Opened(result, error, *known))
                 self._records.note(agentSession=self._session.agent.session)
 
     # --- from the agent --------------------------------------------------------------------------

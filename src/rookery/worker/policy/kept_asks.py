@@ -216,7 +216,7 @@ class KeptAsks:
 
     def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         if command.get("nonce") != ask.get("nonce"):
-            return Refusal("wrong_nonce", "This answer is for another question than the open one.")
+            return WRONG_NONCE
         self._session.done(command, by, "sent again")
         self._deaths = 0
         if self._session.turn.phase == "idle" and not self.ask_again(kept_asks.FORCED):
