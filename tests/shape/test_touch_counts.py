@@ -136,7 +136,7 @@ def test_a_kind_of_update_takes_two_files_to_look_right(scratch: Scratch) -> Non
     scratch.write("core/blocks/weather.py", BLOCK)
     name = "core/view/reduce.py"
     look = "lambda _before, after, event: put(weather.weather(after, event))"
-    scratch.insert(name, "LONGEST_TITLE = 500\n", "from rookery.core.blocks import weather\n\n")
+    scratch.insert(name, "type Look = ", "from rookery.core.blocks import weather\n\n")
     scratch.insert(name, '    "_notice":', f'    "weather": {look},\n')
     assert json.loads(scratch.run(code=FOLD)) == [["notice", "It rains."]]
     assert len(scratch.touched) <= 2

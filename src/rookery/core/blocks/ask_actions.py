@@ -1,11 +1,13 @@
-"""What can be answered to an ask, each answer with the finished command that its button sends; and
-what became of it, in words."""
+"""The answers to an ask, each with the finished command that its button sends; what became of it;
+and asks that outlive their agent."""
 
-from rookery.core.asks import form_words
+from rookery.core.asks import form_words, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import parts
+from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json.events import Event, Json
+from rookery.core.tools.calls import block_id
 
 LONGEST = 500
 
@@ -67,3 +69,69 @@ def outcome(update: Json, by: str | None, ask: Json) -> Json:
         "text": words[:LONGEST] + (f" · {more}" if more else ""),
         "actions": [],
     }
+
+
+# --- asks that outlive their agent ---------------------------------------------------------------
+
+SENT = "The prompt was sent again · waiting for the agent"
+AWAY = "The agent is not running. Your answer is saved and wakes the session."
+KEPT = "Your answer {!r} is saved and sent if it does."
+FURTHER_DOWN = "Shown again further down"
+
+
+def left(before: Json, after: Json) -> list[Op]:
+    """Asks that are away since this event, and those that now stand elsewhere: the person sees one
+    ask, not two."""
+    if before["asks"] is after["asks"]:
+        return []
+    ops: list[Op] = []
+    for name, ask in after["asks"].items():
+        known = before["asks"].get(name)
+        if known is not None and known["block"] != ask["block"]:
+            ops += change(known["block"], status="moved", text=FURTHER_DOWN, note="", actions=[])
+        elif known is not None and ask.get("sent") and not known.get("sent"):
+            ops += change(ask["block"], status="kept", text=SENT, note="", actions=[])
+        elif known is not None and ask.get("away") and not known.get("away"):
+            ops += change(ask["block"], note=AWAY)
+    return ops
+
+
+def kept(before: Json, after: Json, event: Event) -> list[Op] | None:
+    """The looks of an `_ask` about one that is kept; None: it is a plain one."""
+    update = event.update
+    ask = before["asks"].get(lenient.text(update, "id"))
+    if update.get("state") == "answered":
+        return _answered(ask, event) if ask else []
+    if update.get("state") == "asked" and update.get("decide") is True and ask:
+        return _undecided(ask, after, event)
+    return None
+
+
+def _answered(ask: Json, event: Event) -> list[Op]:
+    """An answer that waits for the agent."""
+    said = lenient.text(event.update, "name")[:LONGEST]
+    if ask.get("decide"):  # which is still to be done
+        note = f"{lenient.text(ask, 'why')} {KEPT.format(said)}"
+        return change(ask["block"], note=note[:LONGEST])
+    by = f" · {event.by[:100]}" if event.by else ""
+    text = f"Answered: {said}{by} · waiting for the agent"
+    return change(ask["block"], status="kept", text=text, note="", actions=[])
+
+
+def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:
+    """An ask that cannot be asked again in silence: what it was about, why, and two ways on."""
+    update, given = event.update, lenient.mapping(ask, "given")
+    why = lenient.text(update, "why")
+    why += f" {KEPT.format(lenient.text(given, 'name'))}" if given else ""
+    content = lenient.sequence(lenient.mapping(ask, "toolCall"), "content")
+    block = make_block(
+        block_id(after, event) + "?",
+        "ask",
+        status="asked",
+        title=lenient.text(update, "message"),
+        kind="other",
+        note=why,
+        actions=[action_of(update, way) for way in kept_asks.OPTIONS],
+        parts=parts.from_tool_content(content),
+    )
+    return put(block)

@@ -9,7 +9,8 @@ from typing import Any
 
 from rookery.core.blocks.parts import outline
 from rookery.core.header import EMPTY
-from rookery.core.json.events import Json, dumps
+from rookery.core.json.events import Event, Json, dumps
+from rookery.core.tools.calls import block_id
 
 type Block = dict[str, Any]
 type Op = list[Any]
@@ -24,19 +25,20 @@ PIECE = 5_000
 """Characters of text in one op: also of the widest escapes, 12 bytes each, it holds so many."""
 
 
+LONGEST = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 500, "ruled": 500}
+"""Characters of a block's short fields."""
+
+
 def make_block(name: str, role: str, **fields: Any) -> Block:
-    block: Block = {
-        "id": name,
-        "role": role,
-        "title": "",
-        "text": "",
-        "status": "",
-        "parts": [],
-        "actions": [],
-        "parent": None,
-    }
-    block.update(fields)
+    block: Block = {"id": name, "role": role, "title": "", "text": "", "status": ""}
+    block |= {"parts": [], "actions": [], "parent": None} | fields
+    for field in LONGEST.keys() & block.keys():
+        block[field] = block[field][: LONGEST[field]]
     return block
+
+
+def block_of_event(header: Json, event: Event, role: str, **fields: Any) -> Block:
+    return make_block(block_id(header, event), role, **fields)
 
 
 def put(block: Block) -> list[Op]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rookery.core.blocks import call_summary
 from rookery.core.blocks.document import Block, Document
-from rookery.core.blocks.endings import ENDS
+from rookery.core.blocks.notices import ENDS
 from rookery.core.json import lenient
 
 LONGEST = 24_000

@@ -1,10 +1,7 @@
 """What a session looks like: the only place that turns events into blocks.
 
-Open vocabulary of events, closed vocabulary of looks: an unknown kind is shown raw, never dropped,
-never an
-error. `reduce` is total (any JSON gives ops, never an exception) and the fold is the same in one
-go,
-event by event, page by page, live or after a restart.
+An unknown kind is shown raw. `reduce` takes any JSON without an exception, and the fold is the same
+in one go, event by event, page by page, live or after a restart.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,36 +9,24 @@ from collections.abc import Callable, Iterable
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
-from rookery.core.blocks import (
-    ask_actions,
-    asks,
-    endings,
-    kept_asks,
-    parts,
-    tools,
-)
+from rookery.core.blocks import ask_actions, asks, notices, parts, tools
 from rookery.core.blocks import document as looks
-from rookery.core.blocks import (
-    retries as blocks_retries,
+from rookery.core.blocks.document import (
+    Document,
+    Op,
+    append,
+    block_of_event,
+    change,
+    make_block,
+    put,
 )
-from rookery.core.blocks.auto_answers import judged_block
-from rookery.core.blocks.critic import prompt_title, verdict_block
-from rookery.core.blocks.document import Document, Op, append, change, make_block, put
-from rookery.core.blocks.endings import end_block, quiet_block
-from rookery.core.blocks.settings import settings_ops
-from rookery.core.critic.state import ORIGIN
 from rookery.core.header import advance
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
-from rookery.core.tools import terminals
-from rookery.core.tools.calls import ENDED, asked_of, block_id, in_turn, key_of
+from rookery.core.tools import outputs, terminals
+from rookery.core.tools.calls import ENDED, LEFT, asked_of, block_id, block_of, in_turn, key_of
 from rookery.core.turn import retries as turn_retries
-from rookery.core.turn.remedies import remedy_for
-from rookery.core.vendors import exits
 from rookery.core.vendors.profiles import profile_for
-from rookery.core.view import agent_terminals
-
-LONGEST_TITLE = 500
 
 
 def reduce(document: Document, event: Event) -> list[Op]:
@@ -50,8 +35,7 @@ def reduce(document: Document, event: Event) -> list[Op]:
     changes = advance(before, event)
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
-    ops += kept_asks.left(before, after)
-    ops += blocks_retries.look(before, after)
+    ops += ask_actions.left(before, after) + notices.retrying(before, after)
     document.header = after
     document.apply(ops)
     told = looks.shown(changes)
@@ -74,12 +58,8 @@ type Look = Callable[[Json, Json, Event], list[Op]]
 
 def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
     given = lenient.sequence(event.update, "prompt")
-    block = make_block(block_id(after, event), "prompt", text=words_of(given))
-    block["parts"] = parts.from_blocks(given)
-    if event.update.get("origin") == ORIGIN:
-        block["title"] = prompt_title(after)
-    elif event.update.get("origin"):
-        block["title"] = kept_asks.prompt_title(event.update)[:LONGEST_TITLE]
+    title, shown = notices.prompt_title(after, event.update), parts.from_blocks(given)
+    block = block_of_event(after, event, "prompt", title=title, text=words_of(given), parts=shown)
     return put(block)
 
 
@@ -97,9 +77,8 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
         return []  # a state, which has a block of its own
     role = _ROLE[event.update["sessionUpdate"]]
     if not isinstance(content, dict) or content.get("type") != "text":
-        return put(
-            make_block(block_id(after, event), role, parts=parts.fit([parts.from_block(content)]))
-        )
+        shown = parts.fit([parts.from_block(content)])
+        return put(block_of_event(after, event, role, parts=shown))
     text = lenient.text(content, "text")
     if taken_back(event.update):
         return [["drop", name] for name in message_blocks.blocks_of(before, event.update)]
@@ -131,7 +110,7 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
         ops = put(make_block(name, "tool", **base | fields))
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)
-    return ops + agent_terminals.ops(before["_terminals"], after["_terminals"], call, name)
+    return ops + _own_terminals(before["_terminals"], after["_terminals"], call, name)
 
 
 def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
@@ -150,19 +129,41 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
         case "output" if known:
             return append(known, lenient.text(update, "text"))
         case "ended":
-            code = lenient.integer(update, "exitCode")
+            code, signal = lenient.integer(update, "exitCode"), lenient.text(update, "signal")[:40]
             status = "done" if code == 0 else "failed"
-            fields: Json = {
-                "status": status,
-                "exit": code,
-                "signal": lenient.text(update, "signal")[:40],
-            }
-            return change(known, **fields) if known else []
+            return change(known, status=status, exit=code, signal=signal) if known else []
     name, _, parent = after["_terminals"][key]
-    block = make_block(name, "terminal", status="running", terminal=key[:200], parent=parent)
-    block["title"] = lenient.text(update, "command")[:LONGEST_TITLE]
-    block["text"] = lenient.text(update, "text")
-    return put(block)
+    title, text = lenient.text(update, "command"), lenient.text(update, "text")
+    block = make_block(name, "terminal", title=title, text=text, status="running", parent=parent)
+    return put(block | {"terminal": key[:200]})
+
+
+def _own_terminals(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
+    """What an update of a call changes in the terminals that its agent runs itself."""
+    news = outputs.told(call)
+    found: list[Op] = []
+    if news and (terminal := now.get(news.name)) and terminal[0]:
+        name, _, parent = terminal
+        if (before.get(news.name) or [None])[0] == name:
+            found += append(name, news.text)
+        else:
+            block = make_block(name, "terminal", status="running", parent=parent, text=news.text)
+            found += put(block)
+        if news.over:
+            status = "done" if news.code == 0 or _went_well(news, call) else "failed"
+            found += change(name, status=status, exit=news.code, signal=news.signal)
+    if (status := lenient.text(call, "status")) in ENDED:
+        for name in outputs.running_of(before, owner):
+            if not news or name != news.name:
+                found += change(before[name][0], status=tools.STATUS[status])
+    return found
+
+
+def _went_well(news: outputs.Told, call: Json) -> bool:
+    """Without a code the call knows: claude sends none where it takes another than 0 for a success,
+    nor for a command that it put into the background."""
+    unknown = news.code is None and not news.signal
+    return unknown and lenient.text(call, "status") != "failed"
 
 
 # --- asks --------------------------------------------------------------------------------------
@@ -170,8 +171,8 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     update, name = event.update, lenient.text(event.update, "id")
-    if kept_asks.is_of(before, update):
-        return kept_asks.of_ask(before, after, event)
+    if (kept := ask_actions.kept(before, after, event)) is not None:
+        return kept
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
         return change(ask["block"], **ask_actions.outcome(update, event.by, ask)) if ask else []
@@ -180,20 +181,18 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []
     if call and (changes := asks.changes(update)):
         ops += change(after["_tools"][key][0], proposed=changes)
-    # The ask's own id: where its call is news too, the call takes the id of this event.
-    block = make_block(
-        block_id(after, event) + "?", "ask", status="asked", actions=ask_actions.answers(update)
-    )
-    block["title"] = (lenient.text(call, "title") or lenient.text(update, "message"))[
-        :LONGEST_TITLE
-    ]
     does = next(lenient.mappings(update, "does"), {})
-    block["kind"] = (lenient.text(call, "kind") or lenient.text(does, "kind") or "other")[:40]
-    block["parent"] = after["_tools"][key][0] if call else None
-    if danger := lenient.text(update, "danger"):
-        block["danger"] = danger[:LONGEST_TITLE]
-    if ruled := lenient.text(update, "ruled"):  # its answer is the next event
-        block |= {"ruled": ruled[:LONGEST_TITLE], "actions": []}
+    ruled = lenient.text(update, "ruled")  # its answer is the next event
+    block = make_block(
+        block_id(after, event) + "?",  # where its call is news too, that takes the id of this event
+        "ask",
+        status="asked",
+        title=lenient.text(call, "title") or lenient.text(update, "message"),
+        kind=lenient.text(call, "kind") or lenient.text(does, "kind") or "other",
+        parent=after["_tools"][key][0] if call else None,
+        actions=[] if ruled else ask_actions.answers(update),
+        **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
+    )
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
     else:
@@ -203,144 +202,56 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
-    return put(judged_block(after, event))
+    """A rule's decision about a call nobody was asked about: as an ask that it answered."""
+    call, ruled = lenient.mapping(event.update, "toolCall"), lenient.text(event.update, "ruled")
+    why = lenient.text(event.update, "reason")
+    block = make_block(
+        block_id(after, event) + "?",
+        "ask",
+        title=lenient.text(call, "title"),
+        kind=lenient.text(call, "kind", "other"),
+        status="answered",
+        ruled=ruled,
+        text=(f"{ruled}: {why}" if why else ruled)[:500],
+        parent=block_of(after, key_of(call)),
+    )
+    return put(block)
 
 
-# --- turns, the agent, notices, dividers -------------------------------------------------------
+# --- turns ---------------------------------------------------------------------------------------
 
 
 def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     quiet = f"{before['turn']}.quiet"
-    over: list[Op] = [["drop", quiet]] if before["state"] == "quiet" else []
-    if event.update.get("state") == "quiet" and not over:
-        return put(quiet_block(quiet, event))
+    ops: list[Op] = [["drop", quiet]] if before["state"] == "quiet" else []
+    if event.update.get("state") == "quiet" and not ops:
+        return notices.quiet(quiet, event)
     if event.update.get("state") != "idle":
-        return over if after["state"] == "running" else []
+        return ops if after["state"] == "running" else []
     reason = after["reason"]
-    ops = over
     for key, (name, status, _) in before["_tools"].items():
         if after["_tools"][key][1] != status:
             ops += change(name, status=after["_tools"][key][1])
     for name, _, _ in terminals.running(before["_terminals"]).values():
         if in_turn(before, name):
-            ops += change(name, status="unfinished" if reason == "end_turn" else "interrupted")
+            ops += change(name, status=LEFT[reason != "end_turn"])
     told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
     if reason in ("", "end_turn") or told:
         return ops
-    if endings.died(after, reason):
-        ops += [["drop", endings.exit_id(before)]]
-    return ops + put(end_block(after, event, reason))
-
-
-def _agent(before: Json, after: Json, event: Event) -> list[Op]:
-    update, name = event.update, block_id(after, event)
-    who = lenient.text(update, "name") or after["agent"]
-    match update.get("state"):
-        case "switched":
-            title = f"Switched from {lenient.text(update, 'from')} to {lenient.text(update, 'to')}"
-            actions = _recap(before, event)
-            return put(make_block(name, "divider", title=title[:LONGEST_TITLE], actions=actions))
-        case "parked":
-            text = "\n".join(lenient.texts(update, "stderr")[-20:])
-            remedy = lenient.text(update, "remedy")
-            title = f"{who} did not start. {remedy}".strip()[:LONGEST_TITLE]
-            retry = {"label": "Retry", "command": {"do": "restart"}}
-            actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
-            return put(make_block(name, "error", title=title, text=text, actions=actions))
-        case "exited" if update.get("status") not in (0, None):
-            if before["state"] != "idle":  # until the turn's end, which follows, says it all
-                name = endings.exit_id(before)
-            title = exits.title(who, update["status"])[:LONGEST_TITLE]
-            text = exits.said(update)
-            return put(make_block(name, "notice", title=title, text=text, status="warn"))
-    return []
-
-
-ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
-"""Whoever shows it lets the user choose among the agents that are there, and puts the name into
-the command."""
-
-
-def _recap(before: Json, event: Event) -> list[Json]:
-    """Of what the agent does not know any more, where something was said: for the composer."""
-    ended = before["turn"] - (before["state"] != "idle")
-    return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
-
-
-def _context(before: Json, after: Json, event: Event) -> list[Op]:
-    words = {
-        "reset": "Conversation context was reset",
-        "cleared": "Cleared",
-        "compacted": "Context was compacted",
-    }
-    state = lenient.text(event.update, "state")
-    block = make_block(block_id(after, event), "divider", title=words.get(state, "Context changed"))
-    block["text"] = lenient.text(event.update, "reason")
-    if state in ("reset", "cleared"):
-        block["actions"] = _recap(before, event)
-    if state == "cleared":
-        block["folds"] = after["turn"]
-    return put(block)
-
-
-def _rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
-    resets = lenient.text(event.update, "resetsAt") or lenient.integer(event.update, "resetsAt")
-    known = f"It resets at {resets}." if resets else "The agent did not say when it resets."
-    helps = remedy_for("rate_limited", {}, after["agent"])
-    text = "\n".join([lenient.text(event.update, "message"), known, helps]).strip()
-    block = make_block(block_id(after, event), "notice", title="Rate limit reached", text=text)
-    other = {**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}
-    actions = [other]
-    if prompt := list(lenient.mappings(event.update, "prompt")):
-        actions = [{"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}, other]
-    return put({**block, "status": "rate_limited", "actions": parts.whole(actions)})
+    return ops + notices.ending(before, after, event)
 
 
 def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
-    return put(verdict_block(after, event))
-
-
-def _notice(_before: Json, after: Json, event: Event) -> list[Op]:
-    update = event.update
-    if turn_retries.is_own(update):
-        return []  # a state, which has a block of its own
-    block = make_block(block_id(after, event), "notice")
-    block["status"] = (lenient.text(update, "level") or lenient.text(update, "severity") or "info")[
-        :40
-    ]
-    block["title"] = lenient.text(update, "title")[:LONGEST_TITLE]
-    said = (lenient.text(update, key) for key in ("text", "message", "description"))
-    block["text"] = next((words for words in said if words), "")
-    if kind_of(update) == "_notice":  # an agent's own brings no button that sends a command
-        actions = [action for action in lenient.mappings(update, "actions") if "command" in action]
-        block["actions"] = parts.whole(actions[:5])
-    if not block["text"] and not block["title"]:
-        return _raw(_before, after, event)
-    return put(block)
-
-
-def _rejected(_before: Json, after: Json, event: Event) -> list[Op]:
-    text = lenient.text(event.update, "message") or lenient.text(event.update, "reason")
-    return put(make_block(block_id(after, event), "notice", status="warn", text=text))
-
-
-def _compaction(_before: Json, after: Json, event: Event) -> list[Op]:
-    status = lenient.text(event.update, "status")
-    title = {"completed": "Context was compacted", "failed": "Compaction failed"}.get(status)
-    return put(
-        make_block(block_id(after, event), "divider", title=title or "Compacting the context")
-    )
+    return put(notices.verdict(after, event))
 
 
 def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
-    """What nobody gave a look: its name, and the value itself, as far as an op can carry it."""
     update = event.update
-    ours = kind_of(update) == "_raw"
-    if ours and is_aside(update):
+    if kind_of(update) != "_raw":
+        return notices.raw(after, event, kind_of(update) or "an update without a kind", update)
+    if is_aside(update):
         return []
-    title = lenient.text(update, "why") if ours else kind_of(update) or "an update without a kind"
-    shown = parts.fit([{"type": "json", "value": update.get("value") if ours else update}])
-    return put(make_block(block_id(after, event), "raw", title=title[:LONGEST_TITLE], parts=shown))
+    return notices.raw(after, event, lenient.text(update, "why"), update.get("value"))
 
 
 def _unseen(_before: Json, _after: Json, _event: Event) -> list[Op]:
@@ -355,14 +266,14 @@ _LOOKS: dict[str, Look] = {
     "_turn": _turn,
     "_ask": _ask,
     "_judged": _judged,
-    "_agent": _agent,
-    "_context": _context,
-    "_rate_limit": _rate_limit,
+    "_agent": notices.agent,
+    "_context": notices.context,
+    "_rate_limit": notices.rate_limit,
     "_terminal": _terminal,
     "_critic": _critic,
-    "_notice": _notice,
-    "_settings": settings_ops,
-    "_rejected": _rejected,
+    "_notice": notices.notice,
+    "_settings": notices.settings,
+    "_rejected": notices.rejected,
     "_done": _unseen,
     turn_retries.KIND: _unseen,
     "user_message_chunk": _chunk,
@@ -377,6 +288,6 @@ _LOOKS: dict[str, Look] = {
     "config_option_update": _unseen,
     "session_info_update": _unseen,
     "usage_update": _unseen,
-    "notice": _notice,
-    "compaction_update": _compaction,
+    "notice": notices.notice,
+    "compaction_update": notices.compaction,
 }

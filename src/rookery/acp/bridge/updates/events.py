@@ -13,7 +13,7 @@ from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
-from rookery.core.blocks.critic import verdict_block
+from rookery.core.blocks.notices import verdict
 from rookery.core.header import EMPTY, advance
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
@@ -87,7 +87,7 @@ class Sharing:
                 return self._idle(before, update) + self._aside(event, words)
             case "_critic" | "_settings" as kind:
                 critic = kind == "_critic"
-                title = verdict_block(self.header, event)["title"] if critic else ""
+                title = verdict(self.header, event)["title"] if critic else ""
                 return self._aside(event, title or held.sentence(update))
             case "_context":
                 return self._aside(event, _context_words(update, self._recap(before)))

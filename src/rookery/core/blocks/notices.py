@@ -1,0 +1,272 @@
+"""What stands between messages and tool calls: notices, dividers, endings, verdicts."""
+
+from itertools import islice
+
+from rookery.core.asks import kept_asks
+from rookery.core.blocks import parts
+from rookery.core.blocks.document import Block, Op, block_of_event, change, make_block, put
+from rookery.core.critic import state, verdicts
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.settings import held
+from rookery.core.tools.calls import block_id
+from rookery.core.turn import retries
+from rookery.core.turn.remedies import remedy_for
+from rookery.core.vendors import detection, exits
+from rookery.core.vendors.errors import error_words
+
+LONGEST = 500
+
+ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
+"""A face lets the user choose an agent and puts its name into the command."""
+
+
+def notice(_before: Json, after: Json, event: Event) -> list[Op]:
+    update = event.update
+    if retries.is_own(update):
+        return []  # a state, which has a block of its own
+    said = (lenient.text(update, key) for key in ("text", "message", "description"))
+    title, text = lenient.text(update, "title"), next(filter(None, said), "")
+    if not text and not title:
+        return raw(after, event, kind_of(update), update)
+    status = lenient.text(update, "level") or lenient.text(update, "severity") or "info"
+    actions: list[Json] = []
+    if kind_of(update) == "_notice":  # an agent's own brings no button that sends a command
+        actions = [action for action in lenient.mappings(update, "actions") if "command" in action]
+    block = block_of_event(after, event, "notice", title=title, text=text, status=status)
+    return put(block | {"actions": parts.whole(actions[:5])})
+
+
+def raw(after: Json, event: Event, title: str, value: object) -> list[Op]:
+    """What has no look of its own: its name, and the value itself, as far as an op can carry it."""
+    shown = parts.fit([{"type": "json", "value": value}])
+    return put(block_of_event(after, event, "raw", title=title, parts=shown))
+
+
+def rejected(_before: Json, after: Json, event: Event) -> list[Op]:
+    text = lenient.text(event.update, "message") or lenient.text(event.update, "reason")
+    return put(block_of_event(after, event, "notice", status="warn", text=text))
+
+
+def retrying(before: Json, after: Json) -> list[Op]:
+    """The block that stands while an agent tries its model again."""
+    name = f"{before['turn']}.retry"
+    if before["retrying"] == after["retrying"]:
+        return []
+    if not after["retrying"]:
+        return [["drop", name]]
+    if before["retrying"]:
+        return change(name, text=after["retrying"])
+    title = f"{after['agent'] or 'The agent'} is trying again"
+    return put(make_block(name, "notice", status="warn", title=title, text=after["retrying"]))
+
+
+def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
+    update = event.update
+    resets = lenient.text(update, "resetsAt") or lenient.integer(update, "resetsAt")
+    known = f"It resets at {resets}." if resets else "The agent did not say when it resets."
+    helps = remedy_for("rate_limited", {}, after["agent"])
+    text = "\n".join([lenient.text(update, "message"), known, helps]).strip()
+    actions: list[Json] = [{**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}]
+    if prompt := list(lenient.mappings(update, "prompt")):
+        again = {"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}
+        actions = [again, *actions]
+    title, status = ENDS["rate_limited"], "rate_limited"
+    block = block_of_event(after, event, "notice", title=title, text=text, status=status)
+    return put(block | {"actions": parts.whole(actions)})
+
+
+# --- the agent's process and its conversation ----------------------------------------------------
+
+
+def agent(before: Json, after: Json, event: Event) -> list[Op]:
+    update = event.update
+    who = lenient.text(update, "name") or after["agent"]
+    match update.get("state"):
+        case "switched":
+            title = f"Switched from {lenient.text(update, 'from')} to {lenient.text(update, 'to')}"
+            recap = _recap(before, event)
+            return put(block_of_event(after, event, "divider", title=title, actions=recap))
+        case "parked":
+            title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
+            retry = {"label": "Retry", "command": {"do": "restart"}}
+            actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
+            text = exits.said(update)
+            return put(
+                block_of_event(after, event, "error", title=title, text=text, actions=actions)
+            )
+        case "exited" if update.get("status") not in (0, None):
+            # In mid-turn the block stands until the turn's end, which follows, says it all.
+            name = block_id(after, event) if before["state"] == "idle" else exit_id(before)
+            title, text = exits.title(who, update["status"]), exits.said(update)
+            return put(make_block(name, "notice", title=title, text=text, status="warn"))
+    return []
+
+
+def _recap(before: Json, event: Event) -> list[Json]:
+    """For the composer: what the agent no longer knows, if anything was said."""
+    ended = before["turn"] - (before["state"] != "idle")
+    return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
+
+
+_CONTEXTS = {
+    "reset": "Conversation context was reset",
+    "cleared": "Cleared",
+    "compacted": "Context was compacted",
+}
+
+
+def context(before: Json, after: Json, event: Event) -> list[Op]:
+    state, text = lenient.text(event.update, "state"), lenient.text(event.update, "reason")
+    title = _CONTEXTS.get(state, "Context changed")
+    block = block_of_event(after, event, "divider", title=title, text=text)
+    if state in ("reset", "cleared"):
+        block["actions"] = _recap(before, event)
+    if state == "cleared":
+        block["folds"] = after["turn"]
+    return put(block)
+
+
+def compaction(_before: Json, after: Json, event: Event) -> list[Op]:
+    titles = {"completed": "Context was compacted", "failed": "Compaction failed"}
+    title = titles.get(lenient.text(event.update, "status"), "Compacting the context")
+    return put(block_of_event(after, event, "divider", title=title))
+
+
+# --- the end of a turn ---------------------------------------------------------------------------
+
+
+ENDS = {
+    "cancelled": "Cancelled",
+    "max_tokens": "The model reached its token limit",
+    "max_turn_requests": "The agent reached its request limit for one turn",
+    "refusal": "The agent refused to continue",
+    "failed": "The agent returned an error",
+    "forced": "You ended the turn",
+    "rate_limited": "Rate limit reached",
+    "orphaned": "The agent stopped responding and was restarted",
+    "unresponsive": "The agent did not react to the cancel and was ended",
+    "agent_exited": "The agent's process ended",
+    "waiting": "The turn is waiting for your answer",
+    "interrupted": "The worker ended in mid-turn; nothing shown so far is lost",
+}
+
+
+def quiet(name: str, event: Event) -> list[Op]:
+    end = {"label": "End the turn", "command": {"do": "force_end"}}
+    title, text = "The agent has gone silent", lenient.text(event.update, "detail")
+    return put(make_block(name, "notice", status="warn", title=title, text=text, actions=[end]))
+
+
+def ending(before: Json, after: Json, event: Event) -> list[Op]:
+    """Why a turn did not end well, and what the user can do about it."""
+    reason, process, error = after["reason"], after["process"], after["error"] or {}
+    title, dropped = ENDS.get(reason, reason), list[Op]()
+    detail = error_words(error) if error else lenient.text(event.update, "detail")
+    if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
+        title, detail = exits.title(after["agent"], process["status"]), exits.said(process)
+        dropped = [["drop", exit_id(before)]]
+    own = after["vendor"] == detection.OWN
+    remedy = remedy_for(reason, error, detection.OWN if own else after["agent"])
+    text = "\n".join(filter(None, (detail, remedy)))
+    role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
+    block = block_of_event(after, event, role, title=title, text=text, status=reason)
+    return [*dropped, *put(block)]
+
+
+def exit_id(header: Json) -> str:
+    """Of the block that tells of an exit in mid-turn until the turn's end does."""
+    return f"{header['turn']}.exit"
+
+
+# --- the critic ----------------------------------------------------------------------------------
+
+STARS = 5
+MOST = 50
+
+
+def verdict(after: Json, event: Event) -> Block:
+    """Stars and a number, then the issues, most likely first."""
+    update = event.update
+    block = block_of_event(after, event, "notice", status="info", kind=state.ORIGIN)
+    source = lenient.first_line(lenient.text(update, "source"), 100)
+    detail = lenient.text(update, "detail")[:LONGEST]
+    if (ended := lenient.text(update, "state")) not in ("", "judged"):
+        text = detail or ended[:100]
+        return block | {"title": "Critic: no verdict", "text": text, "status": "cancelled"}
+    score = verdicts.share_of(update, "score")
+    said = f"Critic {stars(score)} {score:.2f}" if score is not None else "Critic: no score"
+    block |= {"title": f"{said} ({source})" if source else said, "score": score}
+    block["status"] = "warn" if update.get("accepted") is False else "info"
+    lines = [_issue(item) for item in islice(lenient.mappings(update, "issues"), MOST)]
+    iteration, of = lenient.integer(update, "iteration") or 0, lenient.integer(update, "of") or 0
+    if update.get("again") is True:
+        lines.append(f"Refinement {iteration + 1} of {of} follows.")
+    elif detail:
+        lines.append(f"It stops here: {detail}.")
+    return block | {"text": "\n".join(lines)}
+
+
+def stars(score: float) -> str:
+    full = int(score * STARS + 0.5)
+    return "★" * full + "☆" * (STARS - full)
+
+
+def _issue(item: Json) -> str:
+    name = lenient.first_line(lenient.text(item, "name"), verdicts.LONGEST)
+    category = lenient.first_line(lenient.text(item, "category"), verdicts.LONGEST)
+    share = verdicts.share_of(item, "probability")
+    words = verdicts.issue_words(verdicts.Issue(name or "an issue", category, share))
+    outside = lenient.text(item, "kind") == verdicts.INFRASTRUCTURE
+    return f"{words}, of the infrastructure" if outside else words
+
+
+def prompt_title(after: Json, update: Json) -> str:
+    """Of a prompt that the user did not send."""
+    match lenient.text(update, "origin"):
+        case state.ORIGIN:
+            critic = after["critic"]
+            count = f" {critic['iteration']} of {critic['of']}" if critic["of"] else ""
+            return f"refinement{count}, from the critic"
+        case kept_asks.ORIGIN if lenient.text(update, "how") == kept_asks.CONTINUE:
+            return "the open question is asked again, from Rookery"
+        case kept_asks.ORIGIN:
+            return "sent again for the open question, from Rookery"
+        case origin:
+            return origin
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+WARNED = "config.toml has entries that are not used"
+MOST_LINES = 5
+MOST_LETTERS = 400
+"""What a look shows without being asked to: a button stands only under what can be read."""
+
+
+def settings(before: Json, now: Json, event: Event) -> list[Op]:
+    """Settings that wait for confirmation, and unused entries of config.toml."""
+    old, new = before["settings"], now["settings"]
+    found: list[Op] = []
+    if old["block"] and old["block"] != new["block"]:
+        ended = "confirmed" if event.update.get("confirmed") is True else "undone or changed"
+        title = f"{held.TITLE}: {ended}"
+        found += change(old["block"], status="info", actions=[], parts=[], title=title)
+    if new["block"] and new["block"] != old["block"]:
+        text = held.listed(event.update)
+        block = make_block(new["block"], "notice", status="warn", title=held.TITLE, text=text)
+        block["parts"] = [{"type": "markdown", "text": held.HELP}]
+        found += put(block | {"actions": _confirm(text, new["held"])})
+    if new["warnings"] and new["warnings"] != old["warnings"]:
+        text = "\n".join(line[: held.LONGEST] for line in new["warnings"])
+        name = block_id(now, event) + "w"
+        found += put(make_block(name, "notice", status="warn", title=WARNED, text=text))
+    return found
+
+
+def _confirm(text: str, fingerprint: str) -> list[Json]:
+    """None under a long list: `rookery config confirm` shows all of it first."""
+    if text.count("\n") >= MOST_LINES or len(text) > MOST_LETTERS:
+        return []
+    command = {"do": "settings", "take": fingerprint}
+    return [{"label": "Confirm", "kind": "settings", "command": command, "danger": True}]
