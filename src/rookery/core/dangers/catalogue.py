@@ -1,9 +1,9 @@
-"""What one line does that cannot be undone: each of its commands looked up in the tables, then what
-they do together."""
+"""What one line does that cannot be undone: each of its commands by the tables and checks of its
+program and by where it writes, then what they do together."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from rookery.core.command_line.arguments import Arguments
@@ -23,7 +23,7 @@ from rookery.core.dangers import (
     systems,
     writes,
 )
-from rookery.core.dangers.tables import Row, arguments_of, find, is_help, rows_of
+from rookery.core.dangers.tables import Row, arguments_of, find, is_help, lines_of, row_of
 
 type Check = Callable[[Simple, Arguments], str]
 
@@ -97,11 +97,15 @@ def _judge_one(command: Simple) -> str:
 
 @lru_cache(maxsize=256)
 def _rows(program: str) -> tuple[Row, ...]:
-    """Read where they are first needed: few programs are used in a session."""
-    if not any(program in table.TABLE for table in _TABLES):
-        program = program.rstrip(".-0123456789")  # helm3, bfg-1.14
-    texts = [table.TABLE[program] for table in _TABLES if program in table.TABLE]
-    return tuple(row for text in texts for row in rows_of(text))
+    """Read when first needed: a session uses few programs."""
+    known = _lines()
+    found = known.get(program) or known.get(program.rstrip(".-0123456789"))  # helm3, bfg-1.14
+    return tuple(map(row_of, found or ()))
+
+
+@cache
+def _lines() -> dict[str, list[str]]:
+    return lines_of(table.TABLE for table in _TABLES)
 
 
 @lru_cache(maxsize=256)

@@ -11,97 +11,68 @@ from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, listed
 from rookery.core.dangers import sql
 
-_TERRAFORM = """
-    destroy :: destroys what it manages (terraform destroy)
-    apply -destroy|--destroy :: destroys what it manages (terraform apply -destroy)
-    apply -auto-approve|--auto-approve :: changes what it manages unseen (apply -auto-approve)
-    state rm|push|replace-provider !-dry-run :: drops it from the state (terraform state rm)
-    workspace delete :: deletes a workspace (terraform workspace delete)
-    force-unlock :: breaks a lock (terraform force-unlock)
-    run-all|run destroy :: destroys what it manages (terragrunt run-all destroy)
-    run-all apply :: changes what it manages unseen (terragrunt run-all apply)
-    destroy-all :: destroys what it manages (terragrunt destroy-all)
-    stack run destroy :: destroys what it manages (terragrunt stack run destroy)
+TABLE = """
+terraform destroy :: destroys what it manages (terraform destroy)
+terraform apply -destroy|--destroy :: destroys what it manages (terraform apply -destroy)
+terraform apply -auto-approve|--auto-approve :: changes what it manages unseen (apply -auto-approve)
+terraform state rm|push|replace-provider !-dry-run :: drops it from the state (terraform state rm)
+terraform workspace delete :: deletes a workspace (terraform workspace delete)
+terraform force-unlock :: breaks a lock (terraform force-unlock)
+terraform run-all|run destroy :: destroys what it manages (terragrunt run-all destroy)
+terraform run-all apply :: changes what it manages unseen (terragrunt run-all apply)
+terraform destroy-all :: destroys what it manages (terragrunt destroy-all)
+terraform stack run destroy :: destroys what it manages (terragrunt stack run destroy)
+tofu terragrunt = terraform
+pulumi destroy|down !--preview-only :: destroys what it manages (pulumi destroy)
+pulumi stack rm :: deletes a stack (pulumi stack rm)
+pulumi state delete|unprotect :: drops it from the state (pulumi state delete)
+pulumi up|update -y|--yes|-f|--skip-preview :: changes what it manages unseen (pulumi up --yes)
+pulumi config|schedule|org rm|rm-all|delete :: deletes settings (pulumi)
+cdk destroy :: destroys what it manages (cdk destroy)
+cdktf destroy :: destroys what it manages (cdktf destroy)
+sls remove :: destroys what it manages (serverless remove)
+serverless = sls
+sst remove :: destroys what it manages (sst remove)
+sam delete :: destroys what it manages (sam delete)
+amplify delete|remove :: destroys what it manages (amplify delete)
+copilot ~delete :: destroys what it manages (copilot delete)
+eb terminate :: destroys an environment (eb terminate)
+chalice delete :: destroys what it manages (chalice delete)
+zappa undeploy :: destroys what it manages (zappa undeploy)
+azd down :: destroys what it manages (azd down)
+bq rm :: deletes tables or datasets (bq rm)
+gsutil rm|rb :: deletes stored files (gsutil rm)
+gsutil rsync -d !-n :: deletes stored files (gsutil rsync -d)
+s3cmd del|rm|rb|expire !-n|--dry-run :: deletes stored files (s3cmd del)
+s3cmd sync --delete-removed !-n|--dry-run :: deletes stored files (s3cmd sync --delete-removed)
+s5cmd rm|rb !--dry-run :: deletes stored files (s5cmd rm)
+s5cmd sync --delete !--dry-run :: deletes stored files (s5cmd sync --delete)
+b2 ~rm|delete-bucket|delete-file-version|delete-key :: deletes stored files (b2)
+swift delete :: deletes stored files (swift delete)
+azcopy remove|rm !--dry-run :: deletes stored files (azcopy remove)
+azcopy sync --delete-destination=true !--dry-run :: deletes stored files (azcopy sync)
+fly ~destroy|delete :: deletes it from the cloud (fly destroy)
+fly volumes|volume|machine|machines|m|ips|certs rm|remove|release :: deletes it (fly)
+flyctl = fly
+vercel ~rm|remove :: deletes it from the cloud (vercel remove)
+now remove|rm :: deletes deployments (now rm)
+netlify @sites:delete|env:unset|blobs:delete|api:delete* :: deletes a site (netlify)
+firebase @*:delete|database:remove|hosting:disable|database:set :: deletes data (firebase)
+wrangler ~delete|remove|purge !--dry-run :: deletes it from the cloud (wrangler delete)
+railway ~down|delete|remove :: deletes it from the cloud (railway)
+render ~delete :: deletes a service (render)
+dokku @*:destroy|config:clear :: deletes it from the server (dokku)
+heroku @*:destroy|*:delete|destroy|pg:reset|pg:killall|repo:reset :: deletes it (heroku)
+heroku @pg:push|pg:copy|pg:backups:restore|domains:clear|keys:clear :: overwrites it (heroku)
+gh * delete|remove|delete-asset|item-delete|field-delete :: deletes it from GitHub (gh delete)
+gh pr|issue close -d|--delete-branch :: deletes a branch (gh pr close --delete-branch)
+gh repo sync --force :: overwrites a branch (gh repo sync --force)
+gh api -X=DELETE|--method=DELETE|-X=delete :: deletes it from GitHub (gh api -X DELETE)
+glab ~delete :: deletes it from GitLab (glab delete)
+glab api -X=DELETE|--method=DELETE :: deletes it from GitLab (glab api -X DELETE)
+hub delete :: deletes a repository (hub delete)
+tea ~delete|rm :: deletes it (tea)
 """
-_PULUMI = """
-    destroy|down !--preview-only :: destroys what it manages (pulumi destroy)
-    stack rm :: deletes a stack (pulumi stack rm)
-    state delete|unprotect :: drops it from the state (pulumi state delete)
-    up|update -y|--yes|-f|--skip-preview :: changes what it manages unseen (pulumi up --yes)
-    config|schedule|org rm|rm-all|delete :: deletes settings (pulumi)
-"""
-_FLY = """
-    ~destroy|delete :: deletes it from the cloud (fly destroy)
-    volumes|volume|machine|machines|m|ips|certs rm|remove|release :: deletes it (fly)
-"""
-
-TABLE = {
-    "terraform": _TERRAFORM,
-    "tofu": _TERRAFORM,
-    "terragrunt": _TERRAFORM,
-    "pulumi": _PULUMI,
-    "cdk": "destroy :: destroys what it manages (cdk destroy)",
-    "cdktf": "destroy :: destroys what it manages (cdktf destroy)",
-    "sls": "remove :: destroys what it manages (serverless remove)",
-    "serverless": "remove :: destroys what it manages (serverless remove)",
-    "sst": "remove :: destroys what it manages (sst remove)",
-    "sam": "delete :: destroys what it manages (sam delete)",
-    "amplify": "delete|remove :: destroys what it manages (amplify delete)",
-    "copilot": "~delete :: destroys what it manages (copilot delete)",
-    "eb": "terminate :: destroys an environment (eb terminate)",
-    "chalice": "delete :: destroys what it manages (chalice delete)",
-    "zappa": "undeploy :: destroys what it manages (zappa undeploy)",
-    "azd": "down :: destroys what it manages (azd down)",
-    "bq": "rm :: deletes tables or datasets (bq rm)",
-    "gsutil": """
-        rm|rb :: deletes stored files (gsutil rm)
-        rsync -d !-n :: deletes stored files (gsutil rsync -d)
-    """,
-    "s3cmd": """
-        del|rm|rb|expire !-n|--dry-run :: deletes stored files (s3cmd del)
-        sync --delete-removed !-n|--dry-run :: deletes stored files (s3cmd sync --delete-removed)
-    """,
-    "s5cmd": """
-        rm|rb !--dry-run :: deletes stored files (s5cmd rm)
-        sync --delete !--dry-run :: deletes stored files (s5cmd sync --delete)
-    """,
-    "b2": "~rm|delete-bucket|delete-file-version|delete-key :: deletes stored files (b2)",
-    "swift": "delete :: deletes stored files (swift delete)",
-    "azcopy": """
-        remove|rm !--dry-run :: deletes stored files (azcopy remove)
-        sync --delete-destination=true !--dry-run :: deletes stored files (azcopy sync)
-    """,
-    "fly": _FLY,
-    "flyctl": _FLY,
-    "vercel": "~rm|remove :: deletes it from the cloud (vercel remove)",
-    "now": "remove|rm :: deletes deployments (now rm)",
-    "netlify": "@sites:delete|env:unset|blobs:delete|api:delete* :: deletes a site (netlify)",
-    "firebase": """
-        @*:delete|database:remove|hosting:disable|database:set :: deletes data (firebase)
-    """,
-    "wrangler": "~delete|remove|purge !--dry-run :: deletes it from the cloud (wrangler delete)",
-    "railway": "~down|delete|remove :: deletes it from the cloud (railway)",
-    "render": "~delete :: deletes a service (render)",
-    "dokku": """
-        @*:destroy|config:clear :: deletes it from the server (dokku)
-    """,
-    "heroku": """
-        @*:destroy|*:delete|destroy|pg:reset|pg:killall|repo:reset :: deletes it (heroku)
-        @pg:push|pg:copy|pg:backups:restore|domains:clear|keys:clear :: overwrites it (heroku)
-    """,
-    "gh": """
-        * delete|remove|delete-asset|item-delete|field-delete :: deletes it from GitHub (gh delete)
-        pr|issue close -d|--delete-branch :: deletes a branch (gh pr close --delete-branch)
-        repo sync --force :: overwrites a branch (gh repo sync --force)
-        api -X=DELETE|--method=DELETE|-X=delete :: deletes it from GitHub (gh api -X DELETE)
-    """,
-    "glab": """
-        ~delete :: deletes it from GitLab (glab delete)
-        api -X=DELETE|--method=DELETE :: deletes it from GitLab (glab api -X DELETE)
-    """,
-    "hub": "delete :: deletes a repository (hub delete)",
-    "tea": "~delete|rm :: deletes it (tea)",
-}
 
 _VERBS = listed("delete destroy terminate purge rm remove-all del wipe delete-all")
 _READS = listed(

@@ -9,45 +9,39 @@ from rookery.core.dangers import sql
 
 _QUEUES = "deletes messages or queues"
 
-TABLE = {
-    "dropdb": ":: deletes a whole database (dropdb)",
-    "dropuser": ":: deletes a database user (dropuser)",
-    "pg_dropcluster": "#1 :: deletes a whole database (pg_dropcluster)",
-    "pg_resetwal": "#1 !-n|--dry-run :: may lose transactions (pg_resetwal)",
-    "pg_restore": "-c|--clean !-l|--list|-f|--file :: drops tables first (pg_restore --clean)",
-    "mysqladmin": "~drop :: deletes a whole database (mysqladmin drop)",
-    "mariadb-admin": "~drop :: deletes a whole database (mariadb-admin drop)",
-    "mongorestore": "--drop !--dryRun :: drops collections first (mongorestore --drop)",
-    "mongoimport": "--drop :: drops a collection first (mongoimport --drop)",
-    "rabbitmqctl": f"""
-        reset|force_reset|delete_queue|purge_queue|delete_vhost :: {_QUEUES} (rabbitmqctl)
-    """,
-    "rabbitmqadmin": f"~delete|purge :: {_QUEUES} (rabbitmqadmin)",
-    "kafka-topics": f"--delete :: {_QUEUES} (kafka-topics --delete)",
-    "kafka-topics.sh": f"--delete :: {_QUEUES} (kafka-topics --delete)",
-    "kafka-delete-records": f":: {_QUEUES} (kafka-delete-records)",
-    "kafka-delete-records.sh": f":: {_QUEUES} (kafka-delete-records)",
-    "kafka-consumer-groups": f"--delete :: {_QUEUES} (kafka-consumer-groups --delete)",
-    "kafka-consumer-groups.sh": f"--delete :: {_QUEUES} (kafka-consumer-groups --delete)",
-    "rpk": f"topic|group delete|delete-records|trim-prefix :: {_QUEUES} (rpk)",
-    "nats": f"stream|str|kv|consumer|object rm|del|purge|delete|remove :: {_QUEUES} (nats)",
-    "etcdctl": "del :: deletes keys (etcdctl del)",
-    "consul": "kv delete :: deletes keys (consul kv delete)",
-    "vault": """
-        kv|secrets|auth|policy|token|namespace delete|destroy|disable|revoke :: deletes secrets
-        kv metadata delete :: deletes secrets (vault kv metadata delete)
-        delete :: deletes secrets (vault delete)
-    """,
-    "influx": "~delete :: deletes measurements (influx delete)",
-    "curator_cli": "~delete-indices|delete_indices !--dry-run :: deletes indices (curator)",
-    "nodetool": "~decommission|removenode|clearsnapshot|assassinate :: deletes a node's data",
-    "neo4j-admin": "database delete|load :: deletes a whole database (neo4j-admin)",
-    "sqlite-utils": "drop-table|drop-view :: drops data from a database (sqlite-utils)",
-    "mc": """
-        rm|rb|undo :: deletes stored files (mc rm)
-        mirror --remove !--fake|--dry-run :: deletes stored files (mc mirror --remove)
-    """,
-}
+TABLE = f"""
+dropdb :: deletes a whole database (dropdb)
+dropuser :: deletes a database user (dropuser)
+pg_dropcluster #1 :: deletes a whole database (pg_dropcluster)
+pg_resetwal #1 !-n|--dry-run :: may lose transactions (pg_resetwal)
+pg_restore -c|--clean !-l|--list|-f|--file :: drops tables first (pg_restore --clean)
+mysqladmin ~drop :: deletes a whole database (mysqladmin drop)
+mariadb-admin ~drop :: deletes a whole database (mariadb-admin drop)
+mongorestore --drop !--dryRun :: drops collections first (mongorestore --drop)
+mongoimport --drop :: drops a collection first (mongoimport --drop)
+rabbitmqctl reset|force_reset|delete_queue|purge_queue|delete_vhost :: {_QUEUES} (rabbitmqctl)
+rabbitmqadmin ~delete|purge :: {_QUEUES} (rabbitmqadmin)
+kafka-topics --delete :: {_QUEUES} (kafka-topics --delete)
+kafka-topics.sh = kafka-topics
+kafka-delete-records :: {_QUEUES} (kafka-delete-records)
+kafka-delete-records.sh = kafka-delete-records
+kafka-consumer-groups --delete :: {_QUEUES} (kafka-consumer-groups --delete)
+kafka-consumer-groups.sh = kafka-consumer-groups
+rpk topic|group delete|delete-records|trim-prefix :: {_QUEUES} (rpk)
+nats stream|str|kv|consumer|object rm|del|purge|delete|remove :: {_QUEUES} (nats)
+etcdctl del :: deletes keys (etcdctl del)
+consul kv delete :: deletes keys (consul kv delete)
+vault kv|secrets|auth|policy|token|namespace delete|destroy|disable|revoke :: deletes secrets
+vault kv metadata delete :: deletes secrets (vault kv metadata delete)
+vault delete :: deletes secrets (vault delete)
+influx ~delete :: deletes measurements (influx delete)
+curator_cli ~delete-indices|delete_indices !--dry-run :: deletes indices (curator)
+nodetool ~decommission|removenode|clearsnapshot|assassinate :: deletes a node's data
+neo4j-admin database delete|load :: deletes a whole database (neo4j-admin)
+sqlite-utils drop-table|drop-view :: drops data from a database (sqlite-utils)
+mc rm|rb|undo :: deletes stored files (mc rm)
+mc mirror --remove !--fake|--dry-run :: deletes stored files (mc mirror --remove)
+"""
 
 _SQL_OPTIONS = {
     "psql": "-c --command",

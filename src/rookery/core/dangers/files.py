@@ -5,90 +5,68 @@ from rookery.core.command_line.words import Simple, listed
 
 _TREE = "changes the rights of a whole tree"
 
-TABLE = {
-    "rm": """
-        -r|-R|--recursive -f|--force :: deletes files permanently (rm -rf)
-        -r|-R|--recursive|--no-preserve-root :: deletes a whole tree (rm -r)
-        @*/[*]|[*]|~|/|.|..|*/.[*]|.[*]|[*].[*] :: deletes everything in a directory (rm *)
-    """,
-    "srm": "#1 :: overwrites and deletes files (srm)",
-    "shred": "#1 :: overwrites files or devices (shred)",
-    "wipe": "#1 :: overwrites and deletes files (wipe)",
-    "scrub": "#1 :: overwrites files or devices (scrub)",
-    "rimraf": "#1 :: deletes a whole tree (rimraf)",
-    "del-cli": "#1 !--dry-run|-d :: deletes files (del-cli)",
-    "shx": "rm -r|-R|-f :: deletes a whole tree (shx rm -rf)",
-    "trash-empty": ":: deletes what is in the trash (trash-empty)",
-    "trash-rm": "#1 :: deletes what is in the trash (trash-rm)",
-    "gio": "trash --empty :: deletes what is in the trash (gio trash --empty)",
-    "chmod": f"-R|--recursive :: {_TREE} (chmod -R)",
-    "chown": f"-R|--recursive :: {_TREE} (chown -R)",
-    "chgrp": f"-R|--recursive :: {_TREE} (chgrp -R)",
-    "chattr": f"-R :: {_TREE} (chattr -R)",
-    "setfacl": f"-R|--recursive|-b|--remove-all !--test :: {_TREE} (setfacl)",
-    "chcon": f"-R|--recursive :: {_TREE} (chcon -R)",
-    "rsync": """
-        --del* !-n|--dry-run|--list-only :: deletes files at the destination (rsync --delete)
-        --remove-s* !-n|--dry-run|--list-only :: deletes what it copied (--remove-source-files)
-    """,
-    "rclone": """
-        sync|bisync|delete|deletefile|purge !-n|--dry-run|-i :: deletes remote files (rclone)
-        cleanup|rmdir|rmdirs|move|moveto|dedupe !-n|--dry-run|-i :: deletes remote files (rclone)
-    """,
-    "fallocate": "-p|-c|-z|--punch*|--collapse*|--zero* :: erases a part of a file (fallocate)",
-    "tar": "--remove-files :: deletes the files that it packed (tar --remove-files)",
-    "zip": """
-        -m|--move :: deletes the files that it packed (zip -m)
-        -d|--delete :: deletes files of an archive (zip -d)
-    """,
-    "7z": """
-        -s -d -e -l :: deletes the files that it packed (7z -sdel)
-        d :: deletes files of an archive (7z d)
-    """,
-    "fdupes": "-d|--delete -N|--noprompt :: deletes duplicates (fdupes -dN)",
-    "jdupes": "-d|--delete -N|--no-prompt :: deletes duplicates (jdupes -dN)",
-    "tmpreaper": "#1 !-t|--test :: deletes old files (tmpreaper)",
-    "tmpwatch": "#1 !-t|--test :: deletes old files (tmpwatch)",
-    "bleachbit": "-c|--clean|-s|--shred|--wipe* :: deletes files (bleachbit)",
-    "restic": "forget|prune|rewrite !-n|--dry-run :: deletes backups (restic forget, prune)",
-    "borg": "delete|prune|recreate|compact !-n|--dry-run :: deletes backups (borg delete, prune)",
-    "kopia": "snapshot delete|expire :: deletes backups (kopia snapshot delete)",
-    "duplicity": """
-        remove-older-than|remove-all-but-n-full|cleanup --force :: deletes backups (duplicity)
-    """,
-    "tarsnap": "-d|--nuke :: deletes backups (tarsnap -d)",
-    "rdiff-backup": """
-        --remove-older-than :: deletes backups (rdiff-backup)
-        remove :: deletes backups (rdiff-backup remove)
-    """,
-    "bfg": "#1 :: rewrites the whole history (bfg)",
-    "svn": """
-        revert :: drops uncommitted work (svn revert)
-        cleanup --remove-unversioned|--remove-ignored :: deletes unversioned files (svn cleanup)
-        delete|rm|remove --force :: deletes files with their changes (svn delete --force)
-    """,
-    "hg": """
-        update|up|checkout|co -C|--clean :: drops uncommitted work (hg update --clean)
-        revert :: drops uncommitted work (hg revert)
-        strip|rollback :: deletes commits (hg strip)
-        purge|clean !-p|--print :: deletes untracked files (hg purge)
-        push -f|--force :: rewrites a remote's history (hg push --force)
-    """,
-    "jj": """
-        abandon :: drops commits (jj abandon)
-        restore :: drops uncommitted work (jj restore)
-        git push --deleted :: deletes remote branches (jj git push --deleted)
-    """,
-    "p4": """
-        obliterate -y :: deletes files and their history (p4 obliterate)
-        revert|clean !-n :: drops uncommitted work (p4 revert)
-    """,
-    "Remove-Item": "#1 :: deletes files (Remove-Item)",
-    "rd": "~/s|/S :: deletes a whole tree (rd /s)",
-    "rmdir": "~/s|/S :: deletes a whole tree (rmdir /s)",
-    "del": "~/s|/S|/q|/Q|/f|/F :: deletes files (del)",
-    "erase": "~/s|/S|/q|/Q|/f|/F :: deletes files (erase)",
-}
+TABLE = f"""
+rm -r|-R|--recursive -f|--force :: deletes files permanently (rm -rf)
+rm -r|-R|--recursive|--no-preserve-root :: deletes a whole tree (rm -r)
+rm @*/[*]|[*]|~|/|.|..|*/.[*]|.[*]|[*].[*] :: deletes everything in a directory (rm *)
+srm #1 :: overwrites and deletes files (srm)
+shred #1 :: overwrites files or devices (shred)
+wipe #1 :: overwrites and deletes files (wipe)
+scrub #1 :: overwrites files or devices (scrub)
+rimraf #1 :: deletes a whole tree (rimraf)
+del-cli #1 !--dry-run|-d :: deletes files (del-cli)
+shx rm -r|-R|-f :: deletes a whole tree (shx rm -rf)
+trash-empty :: deletes what is in the trash (trash-empty)
+trash-rm #1 :: deletes what is in the trash (trash-rm)
+gio trash --empty :: deletes what is in the trash (gio trash --empty)
+chmod -R|--recursive :: {_TREE} (chmod -R)
+chown -R|--recursive :: {_TREE} (chown -R)
+chgrp -R|--recursive :: {_TREE} (chgrp -R)
+chattr -R :: {_TREE} (chattr -R)
+setfacl -R|--recursive|-b|--remove-all !--test :: {_TREE} (setfacl)
+chcon -R|--recursive :: {_TREE} (chcon -R)
+rsync --del* !-n|--dry-run|--list-only :: deletes files at the destination (rsync --delete)
+rsync --remove-s* !-n|--dry-run|--list-only :: deletes what it copied (--remove-source-files)
+rclone sync|bisync|delete|deletefile|purge !-n|--dry-run|-i :: deletes remote files (rclone)
+rclone cleanup|rmdir|rmdirs|move|moveto|dedupe !-n|--dry-run|-i :: deletes remote files (rclone)
+fallocate -p|-c|-z|--punch*|--collapse*|--zero* :: erases a part of a file (fallocate)
+tar --remove-files :: deletes the files that it packed (tar --remove-files)
+zip -m|--move :: deletes the files that it packed (zip -m)
+zip -d|--delete :: deletes files of an archive (zip -d)
+7z -s -d -e -l :: deletes the files that it packed (7z -sdel)
+7z d :: deletes files of an archive (7z d)
+fdupes -d|--delete -N|--noprompt :: deletes duplicates (fdupes -dN)
+jdupes -d|--delete -N|--no-prompt :: deletes duplicates (jdupes -dN)
+tmpreaper #1 !-t|--test :: deletes old files (tmpreaper)
+tmpwatch #1 !-t|--test :: deletes old files (tmpwatch)
+bleachbit -c|--clean|-s|--shred|--wipe* :: deletes files (bleachbit)
+restic forget|prune|rewrite !-n|--dry-run :: deletes backups (restic forget, prune)
+borg delete|prune|recreate|compact !-n|--dry-run :: deletes backups (borg delete, prune)
+kopia snapshot delete|expire :: deletes backups (kopia snapshot delete)
+duplicity remove-older-than|remove-all-but-n-full|cleanup --force :: deletes backups (duplicity)
+tarsnap -d|--nuke :: deletes backups (tarsnap -d)
+rdiff-backup --remove-older-than :: deletes backups (rdiff-backup)
+rdiff-backup remove :: deletes backups (rdiff-backup remove)
+bfg #1 :: rewrites the whole history (bfg)
+svn revert :: drops uncommitted work (svn revert)
+svn cleanup --remove-unversioned|--remove-ignored :: deletes unversioned files (svn cleanup)
+svn delete|rm|remove --force :: deletes files with their changes (svn delete --force)
+hg update|up|checkout|co -C|--clean :: drops uncommitted work (hg update --clean)
+hg revert :: drops uncommitted work (hg revert)
+hg strip|rollback :: deletes commits (hg strip)
+hg purge|clean !-p|--print :: deletes untracked files (hg purge)
+hg push -f|--force :: rewrites a remote's history (hg push --force)
+jj abandon :: drops commits (jj abandon)
+jj restore :: drops uncommitted work (jj restore)
+jj git push --deleted :: deletes remote branches (jj git push --deleted)
+p4 obliterate -y :: deletes files and their history (p4 obliterate)
+p4 revert|clean !-n :: drops uncommitted work (p4 revert)
+Remove-Item #1 :: deletes files (Remove-Item)
+rd ~/s|/S :: deletes a whole tree (rd /s)
+rmdir ~/s|/S :: deletes a whole tree (rmdir /s)
+del ~/s|/S|/q|/Q|/f|/F :: deletes files (del)
+erase ~/s|/S|/q|/Q|/f|/F :: deletes files (erase)
+"""
 
 
 def rm(command: Simple, _arguments: Arguments) -> str:

@@ -2,9 +2,12 @@
 
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.words import Simple, listed
-from rookery.core.dangers.tables import find, rows_of
+from rookery.core.dangers.tables import find, row_of
 
-_ROWS = rows_of("""
+_ROWS = tuple(
+    map(
+        row_of,
+        """\
 push -d|--delete !-n|--dry-run :: deletes branches of a remote (git push --delete)
 push --mirror|--prune !-n|--dry-run :: deletes branches of a remote (git push --mirror, --prune)
 push -f|--force|--force-with-lease !-n|--dry-run :: rewrites a remote's history (git push --force)
@@ -40,7 +43,9 @@ read-tree --reset -u :: drops uncommitted work (git read-tree --reset -u)
 checkout-index -f|--force :: overwrites files (git checkout-index -f)
 annex drop|dropunused|drop-key --force :: deletes the last copy of files (git annex drop --force)
 annex uninit :: deletes the annex
-""")
+""".splitlines(),
+    )
+)
 
 _NAMES = listed(
     "c cc cfg cjs conf cpp cs css csv env go gradle h hpp html ini java js json jsx kt less lock "

@@ -1,18 +1,16 @@
 """How the tables of this folder are read.
 
-A line is a way to use a program, and what that does:
+A line names a program, a way to use it, and what that does; `tofu = terraform` copies lines:
 
-    push -f|--force|--mirror !-n|--dry-run :: rewrites a remote's history (git push --force)
+    docker volume rm|prune !--dry-run :: deletes volumes with their data (docker volume rm)
 
 - a plain word is the program's next operand (`*` any, `a|b` one of them);
 - `-f|--force`: one of these options is given, also within `-uf`; several groups: one of each;
 - `--prune=now`: with this value, `--delete*`: with this beginning (`*` stands for anything);
-- `!-n|--dry-run`: none of them is;
-- `@:*|+*`: some operand behind the words is like one of these;
+- `!-n|--dry-run`: none of them is given;
+- `@:*|+*`: some operand after the words is like one of these;
 - `~a|b`: some operand is one of these words;
-- `#2`: at least so many operands stand behind the words.
-
-`--help` and `--version` do nothing whatever else is said.
+- `#2`: at least this many operands follow the words.
 """
 
 from collections.abc import Iterable
@@ -33,11 +31,20 @@ class Row(NamedTuple):
     why: str
 
 
-def rows_of(text: str) -> tuple[Row, ...]:
-    return tuple(_row(line) for line in text.strip().splitlines() if line.strip())
+def lines_of(tables: Iterable[str]) -> dict[str, list[str]]:
+    """The lines of each program, without its name."""
+    found: dict[str, list[str]] = {}
+    for line in "".join(tables).split("\n"):
+        names, same, program = line.partition(" = ")
+        if same:
+            found |= dict.fromkeys(names.split(), found[program])
+        elif line:
+            program, _, row = line.partition(" ")
+            found.setdefault(program, []).append(row)
+    return found
 
 
-def _row(line: str) -> Row:
+def row_of(line: str) -> Row:
     left, _, why = line.partition("::")
     words: list[tuple[str, ...]] = []
     needed: list[tuple[str, ...]] = []
