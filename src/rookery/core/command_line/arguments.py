@@ -1,110 +1,85 @@
 """The words of a command as its program takes them: options, their values, and operands.
 
-Which options take the next word as their value is each program's own: known here for the programs
-that wrap others or have subcommands, since `git -C dir push` is a push.
+`git -C dir push` is a push: which options take the next word is known here for the programs that
+wrap others or have subcommands.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
-from rookery.core.command_line.words import Word
+from rookery.core.command_line.words import Word, listed, options_table
 
-_VALUES = {
-    "git": "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env "
-    "--attr-source",
-    "npm": "--registry --prefix -w --workspace -C --userconfig --globalconfig --cache --loglevel "
-    "--script-shell --tag --otp --access",
-    "pnpm": "-C --dir -F --filter --registry --reporter --loglevel",
-    "yarn": "--cwd --registry --cache-folder --modules-folder",
-    "docker": "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey",
-    "compose": "-f --file -p --project-name --profile --env-file --project-directory --ansi "
-    "--parallel --progress",
-    "kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --as --as-group "
-    "--token --certificate-authority --client-key --client-certificate --request-timeout -v "
-    "--cache-dir --tls-server-name --profile -l --selector -f --filename -o --output -k "
-    "--kustomize --field-selector -c --container --grace-period --timeout --cascade --replicas "
-    "--type -p --patch",
-    "helm": "-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token "
-    "--registry-config --repository-cache --repository-config -f --values --set --timeout "
-    "--version --description --cascade",
-    "terraform": "",
-    "aws": "--profile --region --output --endpoint-url --query --color --ca-bundle "
-    "--cli-read-timeout --cli-connect-timeout",
-    "gcloud": "--project --account --configuration --format --verbosity --billing-project "
-    "--flags-file --impersonate-service-account --zone --region --filter --limit --sort-by",
-    "az": "--mode -o --output --query --subscription -g --resource-group -n --name",
-    "gsutil": "-h -i -o -u",
-    "pulumi": "-C --cwd -s --stack -v --color",
-    "gh": "-R --repo -X --method -f -F --field --raw-field -H --header -q --jq -t --template "
-    "--input --hostname",
-    "cargo": "--config -C -Z --color",
-    "go": "-C",
-    "make": "-C -f -I -j -l -o -W --directory --file --makefile --jobs",
-    "systemctl": "-H -M -t -p -s -n -o --host --machine --type --property --signal --root",
-    "redis-cli": "-h -p -a -u -n -s -r -i --user --pass --eval --pattern",
-    "psql": "-h -p -U -d -c -f -v -o -L -F -R -T -P --host --port --username --dbname --command "
-    "--file --set --variable --output --log-file --field-separator --record-separator --pset",
-    "mysql": "-u -h -P -D -e -S --user --host --port --database --execute --socket "
-    "--default-character-set --init-command --protocol",
-    "sqlite3": "-cmd -init -separator -newline -nullvalue -vfs -maxsize -mmap",
-    "mongosh": "--host --port -u --username -p --password --authenticationDatabase --eval -f "
-    "--file",
-    "rsync": "-e --rsh --exclude --include --filter -f --exclude-from --include-from --files-from "
-    "-B --block-size --bwlimit --port --password-file --log-file --out-format --backup-dir -T "
-    "--temp-dir --partial-dir --compare-dest --copy-dest --link-dest --suffix --timeout --chmod "
-    "--chown --rsync-path --max-size --min-size -M --info --debug",
-    "apt": "-o -c -t --option --config-file --target-release -a",
-    "pip": "-r -c -i -t --index-url --requirement --constraint --target --python --log --proxy",
-    "brew": "",
-    "ansible": "-m -a -i -u -f -l -t -e --module-name --args --inventory --user --limit",
-    "zfs": "-o -t -r",
-    "gpg": "--homedir -u -r --default-key --keyring -o --output",
-    "curl": "-X --request -o --output -d --data --data-raw --data-binary --data-urlencode -H "
-    "--header -u --user -A -e -b -c -F --form -K --config -T --upload-file -x --proxy -m "
-    "--max-time --connect-timeout -w --write-out -E --cert --key --cacert --output-dir -D "
-    "--dump-header --retry --resolve --url -C --continue-at -r --range",
-    "wget": "-O -o -a -P -i -e -t -T -U -B -Q -w --output-document --output-file --append-output "
-    "--directory-prefix --input-file --execute --tries --timeout --user-agent --header --user "
-    "--password --method --body-data --body-file --post-data --post-file --use-askpass --config",
-    "tar": "-f -C -T -X -I -g -K -N -V -b -H -F -L --file --directory --files-from --exclude "
-    "--exclude-from --use-compress-program --to-command --checkpoint-action --transform --xform "
-    "--strip-components --owner --group --mode --mtime --format --one-top-level",
-    "find": "",
-    "crontab": "-u",
-    "ssh": "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P",
-}
-_SAME = {
-    "docker-compose": "compose",
-    "podman": "docker",
-    "nerdctl": "docker",
-    "oc": "kubectl",
-    "k": "kubectl",
-    "minikube": "kubectl",
-    "tofu": "terraform",
-    "terragrunt": "terraform",
-    "mariadb": "mysql",
-    "mycli": "mysql",
-    "pgcli": "psql",
-    "mongo": "mongosh",
-    "valkey-cli": "redis-cli",
-    "keydb-cli": "redis-cli",
-    "apt-get": "apt",
-    "aptitude": "apt",
-    "pip3": "pip",
-    "gpg2": "gpg",
-    "bsdtar": "tar",
-    "gtar": "tar",
-}
-SINGLE = frozenset(
-    {"terraform", "tofu", "terragrunt", "packer", "nomad", "consul", "vault", "find", "sqlite3"}
-)
+_VALUES = options_table("""
+git: -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source
+npm: --registry --prefix -w --workspace -C --userconfig --globalconfig --cache --loglevel
+    --script-shell --tag --otp --access
+pnpm: -C --dir -F --filter --registry --reporter --loglevel
+yarn: --cwd --registry --cache-folder --modules-folder
+docker podman nerdctl: -H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey
+compose docker-compose: -f --file -p --project-name --profile --env-file --project-directory --ansi
+    --parallel --progress
+kubectl oc k minikube: -n --namespace --context --kubeconfig --cluster --user -s --server --as
+    --as-group --token --certificate-authority --client-key --client-certificate --request-timeout
+    -v --cache-dir --tls-server-name --profile -l --selector -f --filename -o --output -k
+    --kustomize --field-selector -c --container --grace-period --timeout --cascade --replicas --type
+    -p --patch
+helm: -n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token --registry-config
+    --repository-cache --repository-config -f --values --set --timeout --version --description
+    --cascade
+aws: --profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout
+    --cli-connect-timeout
+gcloud: --project --account --configuration --format --verbosity --billing-project --flags-file
+    --impersonate-service-account --zone --region --filter --limit --sort-by
+az: --mode -o --output --query --subscription -g --resource-group -n --name
+gsutil: -h -i -o -u
+pulumi: -C --cwd -s --stack -v --color
+gh: -R --repo -X --method -f -F --field --raw-field -H --header -q --jq -t --template --input
+    --hostname
+cargo: --config -C -Z --color
+go: -C
+make: -C -f -I -j -l -o -W --directory --file --makefile --jobs
+systemctl: -H -M -t -p -s -n -o --host --machine --type --property --signal --root
+redis-cli valkey-cli keydb-cli: -h -p -a -u -n -s -r -i --user --pass --eval --pattern
+psql pgcli: -h -p -U -d -c -f -v -o -L -F -R -T -P --host --port --username --dbname --command
+    --file --set --variable --output --log-file --field-separator --record-separator --pset
+mysql mariadb mycli: -u -h -P -D -e -S --user --host --port --database --execute --socket
+    --default-character-set --init-command --protocol
+sqlite3: -cmd -init -separator -newline -nullvalue -vfs -maxsize -mmap
+mongosh mongo: --host --port -u --username -p --password --authenticationDatabase --eval -f --file
+rsync: -e --rsh --exclude --include --filter -f --exclude-from --include-from --files-from -B
+    --block-size --bwlimit --port --password-file --log-file --out-format --backup-dir -T --temp-dir
+    --partial-dir --compare-dest --copy-dest --link-dest --suffix --timeout --chmod --chown
+    --rsync-path --max-size --min-size -M --info --debug
+apt apt-get aptitude: -o -c -t --option --config-file --target-release -a
+pip pip3: -r -c -i -t --index-url --requirement --constraint --target --python --log --proxy
+ansible: -m -a -i -u -f -l -t -e --module-name --args --inventory --user --limit
+zfs: -o -t -r
+gpg gpg2: --homedir -u -r --default-key --keyring -o --output
+curl: -X --request -o --output -d --data --data-raw --data-binary --data-urlencode -H --header -u
+    --user -A -e -b -c -F --form -K --config -T --upload-file -x --proxy -m --max-time
+    --connect-timeout -w --write-out -E --cert --key --cacert --output-dir -D --dump-header --retry
+    --resolve --url -C --continue-at -r --range
+wget: -O -o -a -P -i -e -t -T -U -B -Q -w --output-document --output-file --append-output
+    --directory-prefix --input-file --execute --tries --timeout --user-agent --header --user
+    --password --method --body-data --body-file --post-data --post-file --use-askpass --config
+tar bsdtar gtar: -f -C -T -X -I -g -K -N -V -b -H -F -L --file --directory --files-from --exclude
+    --exclude-from --use-compress-program --to-command --checkpoint-action --transform --xform
+    --strip-components --owner --group --mode --mtime --format --one-top-level
+crontab: -u
+ssh: -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P
+""")
+SINGLE = listed("terraform tofu terragrunt packer nomad consul vault find sqlite3")
 """Programs whose long options have one dash."""
+DOCKERS = listed("docker podman nerdctl")
 
 
-@lru_cache(maxsize=256)
 def values_of(program: str) -> frozenset[str]:
     """The options of a program that take the next word."""
-    return frozenset(_VALUES.get(_SAME.get(program, program), "").split())
+    return frozenset(_VALUES.get(program, ()))
+
+
+def all_values_of(program: str) -> frozenset[str]:
+    """The same, with those of `docker compose` behind `docker`."""
+    return values_of(program) | (values_of("compose") if program in DOCKERS else frozenset())
 
 
 class Arguments:
@@ -119,7 +94,7 @@ class Arguments:
         self.operands: list[Word] = []
         self.given: list[str] = []
         """The options as they were written."""
-        taking = values if isinstance(values, frozenset) else frozenset(values)
+        taking = frozenset(values)
         place = 0
         while place < len(words):
             word = words[place]
@@ -189,7 +164,7 @@ class Arguments:
 
 def first_operand(words: Sequence[Word], values: Iterable[str] = (), operands: int = 0) -> int:
     """Where the command of a wrapper begins: behind its options and its own operands."""
-    taking = values if isinstance(values, frozenset) else frozenset(values)
+    taking = frozenset(values)
     place = 0
     while place < len(words):
         text = words[place].text

@@ -11,85 +11,74 @@ from functools import lru_cache
 from rookery.core.command_line import globs
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Simple, listed
+from rookery.core.command_line.words import SHELLS, Simple, listed, options_table
 from rookery.core.command_line.wrappers import WRAPPERS
 
-_COMPILER = "-fplugin -wrapper -B -specs -Xclang -load -o @"
-_NET = "-o --output -O --remote-name -J -K --config --output-dir -D --dump-header -c --cookie-jar "
-_NET += "--trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc -T --upload-file"
-_CONTAINER = "run exec cp create load import -H --host --config -c --context"
-
-_HATCHES = {
-    "find": "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls",
-    "fd": "-x -X --exec --exec-batch",
-    "tar": "--to-command --checkpoint-action -I --use-compress-program --rsh-command -F "
-    "--info-script --new-volume-script --rmt-command --remove-files",
-    "rsync": "-e --rsh --rsync-path -M --remote-option --log-file --write-batch",
-    "scp": "-S -o -F -D",
-    "sftp": "-S -o -F -D -b",
-    "ssh": "-o -F -I -E -S -w",
-    "man": "-P --pager -H --html -C --config-file",
-    "less": "-o -O -k -K --log-file --LOG-FILE --lesskey-src --lesskey-file +",
-    "rg": "--pre --hostname-bin",
-    "ag": "--pager",
-    "ack": "--pager --ackrc",
-    "bat": "--pager --config-file",
-    "fzf": "--preview --bind --with-shell",
-    "yq": "-i --inplace",
-    "sort": "-o --output --compress-program -T --temporary-directory",
-    "shuf": "-o --output",
-    "split": "--filter",
-    "tree": "-o",
-    "file": "-C -m --compile",
-    "patch": "-o -d -r -i --output --directory --reject-file",
-    "date": "-s --set",
-    "curl": _NET,
-    "wget": "-O -o -a -P -i -e --execute --use-askpass --config --output-document --output-file "
-    "--append-output --directory-prefix --input-file --post-file --body-file",
-    "zip": "-T -TT --unzip-command -m",
-    "tcpdump": "-z -w",
-    "tshark": "-w",
-    "nmap": "--script -oN -oX -oG -oA --datadir",
-    "make": "-f --file --makefile --eval -C --directory -I --include-dir =",
-    "gmake": "-f --file --makefile --eval -C --directory -I --include-dir =",
-    "ninja": "-f -C -t",
-    "cmake": "-P -E -C",
-    "ctest": "-S --build-and-test",
-    "npm": "exec x explore init create config set --script-shell --prefix -C --node-options",
-    "pnpm": "exec dlx create config -C --dir --script-shell",
-    "yarn": "exec dlx create config --cwd",
-    "cargo": "--config -C -Z --manifest-path run",
-    "go": "run generate tool -exec -toolexec -vettool -overlay -C -o",
-    "gcc": _COMPILER,
-    "cc": _COMPILER,
-    "g++": _COMPILER,
-    "clang": _COMPILER,
-    "mvn": "-f --file -s --settings exec:exec exec:java",
-    "gradle": "-I --init-script -b --build-file -p --project-dir",
-    "docker": _CONTAINER,
-    "podman": _CONTAINER,
-    "nerdctl": _CONTAINER,
-    "kubectl": "exec cp run debug edit proxy --kubeconfig",
-    "oc": "exec cp run debug edit rsh --kubeconfig",
-    "terraform": "-chdir console -plugin-dir",
-    "psql": "-o -L -f --output --log-file --file",
-    "mysql": "--pager --tee",
-    "sqlite3": "-cmd -init",
-    "pytest": "-p -c --rootdir --confcutdir -o --override-ini --pdbcls --basetemp",
-    "eslint": "-c --config --rulesdir --plugin --parser -f --format -o --output-file",
-    "prettier": "--config --plugin -w --write",
-    "jest": "-c --config --runner --globalSetup --setupFiles --reporters --transform",
-    "mypy": "--config-file --python-executable --install-types",
-    "systemctl": "edit link -H --host",
-    "ip": "-b -batch netns",
-    "nc": "-e -c",
-    "ncat": "-e -c --exec --sh-exec --lua-exec",
-    "openssl": "-engine -provider -out -config",
-    "gpg": "-o --output --exec-path --photo-viewer",
-    "ssh-keygen": "-D -f",
-    "apt": "-o -c --option --config-file",
-    "apt-get": "-o -c --option --config-file",
-}
+_HATCHES = options_table("""
+find: -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls
+fd: -x -X --exec --exec-batch
+tar: --to-command --checkpoint-action -I --use-compress-program --rsh-command -F --info-script
+    --new-volume-script --rmt-command --remove-files
+rsync: -e --rsh --rsync-path -M --remote-option --log-file --write-batch
+scp: -S -o -F -D
+sftp: -S -o -F -D -b
+ssh: -o -F -I -E -S -w
+man: -P --pager -H --html -C --config-file
+less: -o -O -k -K --log-file --LOG-FILE --lesskey-src --lesskey-file +
+rg: --pre --hostname-bin
+ag: --pager
+ack: --pager --ackrc
+bat: --pager --config-file
+fzf: --preview --bind --with-shell
+yq: -i --inplace
+sort: -o --output --compress-program -T --temporary-directory
+shuf: -o --output
+split: --filter
+tree: -o
+file: -C -m --compile
+patch: -o -d -r -i --output --directory --reject-file
+date: -s --set
+curl: -o --output -O --remote-name -J -K --config --output-dir -D --dump-header -c --cookie-jar
+    --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc -T --upload-file
+wget: -O -o -a -P -i -e --execute --use-askpass --config --output-document --output-file
+    --append-output --directory-prefix --input-file --post-file --body-file
+zip: -T -TT --unzip-command -m
+tcpdump: -z -w
+tshark: -w
+nmap: --script -oN -oX -oG -oA --datadir
+make gmake: -f --file --makefile --eval -C --directory -I --include-dir =
+ninja: -f -C -t
+cmake: -P -E -C
+ctest: -S --build-and-test
+npm: exec x explore init create config set --script-shell --prefix -C --node-options
+pnpm: exec dlx create config -C --dir --script-shell
+yarn: exec dlx create config --cwd
+cargo: --config -C -Z --manifest-path run
+go: run generate tool -exec -toolexec -vettool -overlay -C -o
+gcc cc g++ clang: -fplugin -wrapper -B -specs -Xclang -load -o @
+mvn: -f --file -s --settings exec:exec exec:java
+gradle: -I --init-script -b --build-file -p --project-dir
+docker podman nerdctl: run exec cp create load import -H --host --config -c --context
+kubectl: exec cp run debug edit proxy --kubeconfig
+oc: exec cp run debug edit rsh --kubeconfig
+terraform: -chdir console -plugin-dir
+psql: -o -L -f --output --log-file --file
+mysql: --pager --tee
+sqlite3: -cmd -init
+pytest: -p -c --rootdir --confcutdir -o --override-ini --pdbcls --basetemp
+eslint: -c --config --rulesdir --plugin --parser -f --format -o --output-file
+prettier: --config --plugin -w --write
+jest: -c --config --runner --globalSetup --setupFiles --reporters --transform
+mypy: --config-file --python-executable --install-types
+systemctl: edit link -H --host
+ip: -b -batch netns
+nc: -e -c
+ncat: -e -c --exec --sh-exec --lua-exec
+openssl: -engine -provider -out -config
+gpg: -o --output --exec-path --photo-viewer
+ssh-keygen: -D -f
+apt apt-get: -o -c --option --config-file
+""")
 _GIT_BEFORE = listed("-c --config-env --exec-path -C --git-dir --work-tree")
 _GIT_ANYWHERE = listed(
     "--output --ext-diff --textconv --upload-pack --receive-pack --exec --open-files-in-pager "
@@ -99,15 +88,13 @@ _GIT_WORDS = listed(
     "difftool mergetool filter-branch instaweb send-email daemon gui citool hook config bisect "
     "submodule credential imap-send fast-import web--browse interpret-trailers"
 )
-_GIT_SHORT = {
-    "grep": "-O",
-    "rebase": "-x -i",
-    "clone": "-c -u",
-    "archive": "-o",
-    "format-patch": "-o",
-    "fetch-pack": "-u",
-    "ls-remote": "-u",
-}
+_GIT_SHORT = options_table("""
+grep: -O
+rebase: -x -i
+clone: -c -u
+archive format-patch: -o
+fetch-pack ls-remote: -u
+""")
 _WHOLE = (
     SHELLS
     | WRAPPERS
@@ -155,10 +142,9 @@ def opened(command: str) -> tuple[str, ...]:
         found += [text for text in simple.argv[1:] if text.startswith(".")]
     if name == "psql":
         found += [text for text in simple.argv[1:] if "\\" in text or "program" in text.lower()]
-    listed_ones = _HATCHES.get(name, "")
-    if listed_ones or name == "git":
+    if name in _HATCHES or name == "git":
         found += _globbed(simple)
-    return tuple(dict.fromkeys([*found, *_listed(listed_ones, simple)]))
+    return tuple(dict.fromkeys([*found, *_listed(simple)]))
 
 
 def _globbed(command: Simple) -> list[str]:
@@ -172,11 +158,11 @@ def _globbed(command: Simple) -> list[str]:
     return found
 
 
-def _listed(hatches: str, command: Simple) -> list[str]:
+def _listed(command: Simple) -> list[str]:
     words = [text for text in command.argv[1:] if text]
     single = command.program in ("find", "go", "gcc", "cc", "g++", "clang", "openssl", "terraform")
     found = []
-    for hatch in hatches.split():
+    for hatch in _HATCHES.get(command.program, ()):
         if not hatch.startswith("-"):
             found += [text for text in words if _is_word(hatch, text)]
             continue
@@ -215,8 +201,7 @@ def _git(command: Simple) -> list[str]:
         name = text.partition("=")[0]
         if any(_is_option(hatch, name, False) for hatch in _GIT_ANYWHERE):
             found.append(name)
-        short = _GIT_SHORT.get(verb, "").split()
-        if any(_is_option(hatch, text, False) for hatch in short):
+        if any(_is_option(hatch, text, False) for hatch in _GIT_SHORT.get(verb, ())):
             found.append(text[:2])
         if text.startswith(("ext::", "fd::")):
             found.append(text)

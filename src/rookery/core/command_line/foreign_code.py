@@ -4,6 +4,7 @@ Strings and comments are told apart from code, so that a text that is printed is
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 
 _LANGUAGES = {"nodejs": "node", "bun": "node", "deno": "node"}
@@ -30,7 +31,6 @@ _RUNS = re.compile(
 )
 _PLACE = re.compile(r"\x00(\d{1,6})\x00")
 _PIPES = re.compile(r"\|\s{0,9}\x00(\d{1,6})\x00|\x00(\d{1,6})\x00\s{0,9}\|\s{0,9}getline")
-_PLAIN = re.compile(r"[\w@%+=:,./-]{1,1000}")
 
 
 def language_of(program: str) -> str:
@@ -64,13 +64,9 @@ def shell_lines(code: str, language: str = "") -> Iterator[str]:
         if len(words) == 1:
             yield words[0]
         elif words:
-            yield " ".join(map(_quoted, words))
+            yield shlex.join(words)
     if language == "awk":
         for found in _PIPES.finditer(text):
             yield strings[int(found.group(1) or found.group(2))]
     if language in ("perl", "ruby", "php"):
         yield from (each[1:-1] for each in re.findall(r"`[^`]{1,10000}`", code))
-
-
-def _quoted(word: str) -> str:
-    return word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"

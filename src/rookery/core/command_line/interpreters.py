@@ -66,25 +66,10 @@ def _vim(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             yield Inner(script=text.partition("!")[2])
 
 
-WAYS = {
+NAMES = {
     "java": _java,
-    "sed": _sed,
-    "gsed": _sed,
-    "vim": _vim,
-    "vi": _vim,
-    "nvim": _vim,
-    "ex": _vim,
-    "awk": _awk,
-    "gawk": _awk,
-    "mawk": _awk,
-    "nawk": _awk,
-    "python": _code,
-    "python2": _code,
-    "python3": _code,
-    "perl": _code,
-    "ruby": _code,
-    "node": _code,
-    "nodejs": _code,
-    "deno": _code,
-    "php": _code,
+    "sed gsed": _sed,
+    "vim vi nvim ex": _vim,
+    "awk gawk mawk nawk": _awk,
+    "python python2 python3 perl ruby node nodejs deno php": _code,
 }

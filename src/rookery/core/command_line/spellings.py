@@ -3,7 +3,7 @@ dir push` and `/usr/bin/git push`, too."""
 
 from itertools import permutations
 
-from rookery.core.command_line.arguments import SINGLE, Arguments, first_operand, values_of
+from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of, first_operand
 from rookery.core.command_line.words import Simple
 
 LONGEST = 5000
@@ -24,9 +24,7 @@ def spellings(command: Simple) -> list[str]:
     if program.startswith("git-"):
         found[_joined(["git", program.removeprefix("git-"), *words[1:]])] = None
     if any(text.startswith(("-", "+")) for text in words[1:]):
-        values = values_of(program)
-        if program in ("docker", "podman", "nerdctl"):
-            values |= values_of("compose")
+        values = all_values_of(program)
         found[_joined([program, *words[1 + first_operand(rest, values) :]])] = None
         taken = Arguments(rest, values, single=program in SINGLE)
         operands = [word.text for word in taken.operands]

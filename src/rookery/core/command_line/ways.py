@@ -49,6 +49,8 @@ def _user(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             yield Inner(script=_joined(rest[place:]))
     elif any(word.text in ("-u", "--user") or word.text.startswith("--user=") for word in rest):
         yield Inner(rest[first_operand(rest, ("-u", "--user", "-g", "-G", "-s")) :])
+    if program != "sg":
+        yield FROM_INPUT
 
 
 def _xargs(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
@@ -227,56 +229,36 @@ def _cmd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             return
 
 
+def _wsl(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    yield Inner(rest[first_operand(rest, ("-d", "-u")) :])
+
+
 def _concurrently(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     values = ("-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-m", "--max-processes")
     yield from (Inner(script=each.text) for each in Arguments(rest, values).operands)
 
 
-WAYS = {
-    **interpreters.WAYS,
+_NAMES = {
     "eval": _eval,
     "trap": _trap,
-    "source": _source,
-    ".": _source,
+    "source .": _source,
     "watch": _watch,
     "flock": _flock,
-    "sg": _user,
-    "runuser": _user,
-    "su": _user,
-    "xargs": _xargs,
-    "gxargs": _xargs,
+    "sg runuser su": _user,
+    "xargs gxargs": _xargs,
     "parallel": _parallel,
-    "find": _find,
-    "gfind": _find,
-    "fd": _fd,
-    "fdfind": _fd,
-    "ssh": _ssh,
-    "mosh": _ssh,
-    "autossh": _ssh,
-    "docker": _container,
-    "podman": _container,
-    "nerdctl": _container,
-    "docker-compose": _compose,
-    "podman-compose": _compose,
-    "kubectl": _behind_dashes,
-    "oc": _behind_dashes,
-    "k": _behind_dashes,
-    "lxc": _behind_dashes,
-    "incus": _behind_dashes,
-    "multipass": _behind_dashes,
-    "adb": _behind_dashes,
-    "heroku": _behind_dashes,
-    "tmux": _tmux,
-    "screen": _tmux,
+    "find gfind": _find,
+    "fd fdfind": _fd,
+    "ssh mosh autossh": _ssh,
+    "docker podman nerdctl": _container,
+    "docker-compose podman-compose": _compose,
+    "kubectl oc k lxc incus multipass adb heroku": _behind_dashes,
+    "tmux screen": _tmux,
     "git": _git,
-    "tar": _tar,
-    "gtar": _tar,
-    "at": _at,
-    "batch": _at,
-    "cmd": _cmd,
-    "cmd.exe": _cmd,
-    "powershell": _cmd,
-    "pwsh": _cmd,
-    "wsl": lambda _program, rest: iter([Inner(rest[first_operand(rest, ("-d", "-u")) :])]),
+    "tar gtar": _tar,
+    "at batch": _at,
+    "cmd cmd.exe powershell pwsh": _cmd,
+    "wsl": _wsl,
     "concurrently": _concurrently,
 }
+WAYS = {name: way for names, way in (interpreters.NAMES | _NAMES).items() for name in names.split()}

@@ -28,6 +28,15 @@ def listed(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def options_table(text: str) -> dict[str, tuple[str, ...]]:
+    """Options by program: `tar gtar: -f -C`. An indented line continues the one before."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in text.replace("\n    ", " ").strip().split("\n"):
+        programs, _, options = line.partition(":")
+        found |= dict.fromkeys(programs.split(), tuple(options.split()))
+    return found
+
+
 class Word(NamedTuple):
     text: str
     certain: bool = True

@@ -5,7 +5,6 @@ before the command are a table; the others have a way of their own (`ways`).
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.ways import WAYS
@@ -17,109 +16,61 @@ from rookery.core.command_line.words import (
     Simple,
     Word,
     listed,
+    options_table,
 )
 
+_PREFIXES = options_table("""
+sudo: -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --role --type --chdir --chroot
+    --other-user --close-from --command-timeout
+doas: -u -C -a
+pkexec: --user
+exec: -a
+nice: -n --adjustment
+ionice: -c -n -t --class --classdata
+timeout gtimeout: -k -s --kill-after --signal
+time: -f -o --format --output
+stdbuf: -i -o -e --input --output --error
+setpriv: --reuid --regid --groups --inh-caps --ambient-caps --bounding-set
+chrt: -T -P -D
+numactl: -N -m -C -i -p --cpunodebind --membind --physcpubind --interleave
+cpulimit: -l -p -e --limit
+unshare: -S -G -R -w --setuid --setgid --root --wd
+nsenter: -t -S -G -N --target --setuid --setgid
+strace: -e -o -p -s -u -E -a -b -I -O -S -X -P -U
+ltrace: -e -o -p -s -u -a -n -x -l
+fakeroot: -l -s -i -b
+xvfb-run: -e -f -n -p -s -w
+systemd-run: -p -u -H -M -E --property --unit --description --slice --uid --gid --setenv
+    --working-directory --on-active --on-calendar --service-type --machine --host
+systemd-inhibit: --what --who --why --mode
+caffeinate: -t -w
+proxychains proxychains4: -f
+ssh-agent: -a -t -E -P
+sshpass: -p -f -P
+npx bunx: -p --package
+uvx: --from --with --python -p
+rlwrap: -f -H -s -C
+env: -u -C -S --unset --chdir --split-string
+command builtin nohup setsid taskset chroot valgrind firejail dbus-run-session torsocks unbuffer:
+setarch busybox toybox catchsegv cross-env pnpx entr faketime direnv microk8s k3s rke2:
+""")
+"""Wrappers whose command stands behind their options; here, the options that take a value."""
 
-class _Prefix(NamedTuple):
-    """A wrapper whose command stands behind its options."""
+_OWN_OPERANDS = dict.fromkeys(listed("timeout gtimeout chrt taskset chroot setarch faketime"), 1)
+_OWN_OPERANDS["direnv"] = 2
+_ASSIGNING = listed("sudo doas cross-env env")
+"""Wrappers that take `A=b` before the command."""
 
-    values: str = ""
-    operands: int = 0
-    assigns: bool = False
-
-
-_PREFIXES = {
-    "sudo": _Prefix(
-        "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --role --type --chdir "
-        "--chroot --other-user --close-from --command-timeout",
-        assigns=True,
-    ),
-    "doas": _Prefix("-u -C -a", assigns=True),
-    "pkexec": _Prefix("--user"),
-    "command": _Prefix(),
-    "builtin": _Prefix(),
-    "exec": _Prefix("-a"),
-    "nohup": _Prefix(),
-    "nice": _Prefix("-n --adjustment"),
-    "ionice": _Prefix("-c -n -t --class --classdata"),
-    "timeout": _Prefix("-k -s --kill-after --signal", 1),
-    "gtimeout": _Prefix("-k -s --kill-after --signal", 1),
-    "time": _Prefix("-f -o --format --output"),
-    "stdbuf": _Prefix("-i -o -e --input --output --error"),
-    "setsid": _Prefix(),
-    "setpriv": _Prefix("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set"),
-    "chrt": _Prefix("-T -P -D", 1),
-    "taskset": _Prefix("", 1),
-    "numactl": _Prefix("-N -m -C -i -p --cpunodebind --membind --physcpubind --interleave"),
-    "cpulimit": _Prefix("-l -p -e --limit"),
-    "chroot": _Prefix("", 1),
-    "unshare": _Prefix("-S -G -R -w --setuid --setgid --root --wd"),
-    "nsenter": _Prefix("-t -S -G -N --target --setuid --setgid"),
-    "strace": _Prefix("-e -o -p -s -u -E -a -b -I -O -S -X -P -U"),
-    "ltrace": _Prefix("-e -o -p -s -u -a -n -x -l"),
-    "valgrind": _Prefix(),
-    "firejail": _Prefix(),
-    "fakeroot": _Prefix("-l -s -i -b"),
-    "dbus-run-session": _Prefix(),
-    "xvfb-run": _Prefix("-e -f -n -p -s -w"),
-    "systemd-run": _Prefix(
-        "-p -u -H -M -E --property --unit --description --slice --uid --gid --setenv "
-        "--working-directory --on-active --on-calendar --service-type --machine --host"
-    ),
-    "systemd-inhibit": _Prefix("--what --who --why --mode"),
-    "caffeinate": _Prefix("-t -w"),
-    "torsocks": _Prefix(),
-    "proxychains": _Prefix("-f"),
-    "proxychains4": _Prefix("-f"),
-    "unbuffer": _Prefix(),
-    "setarch": _Prefix("", 1),
-    "ssh-agent": _Prefix("-a -t -E -P"),
-    "sshpass": _Prefix("-p -f -P"),
-    "busybox": _Prefix(),
-    "toybox": _Prefix(),
-    "catchsegv": _Prefix(),
-    "cross-env": _Prefix(assigns=True),
-    "npx": _Prefix("-p --package"),
-    "bunx": _Prefix("-p --package"),
-    "pnpx": _Prefix(),
-    "uvx": _Prefix("--from --with --python -p"),
-    "entr": _Prefix(),
-    "rlwrap": _Prefix("-f -H -s -C"),
-    "faketime": _Prefix("", 1),
-    "env": _Prefix("-u -C -S --unset --chdir --split-string", assigns=True),
-    "direnv": _Prefix("", 2),
-    "microk8s": _Prefix(),
-    "k3s": _Prefix(),
-    "rke2": _Prefix(),
-}
-
-_RUNNERS = {
-    "poetry": ("run",),
-    "pipenv": ("run",),
-    "uv": ("run", "tool run"),
-    "pdm": ("run",),
-    "hatch": ("run",),
-    "bundle": ("exec",),
-    "npm": ("exec", "x"),
-    "pnpm": ("exec", "dlx"),
-    "bun": ("x", "run"),
-    "yarn": ("exec", "dlx"),
-    "pipx": ("run",),
-    "conda": ("run",),
-    "mise": ("exec", "x"),
-    "asdf": ("exec",),
-    "rbenv": ("exec",),
-    "pyenv": ("exec",),
-    "op": ("run",),
-    "doppler": ("run",),
-    "aws-vault": ("exec",),
-    "chamber": ("exec",),
-    "rustup": ("run",),
-    "flatpak": ("run",),
-    "perf": ("stat", "record", "trace"),
-    "rtk": ("run",),
-}
-"""Programs that run the words behind a subcommand; those behind `--` where there is one."""
+_RUNNERS = options_table("""
+poetry pipenv pdm hatch pipx conda op doppler rustup flatpak rtk: run
+bundle asdf rbenv pyenv aws-vault chamber: exec
+uv: run tool/run
+npm mise: exec x
+pnpm yarn: exec dlx
+bun: x run
+perf: stat record trace
+""")
+"""Subcommands behind which another program stands; behind their `--` where there is one."""
 
 _BINARIES = frozenset({"yarn", "pnpm", "bun"})
 _OWN_WORDS = listed(
@@ -131,24 +82,18 @@ _OWN_WORDS = listed(
 
 _RUNNER_VALUES = listed("-n -p --name --package --python --with --group --only -C")
 
-_SCRIPTS = {
-    "su": "-c --command --session-command",
-    "runuser": "-c --command --session-command",
-    "script": "-c --command",
-    "flock": "-c --command",
-    "sg": "-c",
-    "npm": "-c --call",
-    "npx": "-c --call",
-    "vagrant": "-c --command",
-    "nix-shell": "--run --command",
-    "gcloud": "--command",
-    "xterm": "-e",
-    "entr": "",
-    "nodemon": "-x --exec",
-    "hyperfine": "-p --prepare -c --cleanup",
-    "ansible": "-a --args",
-    "rsync": "",
-}
+_SCRIPTS = options_table("""
+su runuser: -c --command --session-command
+script flock vagrant: -c --command
+sg: -c
+npm npx: -c --call
+nix-shell: --run --command
+gcloud: --command
+xterm: -e
+nodemon: -x --exec
+hyperfine: -p --prepare -c --cleanup
+ansible: -a --args
+""")
 """Options whose value is a script."""
 
 _RUN_BY_NAME = listed(
@@ -161,14 +106,12 @@ _RUN_BY_NAME = listed(
 _REMOTE = frozenset({"vagrant", "gcloud", "ansible"})
 
 
-WRAPPERS = frozenset(_PREFIXES) | frozenset(WAYS) | {"su"}
+WRAPPERS = frozenset(_PREFIXES) | frozenset(WAYS)
 """Programs that are there to run others."""
 
 
 def inner_of(command: Simple) -> Iterator[Inner]:
     """What a command runs, as far as its words say it."""
-    if len(command.words) < 1:
-        return
     program, rest = command.program, command.words[1:]
     for word in command.assigned:
         name, _, value = word.text.partition("=")
@@ -177,14 +120,11 @@ def inner_of(command: Simple) -> Iterator[Inner]:
     if program in SHELLS:
         yield from _of_shell(rest)
         return
-    if options := _SCRIPTS.get(program, "").split():
+    if options := _SCRIPTS.get(program, ()):
         for each in Arguments(rest, options).values(*options):
             yield Inner(script=each.text, remote="host" if program in _REMOTE else "")
     if program in _PREFIXES:
         yield from _of_prefix(program, rest)
-    elif program in ("su", "runuser"):
-        yield from WAYS[program](program, rest)
-        yield FROM_INPUT
     elif program in _RUNNERS:
         yield from _of_runner(program, rest)
     elif way := WAYS.get(program) or WAYS.get(program.rstrip(".0123456789")):
@@ -192,15 +132,15 @@ def inner_of(command: Simple) -> Iterator[Inner]:
 
 
 def _of_prefix(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    prefix = _PREFIXES[program]
+    values = _PREFIXES[program]
     if program == "command" and rest and rest[0].text in ("-v", "-V"):
         return
     if program == "env":
-        for each in Arguments(rest, prefix.values.split()).values("-S", "--split-string"):
+        for each in Arguments(rest, values).values("-S", "--split-string"):
             yield Inner(script=each.text)
-    place = first_operand(rest, prefix.values.split(), prefix.operands)
+    place = first_operand(rest, values, _OWN_OPERANDS.get(program, 0))
     while place < len(rest) and (
-        (prefix.assigns and ASSIGNMENT.match(rest[place].text))
+        (program in _ASSIGNING and ASSIGNMENT.match(rest[place].text))
         or (program == "time" and rest[place].text == "!")
     ):
         place += 1
@@ -213,7 +153,7 @@ def _of_prefix(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 def _of_runner(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     place = first_operand(rest, values_of(program))
     for verbs in _RUNNERS[program]:
-        words = verbs.split()
+        words = verbs.split("/")
         if [word.text for word in rest[place : place + len(words)]] == words:
             behind = rest[place + len(words) :]
             texts = [word.text for word in behind]

@@ -4,7 +4,7 @@ them."""
 import re
 
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple, Word, listed
+from rookery.core.command_line.words import Simple, Word, listed, options_table
 from rookery.core.dangers import sql
 
 _QUEUES = "deletes messages or queues"
@@ -43,35 +43,20 @@ mc rm|rb|undo :: deletes stored files (mc rm)
 mc mirror --remove !--fake|--dry-run :: deletes stored files (mc mirror --remove)
 """
 
-_SQL_OPTIONS = {
-    "psql": "-c --command",
-    "pgcli": "-c --command",
-    "usql": "-c --command",
-    "mysql": "-e --execute --init-command",
-    "mariadb": "-e --execute --init-command",
-    "mycli": "-e --execute",
-    "sqlite3": "-cmd",
-    "litecli": "-e --execute",
-    "duckdb": "-c -s -cmd",
-    "sqlcmd": "-Q -q",
-    "osql": "-Q -q",
-    "sqlplus": "",
-    "clickhouse-client": "-q --query",
-    "clickhouse": "-q --query",
-    "chc": "-q --query",
-    "cockroach": "-e --execute",
-    "cqlsh": "-e --execute",
-    "snowsql": "-q --query",
-    "trino": "--execute",
-    "presto": "--execute",
-    "hive": "-e",
-    "beeline": "-e",
-    "impala-shell": "-q --query",
-    "spark-sql": "-e",
-    "ysqlsh": "-c --command",
-    "wrangler": "--command",
-    "influx": "-execute --execute",
-}
+_SQL_OPTIONS = options_table("""
+psql pgcli usql ysqlsh: -c --command
+mysql mariadb: -e --execute --init-command
+mycli litecli cockroach cqlsh: -e --execute
+sqlite3: -cmd
+duckdb: -c -s -cmd
+sqlcmd osql: -Q -q
+sqlplus:
+clickhouse-client clickhouse chc snowsql impala-shell: -q --query
+trino presto: --execute
+hive beeline spark-sql: -e
+wrangler: --command
+influx: -execute --execute
+""")
 _OPERAND_SQL = listed("sqlite3 duckdb sqlite-utils bq db2 turso litecli isql spanner-cli")
 """Programs that are given SQL as an operand."""
 
@@ -100,7 +85,7 @@ def shell(command: Simple, arguments: Arguments) -> str:
 
 
 def _given(command: Simple) -> list[Word]:
-    options = _SQL_OPTIONS.get(command.program, "").split()
+    options = _SQL_OPTIONS.get(command.program, ())
     single = command.program in ("sqlite3", "duckdb", "influx")
     return Arguments(command.words[1:], options, single=single).values(*options)
 

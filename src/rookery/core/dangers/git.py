@@ -1,7 +1,7 @@
 """Git: what loses commits, branches or work that was never committed."""
 
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
-from rookery.core.command_line.words import Simple, listed
+from rookery.core.command_line.words import Simple, listed, options_table
 from rookery.core.dangers.tables import find, row_of
 
 _ROWS = tuple(
@@ -75,20 +75,20 @@ def judge(command: Simple, arguments: Arguments) -> str:
     return find(_ROWS, behind)
 
 
-_VALUES = {
-    "push": ("-o", "--push-option", "--repo", "--receive-pack", "--exec"),
-    "checkout": ("-b", "-B", "--orphan", "--conflict"),
-    "restore": ("-s", "--source", "--conflict"),
-    "switch": ("-c", "--create", "--orphan", "--conflict"),
-    "commit": ("-m", "-F", "-C", "-c", "-t", "--message", "--file", "--author", "--date"),
-    "tag": ("-m", "-F", "-u", "-n", "--message", "--file", "--sort", "--format", "--contains"),
-    "branch": ("-u", "--set-upstream-to", "--sort", "--format", "--contains"),
-    "stash": ("-m", "--message"),
-    "clean": ("-e", "--exclude"),
-    "reset": ("--pathspec-from-file",),
-    "notes": ("--ref", "-m", "-F"),
-    "filter-repo": ("--path", "--refs", "--path-rename"),
-}
+_VALUES = options_table("""
+push: -o --push-option --repo --receive-pack --exec
+checkout: -b -B --orphan --conflict
+restore: -s --source --conflict
+switch: -c --create --orphan --conflict
+commit: -m -F -C -c -t --message --file --author --date
+tag: -m -F -u -n --message --file --sort --format --contains
+branch: -u --set-upstream-to --sort --format --contains
+stash: -m --message
+clean: -e --exclude
+reset: --pathspec-from-file
+notes: --ref -m -F
+filter-repo: --path --refs --path-rename
+""")
 
 
 def _checkout(command: Simple, place: int, behind: Arguments) -> str:

@@ -1,5 +1,6 @@
 """Paths by their text alone: which belong to the session, to the system, to your keys."""
 
+import posixpath
 from collections.abc import Iterable
 
 HOLY = (
@@ -13,13 +14,7 @@ TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp",
 
 def normal(path: str) -> str:
     """An absolute path without `.` and `..`."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/" + "/".join(parts)
+    return posixpath.normpath("/" + path.lstrip("/"))
 
 
 def is_below(path: str, place: str) -> bool:

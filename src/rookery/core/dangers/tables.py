@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
-from rookery.core.command_line.arguments import SINGLE, Arguments, values_of
+from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of
 from rookery.core.command_line.words import Simple
 
 
@@ -70,10 +70,7 @@ def row_of(line: str) -> Row:
 
 def arguments_of(command: Simple) -> Arguments:
     program = command.program
-    values = values_of(program)
-    if program in ("docker", "podman", "nerdctl"):
-        values |= values_of("compose")
-    return Arguments(command.words[1:], values, single=program in SINGLE)
+    return Arguments(command.words[1:], all_values_of(program), single=program in SINGLE)
 
 
 def is_help(arguments: Arguments) -> bool:

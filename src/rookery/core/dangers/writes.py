@@ -9,30 +9,28 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rookery.core.command_line.arguments import Arguments, values_of
 from rookery.core.command_line.grammar import joined
-from rookery.core.command_line.words import Simple, Word, listed
+from rookery.core.command_line.words import Simple, Word, listed, options_table
 from rookery.core.dangers import code, places
 
 _ALL = listed("tee touch mkdir rmdir rm unlink shred truncate mkfifo mknod sponge srm wipe ed red")
 _LAST = listed("cp mv ln install rsync scp")
-_VALUES = {
-    "touch": "-d -r -t --date --reference",
-    "mkdir": "-m --mode",
-    "truncate": "-s -r --size --reference",
-    "shred": "-n -s --iterations --size --random-source",
-    "cp": "-t -S --target-directory --suffix",
-    "mv": "-t -S --target-directory --suffix",
-    "ln": "-t -S --target-directory --suffix",
-    "install": "-m -o -g -t -S --mode --owner --group --target-directory --suffix",
-    "scp": "-c -D -F -i -J -l -o -P -S -X",
-    "sed": "-e -f -l -E --expression --file",
-    "perl": "-e -E",
-    "unzip": "-d -x -P",
-    "ssh-keygen": "-f -t -b -C -N -P -m -O -R -F -I -n -s -V -z -D",
-    "patch": "-d -o -p -i -r -D -B -F",
-    "ex": "-c -s",
-    "sort": "-o -k -t -S -T --output --key --field-separator",
-    "openssl": "-out -in -key -keyout",
-}
+_VALUES = options_table("""
+touch: -d -r -t --date --reference
+mkdir: -m --mode
+truncate: -s -r --size --reference
+shred: -n -s --iterations --size --random-source
+cp mv ln: -t -S --target-directory --suffix
+install: -m -o -g -t -S --mode --owner --group --target-directory --suffix
+scp: -c -D -F -i -J -l -o -P -S -X
+sed: -e -f -l -E --expression --file
+perl: -e -E
+unzip: -d -x -P
+ssh-keygen: -f -t -b -C -N -P -m -O -R -F -I -n -s -V -z -D
+patch: -d -o -p -i -r -D -B -F
+ex: -c -s
+sort: -o -k -t -S -T --output --key --field-separator
+openssl: -out -in -key -keyout
+""")
 _TRIALS = ("-n", "--dry-run", "--list-only")
 _UNSURE = re.compile(r"[$*?\[`]")
 
@@ -110,14 +108,15 @@ def _targets(command: Simple) -> Iterator[Word]:
             for word in command.words
             if word.text.startswith("of=")
         )
+    elif program in _OUTPUTS:
+        yield from _arguments(command).values(*_OUTPUTS[program])
     elif program in _OPTIONS:
         yield from _OPTIONS[program](_arguments(command))
 
 
 def _arguments(command: Simple) -> Arguments:
-    values = _VALUES.get(command.program)
-    taking = frozenset(values.split()) if values else values_of(command.program)
-    return Arguments(command.words[1:], taking, single=command.program == "openssl")
+    values = _VALUES.get(command.program) or values_of(command.program)
+    return Arguments(command.words[1:], values, single=command.program == "openssl")
 
 
 def _copied(command: Simple) -> Iterator[Word]:
@@ -170,14 +169,15 @@ _OPTIONS: dict[str, Callable[[Arguments], list[Word]]] = {
     "tar": _tar,
     "gtar": _tar,
     "bsdtar": _tar,
-    "unzip": lambda found: found.values("-d"),
-    "curl": lambda found: found.values("-o", "--output", "--output-dir", "-D", "--dump-header"),
-    "wget": lambda found: found.values(
-        *("-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file")
-    ),
     "ssh-keygen": _key,
     "ex": lambda found: found.operands,
     "patch": lambda found: [*found.operands[:1], *found.values("-d", "-o")],
-    "sort": lambda found: found.values("-o", "--output"),
-    "openssl": lambda found: found.values("-out", "-keyout"),
 }
+_OUTPUTS = options_table("""
+unzip: -d
+curl: -o --output --output-dir -D --dump-header
+wget: -O --output-document -P --directory-prefix -o --output-file
+sort: -o --output
+openssl: -out -keyout
+""")
+"""Options whose value is written to."""
