@@ -102,7 +102,7 @@ async def test_I11_clients_after_a_log_in_the_agent_has_the_editors_environment(
     answer = await agent.turn(session, f"env {KEY}")
     assert answer["result"]["stopReason"] == "end_turn"
     said = "".join(texts(agent.news(session)))
-    assert f"The agent gets the environment of this editor: {KEY} is new." in said
+    assert f"The agent gets this editor's environment: {KEY} is new." in said
     assert "s3cret" in said
     third = await bridge.start_own("--agent", "work", **{KEY: "0ther"})
     await third.call("initialize", protocolVersion=1, clientCapabilities={})

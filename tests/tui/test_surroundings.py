@@ -9,7 +9,6 @@ import pytest
 
 from rookery.client.session import SessionClient
 from rookery.home import paths
-from rookery.tui.delivery import hand_over
 from tests.cli.driving import ROOKERY, rookery
 from tests.cli.test_login import KEY, command, config, made
 from tests.tui.tmux import Tmux
@@ -36,12 +35,9 @@ def test_I11_7_a_restart_and_a_switch_take_it_and_nothing_else_does(
     directory = Path(paths.session_dir(str(home), session))
     monkeypatch.setenv(KEY, "s3cret")
 
-    async def handed(**given: str) -> bool:
-        client = SessionClient(str(home), session, "terminal")
-        try:
-            return hand_over(client, dict(given))
-        finally:
-            client.close()
+    async def handed(**given: str) -> str:
+        with SessionClient(str(home), session, "terminal") as client:
+            return await client.renew(dict(given))
 
     def kept() -> str | None:
         saved = paths.read_json(str(directory / paths.ENVIRONMENT)) or {}
@@ -50,7 +46,7 @@ def test_I11_7_a_restart_and_a_switch_take_it_and_nothing_else_does(
     for other in ("cancel", "prompt", "stop"):
         assert not asyncio.run(handed(do=other))
     assert kept() is None
-    assert not asyncio.run(handed(do=do, agent="demo"))
+    assert KEY in asyncio.run(handed(do=do, agent="demo"))
     assert kept() == "s3cret"
     told = paths.read_json(str(directory / paths.RENEWED))
     assert KEY in json.dumps(told)

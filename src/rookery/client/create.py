@@ -18,7 +18,7 @@ from rookery.core.policy.unattended import Order
 from rookery.core.view.fleet import head_of
 from rookery.home import config, last_choices, paths
 from rookery.log.errors import LogError
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
@@ -80,7 +80,7 @@ def discard_unbegun(home: str, session: str) -> None:
     """Remove a session that was just made for a prompt, where no prompt is in it: what a failed
     start leaves would be an empty session in every list."""
     directory = paths.session_dir(home, session)
-    if is_held(os.path.join(directory, paths.LOCK)):
+    if is_locked(directory):
         return  # a worker has it, and may have the prompt
     with suppress(LogError, OSError), Reader.open(directory) as log:
         if log.of_kinds("_prompt", "_queue"):

@@ -19,7 +19,7 @@ def damage_of(directory: str, *, whole: bool = False) -> str:
         with Reader.open(directory) as log:
             if not log.last_seq():
                 return "it has no events" if not _told(directory) else "all of its events are gone"
-            log.header_before(log.turns() + 1)
+            log.header()
             found = log.damage() if whole else ""
             lost = missing(directory, log.last_seq())
     except NoSession:

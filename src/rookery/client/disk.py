@@ -5,7 +5,7 @@ import os
 from rookery.client.fleet import remove
 from rookery.core.json.events import Json
 from rookery.home import paths
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 
 BLOCK = 512
 """Bytes; the unit in which the system counts a file's blocks, everywhere."""
@@ -34,8 +34,7 @@ def session_size(home: str, session: str) -> int:
 
 def is_in_use(home: str, head: Json) -> bool:
     """Awake, or about to be: somebody holds its lock."""
-    lock = os.path.join(paths.session_dir(home, head["id"]), paths.LOCK)
-    return bool(head["awake"]) or is_held(lock)
+    return bool(head["awake"]) or is_locked(paths.session_dir(home, head["id"]))
 
 
 def remove_asleep(home: str, head: Json) -> bool:

@@ -22,7 +22,7 @@ from rookery.core.vendors.environment import (
     withheld,
 )
 from rookery.home import paths
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 
 TERMINAL = "terminal"
 
@@ -55,7 +55,7 @@ def renew_before(home: str, header: Json, command: Json, of: str = TERMINAL) -> 
     change = renew(home, header, of=of)
     if change is None:
         return None
-    awake = is_held(os.path.join(paths.session_dir(home, header["id"]), paths.LOCK))
+    awake = is_locked(paths.session_dir(home, header["id"]))
     return Renewal(change, restart=do == "prompt" and awake)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client.create import write_head
-from rookery.client.offline import bury, left_open, lock_path
+from rookery.client.offline import bury, left_open
 from rookery.client.start import is_awake, listener
 from rookery.core.header import EMPTY
 from rookery.core.json import lenient
@@ -17,7 +17,7 @@ from rookery.core.view.fleet import head_of, is_sound, is_unread
 from rookery.home import paths
 from rookery.home.seen import seen
 from rookery.log.errors import Busy, LogError
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
 from rookery.processes import strays, tree
 
@@ -67,7 +67,7 @@ def head_of_session(home: str, session: str) -> Json | None:
     if head is None:
         return None
     awake = is_awake(paths.socket_path(directory))
-    if not awake and head["state"] != "idle" and not is_held(lock_path(directory)):
+    if not awake and head["state"] != "idle" and not is_locked(directory):
         head = _after_death(directory) or head
     worker = paths.read_json(os.path.join(directory, paths.WORKER))
     unread = is_unread(head, seen(directory))
@@ -80,7 +80,7 @@ def _rebuilt(directory: str) -> Json | None:
             last = log.read(log.last_seq() - 1)
             if not last:
                 return None
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
     except LogError:
         return None
     head = head_of(header, last[-1].seq, last[-1].at)
@@ -145,19 +145,18 @@ def kill(home: str, session: str) -> list[str]:
     Returns what could not be ended, since it is another user's."""
     directory = paths.session_dir(home, session)
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
-    lock = lock_path(directory)
-    if is_held(lock):
+    if is_locked(directory):
         pid = _kill_worker(directory, worker)
         until = time.monotonic() + ENDS
-        while is_held(lock) and time.monotonic() < until:
+        while is_locked(directory) and time.monotonic() < until:
             time.sleep(0.01)
-        if is_held(lock):
+        if is_locked(directory):
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     refused = _sweep(home, session, worker)
     _note_end(home, directory, worker)
     with suppress(Busy, LogError, OSError):  # damaged, or on a full disk: it is ended all the same
         with Reader.open(directory) as log:
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
         if left_open(header):
             bury(directory)
     return refused
@@ -216,7 +215,7 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     if went_wrong(said):
         stays(said)
     until = time.monotonic() + ENDS
-    while said and is_held(lock_path(directory)) and time.monotonic() < until:
+    while said and is_locked(directory) and time.monotonic() < until:
         time.sleep(0.01)  # it ends by itself now, and what it started with it
     kill(home, session)
     for words in forget(home, directory, kept):

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.client.offline import lock_path, note
+from rookery.client.offline import note
 from rookery.core.json.events import Draft, Json
 from rookery.home import paths
 from rookery.log.errors import Busy, LogError
-from rookery.log.lock import Lock, is_held
+from rookery.log.lock import Lock, is_locked
 from rookery.processes import roots, strays, tree
 from rookery.processes.lineage import MARK
 from rookery.processes.strays import Stray
@@ -69,7 +69,7 @@ def _recorded(home: str) -> set[str]:
         for session in known
         if paths.is_id(session)
         and os.path.isdir(directory := paths.session_dir(home, session))
-        and not is_held(lock_path(directory))
+        and not is_locked(directory)
     }
 
 
@@ -82,7 +82,7 @@ def _died(head: Json) -> bool:
 def _end(home: str, session: str, *, there: bool) -> Leftover | None:
     directory = paths.session_dir(home, session)
     try:
-        lock = Lock.acquire(lock_path(directory), wait=0)
+        lock = Lock.acquire(os.path.join(directory, paths.LOCK), wait=0)
     except (Busy, OSError):
         return None  # it is awake, or a worker is about to be
     try:

@@ -1,7 +1,8 @@
-"""What a client does itself while no worker is awake: takes the lock, appends, lets go (§4 of the
-design)."""
+"""What a client does itself while no worker is awake: takes the lock, appends, lets go."""
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 from rookery.client import attach, guard
 from rookery.client.create import write_head
@@ -10,8 +11,9 @@ from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Event, Json
+from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
+from rookery.core.turn.messages import rejected
 from rookery.core.turn.postmortem import post_mortem
 from rookery.home import paths
 from rookery.log.store import Writer
@@ -20,33 +22,36 @@ MOST = 256 * 1024
 """Bytes of a prompt that waits for a worker."""
 
 
-def bury(directory: str) -> list[Event]:
-    """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open.
-
-    Raises Busy where someone writes: then nobody died.
-    """
-    writer = Writer.open(directory)
-    try:
+@contextmanager
+def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
+    """Under the lock; where a worker died in mid-turn, its post-mortem comes first. Raises Busy
+    where someone writes: then nobody died."""
+    with closing(Writer.open(directory, wait=wait)) as writer:
         drafts = [*loss(directory, writer), *post_mortem(writer.header)]
-        return _append(directory, writer, drafts) if drafts else []
-    finally:
-        writer.close()
+        if drafts:
+            _append(directory, writer, drafts)
+        yield writer
+
+
+def bury(directory: str) -> None:
+    """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open."""
+    with writing(directory):
+        pass
 
 
 def carry_out(directory: str, command: Json, by: str) -> None:
     """Do a command that needs no worker, once. Raises Busy where a worker has come awake
     meanwhile."""
-    writer = Writer.open(directory)
-    try:
-        drafts = [*loss(directory, writer), *post_mortem(writer.header)]
-        if drafts:
-            _append(directory, writer, drafts)
-        drafts = []
+    with writing(directory) as writer:
         if writer.knows(command["id"]) is None:
-            drafts = _outcome(directory, writer, command, by)
-            _append(directory, writer, drafts)
-    finally:
-        writer.close()
+            _append(directory, writer, _outcome(directory, writer, command, by))
+
+
+def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
+    """Append one event once the worker that is about to end has gone. Raises Busy when it does not,
+    or when another has come."""
+    with writing(directory, wait) as writer:
+        _append(directory, writer, [draft])
 
 
 def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Draft]:
@@ -58,9 +63,8 @@ def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Dra
     if refusal is None and command["do"] in ("prompt", "queue"):
         command, refusal = _queued(directory, writer, command)
     if refusal is not None:
-        said = {"reason": refusal.reason, "message": refusal.message}
-        rejected = {"sessionUpdate": "_rejected", "command": command["do"], **said}
-        return [Draft(rejected, command["id"], by)]
+        name = str(command["do"])
+        return [rejected(name, refusal.reason, refusal.message, command["id"], by)]
     asked = kept_asks.offline(header, command, by)
     if asked is not None:
         return asked
@@ -108,27 +112,12 @@ def _check_successor(directory: str, header: Json, command: Json) -> Refusal | N
     return registry.check_successor(header, command, *found)
 
 
-def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
-    """Append one event once the worker that is about to end has gone. Raises Busy when it does not,
-    or when another has come."""
-    writer = Writer.open(directory, wait=wait)
-    try:
-        _append(directory, writer, [*loss(directory, writer), *post_mortem(writer.header), draft])
-    finally:
-        writer.close()
-
-
-def _append(directory: str, writer: Writer, drafts: list[Draft]) -> list[Event]:
+def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
     events = writer.append(drafts, full=True)
     if os.path.isdir(directory):
         write_head(directory, writer.header, events[-1].seq, events[-1].at)
-    return events
 
 
 def left_open(header: Json) -> bool:
     """Whether a session that nobody hosts still looks as if somebody did."""
     return bool(post_mortem(header))
-
-
-def lock_path(directory: str) -> str:
-    return os.path.join(directory, paths.LOCK)

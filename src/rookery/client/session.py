@@ -2,9 +2,8 @@
 are done.
 
 Clients read history from the file; the socket carries only news, and every gap is filled from the
-file.
-The client owns the retry (law 5): it makes the command's id and sends it again until it sees that
-id in the log.
+file. The client owns the retry (law 5): it makes the command's id and sends it again until it sees
+that id in the log.
 """
 
 import asyncio
@@ -12,10 +11,12 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
+from typing import Self
 
 from rookery.build import build
 from rookery.client import guard
-from rookery.client.offline import bury, carry_out, left_open, lock_path
+from rookery.client.environment import RENEWING, TERMINAL, renew_before
+from rookery.client.offline import bury, carry_out, left_open
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.client.waking import bell
 from rookery.client.waking.eviction import make_room
@@ -23,8 +24,8 @@ from rookery.core import commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
 from rookery.core.turn import idle
 from rookery.home import paths
-from rookery.log.errors import Busy, Full, StoreError
-from rookery.log.lock import is_held
+from rookery.log.errors import Busy, Full, LogError, StoreError
+from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
@@ -124,6 +125,9 @@ class Link:
             await self._writer.wait_closed()
 
 
+UNSENT = (Rejected, Refused, Trouble, StartError, LogError, OSError)
+"""Why a command did not reach the session, or was not taken."""
+
 type OnCall = Callable[[str, Json, Callable[[Json | None], None]], None]
 """Method, parameters, and what is to be called with the result (None: there is none)."""
 
@@ -159,6 +163,12 @@ class SessionClient:
 
     def close(self) -> None:
         self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     @property
     def log(self) -> Reader:
@@ -225,11 +235,27 @@ class SessionClient:
         return []
 
     def _bury_the_dead(self) -> None:
-        if is_held(lock_path(self.directory)):
+        if is_locked(self.directory):
             return
-        if left_open(self._reader.header_before(self._reader.turns() + 1)):
+        if left_open(self._reader.header()):
             with suppress(Busy, StoreError, OSError):  # on a full disk it is said later
                 bury(self.directory)
+
+    async def renew(self, command: Json, of: str = TERMINAL) -> str:
+        """Before a command that starts the agent again, or a prompt to one that wanted a login: let
+        it have this process's environment. Which variables differ, in words; "": none does.
+
+        `of`: what this process runs in.
+        """
+        if command["do"] not in RENEWING:
+            return ""
+        header = self._reader.header()
+        renewal = await asyncio.to_thread(renew_before, self.home, header, command, of)
+        if renewal is None:
+            return ""
+        if renewal.restart:
+            await self.send({"do": "restart"})
+        return f"The agent gets this {of}'s environment: {renewal.change.words()}."
 
     # --- sending --------------------------------------------------------------------------------
 
@@ -314,7 +340,7 @@ class SessionClient:
         """An answer is, where its ask is still open."""
         if not commands.wakes(command) or command["do"] != "answer":
             return commands.wakes(command)
-        return command.get("ask") in self._reader.header_before(self._reader.turns() + 1)["asks"]
+        return command.get("ask") in self._reader.header()["asks"]
 
     async def _end_stale(self) -> None:
         """A worker of another build that has nothing to do makes place for one of this build. The
@@ -322,7 +348,7 @@ class SessionClient:
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
         if worker.get("ended") or worker.get("build", build()) == build():
             return
-        if not idle.is_idle(self._reader.header_before(self._reader.turns() + 1)):
+        if not idle.is_idle(self._reader.header()):
             return
         link = await Link.open(self._socket, self._name, self._reader.last_seq())
         if link is not None:

@@ -23,6 +23,7 @@ from rookery.core.units import duration
 from rookery.home import paths, slots
 from rookery.home.log_rotation import turn_over
 from rookery.processes import roots
+from rookery.processes.lineage import unmarked
 from rookery.wire.credentials import peer_of
 
 TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
@@ -193,7 +194,7 @@ def _warm_ahead(home: str, directory: str) -> None:
 
     try:
         with Reader.open(directory) as log:
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
     except LogError:
         return
     if not header["argv"]:  # else it is another program of that name
@@ -246,8 +247,6 @@ def _open_log(path: str) -> tuple[int, int]:
 
 
 def _spawn(command: list[str], ready: int, output: int) -> "subprocess.Popen[bytes]":
-    # A starter inside some session's tree hands on no mark: a worker is swept by nobody.
-    environment = {name: value for name, value in os.environ.items() if name != "ROOKERY_MARK"}
     try:
         return subprocess.Popen(
             command,
@@ -255,7 +254,7 @@ def _spawn(command: list[str], ready: int, output: int) -> "subprocess.Popen[byt
             stdout=output,
             stderr=output,
             cwd="/",
-            env=environment | MALLOC,
+            env=unmarked() | MALLOC,
             pass_fds=(ready,),
             start_new_session=True,  # from the first moment, so that no Ctrl-C reaches it
         )

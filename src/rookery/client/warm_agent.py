@@ -16,7 +16,7 @@ import rookery
 from rookery.build import build
 from rookery.client.config import confinement
 from rookery.home import paths
-from rookery.processes.lineage import MARK
+from rookery.processes.lineage import MARK, unmarked
 
 PATIENCE = 5.0
 """Seconds that a door waits to be taken in; then it starts cold."""
@@ -130,18 +130,14 @@ def start(home: str, after: float = AFTER) -> None:
         paths.ensure_home(home)
         socket = socket_path(home)
         paths.make_socket_dir(socket)
-        # No mark of a session: it is swept by nobody.
-        environment = {name: value for name, value in os.environ.items() if name != MARK}
         with open(f"{socket}.log", "ab") as log:
-            command = argv(after)
-            # It forks and ends at once.
-            subprocess.run(
-                command,
+            subprocess.run(  # it forks and ends at once
+                argv(after),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env=environment,
+                env=unmarked(),
                 check=False,
             )
     except (OSError, paths.PathError):

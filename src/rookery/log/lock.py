@@ -17,7 +17,7 @@ import time
 
 from rookery.log.errors import Busy
 
-__all__ = ["Busy", "Lock", "is_held"]
+__all__ = ["Busy", "Lock", "is_held", "is_locked"]
 
 LOCK_FILE = "lock"
 
@@ -63,6 +63,11 @@ class Lock:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         finally:
             os.close(descriptor)
+
+
+def is_locked(directory: str) -> bool:
+    """Whether someone writes the session in a directory."""
+    return is_held(os.path.join(directory, LOCK_FILE))
 
 
 def is_held(path: str) -> bool:

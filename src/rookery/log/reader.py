@@ -98,6 +98,10 @@ class Reader:
         """The events of turn `n`."""
         return self._events("WHERE turn = ? ORDER BY seq", n)
 
+    def header(self) -> Json:
+        """As the log stands now."""
+        return self.header_before(self.turns() + 1)
+
     def header_before(self, n: int) -> Json:
         """The header at the start of turn `n`; the last one where there is no such turn yet."""
         with self._moment():

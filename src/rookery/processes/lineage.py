@@ -19,6 +19,11 @@ PR_SET_CHILD_SUBREAPER = 36
 _libc: "CDLL | None" = None
 
 
+def unmarked() -> dict[str, str]:
+    """The environment for what belongs to no session: nobody sweeps it."""
+    return {name: value for name, value in os.environ.items() if name != MARK}
+
+
 def home_tag(home: str) -> str:
     """A name for a home, the same however its path is spelled; "" where there is none."""
     try:

@@ -18,8 +18,7 @@ async def delivered(
     from rookery.client.start import StartError
 
     try:
-        if hand_over(client, command):
-            await client.send({"do": "restart"})
+        await client.renew(command)  # the session says which variables differ
         event = await client.send(with_files(client, command, files))
     except Rejected as error:
         return error.message, {}
@@ -35,15 +34,3 @@ def with_files(client: "SessionClient", command: Json, files: "Sequence[Attachme
     from rookery.client.attach import stage
 
     return {**command, "prompt": [*command["prompt"], *stage(client.directory, files)]}
-
-
-def hand_over(client: "SessionClient", command: Json) -> bool:
-    """Let an agent that is started anew have the environment of this terminal; the session says
-    which variables differ. Whether it must be restarted first."""
-    from rookery.client.environment import RENEWING, renew_before
-
-    if command["do"] not in RENEWING:
-        return False
-    header = client.log.header_before(client.log.turns() + 1)
-    renewal = renew_before(client.home, header, command)
-    return renewal is not None and renewal.restart

@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rookery.acp.bridge import renewal
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts
@@ -19,8 +18,7 @@ from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.events import Sharing
-from rookery.client.session import Refused, Rejected, SessionClient, Trouble
-from rookery.client.start import StartError
+from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
 from rookery.core.asks import form_words, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.json import lenient
@@ -48,9 +46,6 @@ CLOSING = 1.0
 """Seconds for a cancelled turn to end, before its worker is stopped."""
 
 FILES = {"fs/read_text_file": "readTextFile", "fs/write_text_file": "writeTextFile"}
-
-UNSENT = (Rejected, Refused, Trouble, StartError, LogError, OSError)
-"""Why a command did not reach the session."""
 
 
 class Editor(NamedTuple):
@@ -99,7 +94,7 @@ class Attached:
     def logged(self) -> Json:
         """The header as the log has it now, whatever has been told of it."""
         log = self.client.log
-        return log.header_before(log.turns() + 1)
+        return log.header()
 
     # --- the session's events --------------------------------------------------------------------
 
@@ -215,7 +210,7 @@ class Attached:
         try:
             async with self._order:
                 command = {"do": "prompt", "id": name}
-                self.say_renewed(await renewal.hand_over(self.client, self.header, command))
+                await self.renew(command)
                 laid = staged(blocks, self.client.directory)
                 event = await self._send({**command, "prompt": laid})
                 prompt.admitted = True
@@ -225,10 +220,13 @@ class Attached:
             if not prompt.admitted:
                 self._prompts.drop(name)
 
-    def say_renewed(self, words: str) -> None:
-        """Where the editor shows notices, the log's own says it."""
-        if words and not offers(self._editor.client, "session", "notices"):
-            self.tell(shapes.aside(f"renewed-{self.seq}", f"{words}."))
+    async def renew(self, command: Json) -> None:
+        """Give an agent that the command starts again the environment of this editor: the user may
+        have logged in there. Where the editor shows notices, the log's own says it."""
+        with suppress(*UNSENT):
+            words = await self.client.renew(command, "editor")
+            if words and not offers(self._editor.client, "session", "notices"):
+                self.tell(shapes.aside(f"renewed-{self.seq}", words))
 
     def _watch(self) -> None:
         if self._watching is None or self._watching.done():

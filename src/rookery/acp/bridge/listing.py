@@ -34,6 +34,6 @@ def _roots(home: str, head: Json) -> list[str]:
         return list(head["roots"])
     try:
         with Reader.open(paths.session_dir(home, head["id"])) as log:
-            return list(log.header_before(log.turns() + 1)["roots"])
+            return list(log.header()["roots"])
     except LogError:
         return []

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.acp.bridge import endings, listing, renewal
+from rookery.acp.bridge import endings, listing
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
@@ -284,7 +284,7 @@ class Sessions:
             return
         agent = self._agent(self._settings(), header["cwd"], value)
         switch = {"do": "switch", "agent": agent.name}
-        attached.say_renewed(await renewal.hand_over(attached.client, header, switch))
+        await attached.renew(switch)
         if header["turn"]:
             await attached.command(switch)
             await self._start(attached)

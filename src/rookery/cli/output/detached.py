@@ -15,7 +15,7 @@ def farewell(session: str, command: str = "") -> str:
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         if command and log.find(command) is None:
             return f"Left before the prompt was sent. The session is {session}."
-        header = log.header_before(log.turns() + 1)
+        header = log.header()
     return said(session, state_of(head, awake=head["awake"]), header)
 
 

@@ -11,7 +11,7 @@ def header_of(session: str) -> Json:
     from rookery.log.reader import Reader
 
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        return log.header_before(log.turns() + 1)
+        return log.header()
 
 
 def is_held(header: Json) -> bool:

@@ -28,6 +28,14 @@ def send(session: str, command: Json) -> Event:
     return _with_client(session, sending)
 
 
+def renew_environment(screen: Screen, session: str, command: Json) -> None:
+    """Give an agent that the command starts again the environment of this terminal, where the user
+    may just have exported a key or logged in."""
+    words = _with_client(session, lambda client: client.renew(command))
+    if words:
+        screen.note(clean_line(words))
+
+
 def awaited[Found](
     session: str, since: int, found: Callable[[Event], Found | None], seconds: float
 ) -> Found | None:
@@ -55,11 +63,8 @@ def _with_client[Result](
     from rookery.client.session import SessionClient
 
     async def working() -> Result:
-        client = SessionClient(paths.home(), session)
-        try:
+        with SessionClient(paths.home(), session) as client:
             return await work(client)
-        finally:
-            client.close()
 
     return asyncio.run(working())
 

@@ -150,7 +150,7 @@ class _Turn:
 
     def introduce(self) -> None:
         log = self.client.log
-        said = modes.said(log.header_before(log.turns() + 1))
+        said = modes.said(log.header())
         self.screen.note(clean_line(f"session {self.client.session} · {said}"))
         if not self.policy.stated:
             self.screen.note("To be asked: --approve ask. Also --approve reject, --llm-approve.")

@@ -8,8 +8,8 @@ that it can delete: nothing is started in vain.
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from rookery.client.session import Refused, Rejected, SessionClient, Trouble
-from rookery.client.start import StartError, connectable
+from rookery.client.session import UNSENT, SessionClient
+from rookery.client.start import connectable
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.home import paths
@@ -28,7 +28,7 @@ def say_farewell(home: str, session: str) -> str:
     directory = paths.session_dir(home, session)
     try:
         with Reader.open(directory) as log:
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
     except LogError as error:
         return f"its agents could not be looked up: {error}"
     if header["agentSession"] is None:
@@ -42,7 +42,7 @@ def say_farewell(home: str, session: str) -> str:
             return thread.submit(asyncio.run, telling).result()
     except TimeoutError:
         return f"{header['agent']} did not answer in time"
-    except (Rejected, Refused, Trouble, StartError, LogError, OSError) as error:
+    except UNSENT as error:
         return f"{header['agent']} could not be reached: {error}"
 
 
@@ -57,13 +57,10 @@ def can_delete(header: Json) -> bool:
 
 
 async def _told(home: str, session: str, header: Json, *, awake: bool) -> str:
-    client = SessionClient(home, session)
-    try:
+    with SessionClient(home, session) as client:
         if not awake or (can_delete(header) and header["process"]["state"] != "ready"):
             async with asyncio.timeout(START):
                 await client.send({"do": "start"})
         async with asyncio.timeout(ANSWER):
             outcome = await client.send({"do": "delete"})
         return lenient.text(outcome.update, "detail")
-    finally:
-        client.close()

@@ -40,7 +40,7 @@ def kept_of(directory: str) -> list[Conversation]:
     try:
         with Reader.open(directory) as log:
             found = conversations(log.of_kinds(*KINDS))
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
     except LogError:
         return []
     last = lenient.text(header["agentSession"], "id"), header["agent"]

@@ -13,7 +13,7 @@ def recap(log: Reader, before: int | None = None) -> Primer:
     """Of the turns before the event `before`; None: before the agent last lost its memory (a
     reset, a clear, a switch), or of all turns where it never did."""
     if before is None:
-        before = log.header_before(log.turns() + 1)["recap"] or log.last_seq() + 1
+        before = log.header()["recap"] or log.last_seq() + 1
     return primer(_pages(log, before))
 
 

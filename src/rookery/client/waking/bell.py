@@ -13,7 +13,7 @@ from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.lock import is_held
 from rookery.log.reader import Reader
-from rookery.processes.lineage import MARK
+from rookery.processes.lineage import unmarked
 
 LOCK = "clock"
 PIPE = "clock.bell"
@@ -62,7 +62,7 @@ def resumption(home: str, session: str) -> float | None:
         if not policy.rate_limit_auto_resume:
             return None
         with Reader.open(paths.session_dir(home, session)) as log:
-            header = log.header_before(log.turns() + 1)
+            header = log.header()
     except (config.ConfigError, LogError, OSError):
         return None
     return None if kept_asks.away(header) else rate_limit.resume_at(header, policy)
@@ -87,8 +87,6 @@ def is_limited(head: Json, now: float) -> bool:
 def _start(home: str) -> None:
     import subprocess
 
-    # Of no session: it is swept by nobody.
-    environment = {name: value for name, value in os.environ.items() if name != MARK}
     quiet = subprocess.DEVNULL
     with suppress(OSError):
         subprocess.run(  # it forks and ends at once
@@ -97,6 +95,6 @@ def _start(home: str) -> None:
             stdout=quiet,
             stderr=quiet,
             cwd="/",
-            env=environment,
+            env=unmarked(),
             check=False,
         )

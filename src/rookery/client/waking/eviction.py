@@ -13,7 +13,7 @@ from rookery.build import build
 from rookery.core.json.events import Json, loads
 from rookery.core.view.fleet import is_judged, is_sound
 from rookery.home import paths
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
 
@@ -40,7 +40,7 @@ def _idle(home: str, but: str) -> list[str]:
         if name == but or not paths.is_id(name):
             continue
         directory = paths.session_dir(home, name)
-        if not is_held(os.path.join(directory, paths.LOCK)):
+        if not is_locked(directory):
             continue
         head = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
         if is_sound(head) and _has_nothing_to_do(head):
@@ -70,8 +70,7 @@ def _sleeps(directory: str) -> bool:
     if not agreed:
         return False
     until = time.monotonic() + ENDS
-    lock = os.path.join(directory, paths.LOCK)
-    while is_held(lock):
+    while is_locked(directory):
         if time.monotonic() > until:
             return False
         time.sleep(PAUSE)

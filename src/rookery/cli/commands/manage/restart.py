@@ -3,10 +3,8 @@
 import click
 
 from rookery.cli.names import session_argument
-from rookery.cli.output.queue import header_of
 from rookery.cli.output.screen import standard
-from rookery.cli.session.environment import renew_environment
-from rookery.cli.session.send import send
+from rookery.cli.session.send import renew_environment, send
 
 
 @click.command()
@@ -21,6 +19,6 @@ def restart(session: str) -> None:
     """
     screen = standard()
     command = {"do": "restart"}
-    renew_environment(screen, header_of(session), command)
+    renew_environment(screen, session, command)
     send(session, command)
     screen.note("Restarted.")

@@ -8,9 +8,8 @@ from rookery.cli.names import session_argument
 from rookery.cli.output.screen import standard
 from rookery.cli.session.send import send, tell_left_running, tell_resumption
 from rookery.client.fleet import head_of_session
-from rookery.client.offline import lock_path
 from rookery.home import paths
-from rookery.log.lock import is_held
+from rookery.log.lock import is_locked
 
 WITHIN = 10.0
 """Seconds for the worker to end."""
@@ -37,8 +36,8 @@ def stop(session: str) -> None:
 
 
 def _has_ended(session: str) -> bool:
-    lock = lock_path(paths.session_dir(paths.home(), session))
+    directory = paths.session_dir(paths.home(), session)
     until = time.monotonic() + WITHIN
-    while is_held(lock) and time.monotonic() < until:
+    while is_locked(directory) and time.monotonic() < until:
         time.sleep(0.02)
-    return not is_held(lock)
+    return not is_locked(directory)

@@ -31,7 +31,7 @@ def new(**of_session: Any) -> None:
     screen.line(session)
     screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        screen.note(clean_line(modes.sentence(log.header_before(log.turns() + 1))))
+        screen.note(clean_line(modes.sentence(log.header())))
         for event in log.page(0):
             if kind_of(event.update) == "_notice":
                 screen.note(clean_line(lenient.text(event.update, "text")))

@@ -6,9 +6,8 @@ from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.queue import header_of, placeless, strip
 from rookery.cli.output.screen import standard
-from rookery.cli.session.environment import renew_environment
 from rookery.cli.session.prompt_input import message_of
-from rookery.cli.session.send import awaited, send
+from rookery.cli.session.send import awaited, renew_environment, send
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home import paths
@@ -56,7 +55,7 @@ def prompt(
     from rookery.cli.session.approval_flags import Policy, check_destructive, hand_over
 
     check_destructive(approve, more["destructive"])
-    renew_environment(screen, header_of(session), {"do": "prompt"})
+    renew_environment(screen, session, {"do": "prompt"})
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:

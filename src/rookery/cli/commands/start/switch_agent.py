@@ -10,8 +10,7 @@ from rookery.cli.names import agent_of_command, complete_agents, session_argumen
 from rookery.cli.output.queue import header_of
 from rookery.cli.output.safe import clean, clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.environment import renew_environment
-from rookery.cli.session.send import send
+from rookery.cli.session.send import renew_environment, send
 from rookery.client.fleet import head_of_session
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
@@ -53,7 +52,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
         _check_own(before["cwd"])
         if model is not None:
             _check_saved(session, model)
-    renew_environment(screen, before, command)
+    renew_environment(screen, session, command)
     asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
