@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.rigs import forked
 from tests.rigs.player import player
 
 ROOKERY = [sys.executable, "-m", "rookery"]
@@ -38,6 +39,10 @@ def rookery(
 ) -> Result:
     """Run a command to its end, piped; `environment` goes over our own."""
     given = text.encode() if isinstance(text, str) else text
+    whole = os.environ | environment
+    if forked.can_run(arguments, whole):
+        code, out, err = forked.run(arguments, given, str(cwd or Path.cwd()), whole, SECONDS)
+        return Result(code, out.decode(), err.decode())
     done = subprocess.run(
         [*ROOKERY, *arguments],
         input=given,
@@ -45,7 +50,7 @@ def rookery(
         check=False,
         timeout=SECONDS,
         cwd=cwd,
-        env=os.environ | environment,
+        env=whole,
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -60,14 +60,16 @@ def recording(
         str(Path(program).parent): "/home/dev/agents/.bin",
         str(Path(program).resolve().parent): "/home/dev/agents/lib",
     }
-    text = scrubbed(raw.read_text(encoding="utf-8"), places)
-    if len(text) > LARGEST:
-        print(f"{target.name}: {len(text)} bytes are too many to keep", file=sys.stderr)
-        return
-    target.write_text(text, encoding="utf-8")
+    recorded = raw.read_text(encoding="utf-8")
+    for share in (1, 2, 4):  # of one that says much, less of each text and list is kept
+        text = scrubbed(recorded, places, share)
+        if len(text) <= LARGEST:
+            target.write_text(text, encoding="utf-8")
+            return
+    print(f"{target.name}: {len(text)} bytes are too many to keep", file=sys.stderr)
 
 
-def scrubbed(text: str, places: dict[str, str]) -> str:
+def scrubbed(text: str, places: dict[str, str], share: int = 1) -> str:
     """Without what is this machine's. Times count from the first line."""
     named = [
         *places.items(),
@@ -81,21 +83,21 @@ def scrubbed(text: str, places: dict[str, str]) -> str:
     text = text.replace(host, "host") if len(host) > 3 else text
     found = [json.loads(line) for line in text.splitlines()]
     begun = found[0]["t"] if found else 0.0
-    lines = [json.dumps(_short(each) | {"t": round(each["t"] - begun, 4)}) for each in found]
+    lines = [json.dumps(_short(each, share) | {"t": round(each["t"] - begun, 4)}) for each in found]
     return "\n".join(lines) + "\n"
 
 
-def _short(value: Any) -> Any:
+def _short(value: Any, share: int) -> Any:
     """The beginnings of what is long: agents list models and commands again and again."""
     match value:
         case {"description": str(words), **rest} if len(words) > DESCRIPTION:
-            return {"description": words[:DESCRIPTION], **_short(rest)}
+            return {"description": words[:DESCRIPTION], **_short(rest, share)}
         case dict():
-            return {key: _short(each) for key, each in value.items()}
+            return {key: _short(each, share) for key, each in value.items()}
         case list():
-            return [_short(each) for each in value[:MOST]]
-        case str() if len(value) > LONGEST:
-            return f"{value[:LONGEST]}…"
+            return [_short(each, share) for each in value[: MOST // share]]
+        case str() if len(value) > LONGEST // share:
+            return f"{value[: LONGEST // share]}…"
     return value
 
 

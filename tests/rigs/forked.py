@@ -1,0 +1,186 @@
+"""Commands that are forked from a process which has loaded them all.
+
+A fresh interpreter costs a quarter of a second of processor time, and the tests run a thousand
+commands. Each is still a process of its own, with its own arguments, environment, directory and
+files. What depends on the interpreter's own start has to be started afresh.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ("PYTHON", "LANG", "LC_")
+"""What the interpreter itself reads when it starts."""
+BEGUN = {name: value for name, value in os.environ.items() if name.startswith(OWN)}
+LARGEST = 4_000_000
+
+
+class Nest:
+    """The process that commands are forked from, one for each process of the test run."""
+
+    def __init__(self) -> None:
+        self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        bare = {name: value for name, value in os.environ.items() if "ROOKERY" not in name}
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.rigs.forked", str(other.fileno())],
+                pass_fds=(other.fileno(),),
+                cwd=ROOT,
+                env=bare,  # it belongs to no test
+            )
+        atexit.register(self._socket.close)
+
+    def spawn(
+        self, arguments: list[str], cwd: str, environment: dict[str, str], files: list[int]
+    ) -> int:
+        """Start a command with these files as its stdin, stdout and stderr. Its status can be read
+        from the file that is returned, as soon as it has ended."""
+        status, theirs = os.pipe()
+        request = json.dumps([arguments, cwd, environment]).encode("utf-8", "surrogateescape")
+        socket.send_fds(self._socket, [request], [*files, theirs])
+        os.close(theirs)
+        return status
+
+
+_nest: Nest | None = None
+
+
+def can_run(arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
+    """Whether a command does not see the difference."""
+    size = sum(map(len, arguments)) + sum(map(len, environment.values()))
+    own = {name: value for name, value in environment.items() if name.startswith(OWN)}
+    return own == BEGUN and size < 50_000 and not {"acp", "agent", "play", "model"} & set(arguments[:1])
+
+
+def run(
+    arguments: tuple[str, ...], text: bytes, cwd: str, environment: dict[str, str], seconds: float
+) -> tuple[int, bytes, bytes]:
+    """Run a command to its end: its exit code, as subprocess tells it, and what it wrote."""
+    global _nest  # noqa: PLW0603 - one for the run
+    _nest = _nest or Nest()
+    pipes = [os.pipe(), os.pipe(), os.pipe()]
+    (stdin, writing), (reading, stdout), (listening, stderr) = pipes
+    status = _nest.spawn(list(arguments), cwd, environment, [stdin, stdout, stderr])
+    for file in (stdin, stdout, stderr):
+        os.close(file)
+    written: dict[int, bytes] = {}
+    threads = [
+        threading.Thread(target=_write, args=(writing, text), daemon=True),
+        *(
+            threading.Thread(target=_read, args=(file, written), daemon=True)
+            for file in (reading, listening, status)
+        ),
+    ]
+    until = time.monotonic() + seconds
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    if any(thread.is_alive() for thread in threads):
+        raise subprocess.TimeoutExpired(["rookery", *arguments], seconds)
+    code = os.waitstatus_to_exitcode(int(written[status] or b"9"))
+    return code, written[reading], written[listening]
+
+
+def _write(file: int, text: bytes) -> None:
+    try:
+        with open(file, "wb", buffering=0) as stdin:
+            while text:
+                text = text[stdin.write(text) or 0 :]
+    except BrokenPipeError:
+        pass  # it does not read
+
+
+def _read(file: int, written: dict[int, bytes]) -> None:
+    with open(file, "rb") as stream:
+        written[file] = stream.read()
+
+
+# ---------------------------------------------------------------- in the process itself
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    _load()
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        while True:
+            request, files, _, _ = socket.recv_fds(connection, LARGEST, 4)
+            if not request:
+                return
+            if os.fork() == 0:
+                connection.close()
+                _keep(json.loads(request.decode("utf-8", "surrogateescape")), files)
+            for file in files:
+                os.close(file)
+
+
+def _load() -> None:
+    import rookery.cli
+
+    for module in pkgutil.walk_packages(rookery.cli.__path__, "rookery.cli."):
+        if ".commands.other." not in module.name:
+            importlib.import_module(module.name)
+
+
+def _keep(request: list[object], files: list[int]) -> None:
+    """Wait for the command, and say how it ended: whoever forks it may not wait."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    *streams, status = files
+    child = os.fork()
+    if child == 0:
+        os.close(status)
+        _become(request, streams)
+    for file in streams:
+        os.close(file)
+    _, ended = os.waitpid(child, 0)
+    os.write(status, str(ended).encode())
+    os._exit(0)
+
+
+def _become(request: list[object], streams: list[int]) -> None:
+    arguments, cwd, environment = request
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for target, file in enumerate(streams):
+        os.dup2(file, target)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(environment)  # type: ignore[call-overload]
+    time.tzset()
+    os.chdir(str(cwd))
+    sys.argv = ["rookery", *arguments]  # type: ignore[misc]
+    sys.stdin = open(0, encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    code = 1
+    try:
+        importlib.import_module("rookery.cli").main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+    except BaseException:  # noqa: BLE001 - as the interpreter does
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    finally:
+        try:
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
