@@ -59,7 +59,7 @@ def can_run(arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
     """Whether a command does not see the difference."""
     size = sum(map(len, arguments)) + sum(map(len, environment.values()))
     own = {name: value for name, value in environment.items() if name.startswith(OWN)}
-    return own == BEGUN and size < 50_000 and not {"acp", "agent", "play", "model"} & set(arguments[:1])
+    return own == BEGUN and size < 50_000
 
 
 def run(

@@ -79,6 +79,7 @@ def scrubbed(text: str, places: dict[str, str], share: int = 1) -> str:
     named.append((str(Path.home()), "/home/dev"))
     for place, other in sorted(named, key=lambda each: -len(each[0])):
         text = text.replace(place, other).replace(place.replace("/", "-"), other.replace("/", "-"))
+        text = text.replace(place[1:], other[1:])  # seen from the root
     host = socket.gethostname()
     text = text.replace(host, "host") if len(host) > 3 else text
     found = [json.loads(line) for line in text.splitlines()]
