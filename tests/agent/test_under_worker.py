@@ -210,7 +210,7 @@ def test_overrides_are_never_saved_and_missed_after_a_death(
     os.kill(worker, signal.SIGKILL)
     count = len(model.asked)
     told = said(home, tmp_path, "prompt", "--wait", session, "are you there?", code=1)
-    assert "made with --override-with-envs and LLM_MODEL and LLM_API_KEY" in told
+    assert "started with --override-with-envs and LLM_MODEL and LLM_API_KEY" in told
     assert "rookery stop SESSION" in told
     assert "Log in" not in told
     assert len(model.asked) == count, "nobody was asked, least of all the saved model"

@@ -9,7 +9,6 @@ import pytest
 
 from rookery.core.limits import Policy, Setting, range_of
 from rookery.core.settings import definitions as settings
-from rookery.home import settings_sample
 from rookery.home.config import load
 from tests.cli.driving import Terminal, made, rookery
 
@@ -38,15 +37,13 @@ def test_every_number_of_the_policy_is_a_setting() -> None:
 
 def test_the_page_about_sessions_has_every_setting() -> None:
     page = (ROOT / "docs" / "sessions.md").read_text()
-    assert f"```toml\n{settings_sample.sample()}```" in page, (
-        "settings_sample.sample() prints what is due there"
-    )
+    assert f"```toml\n{settings.sample()}```" in page, "settings.sample() prints what is due there"
 
 
 def test_the_sample_is_sound_and_says_the_defaults(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text(settings_sample.sample())
+    (tmp_path / "config.toml").write_text(settings.sample())
     assert load(str(tmp_path)).policy == Policy()
-    assert tomllib.loads(settings_sample.template()) == {}
+    assert tomllib.loads(settings.template()) == {}
 
 
 def test_path(home: Path) -> None:

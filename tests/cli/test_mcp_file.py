@@ -59,7 +59,7 @@ def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
         ("x", "must be an object"),
         ({"command": ["x"]}, "command must be"),
         ({"command": "x", "args": "y"}, "args must be a list"),
-        ({"command": "x", "env": {"A": None}}, "env must be an object of texts"),
+        ({"command": "x", "env": {"A": None}}, "env must be an object of strings"),
         ({"url": "ftp://x"}, "must begin with http"),
         ({"url": "http://x", "type": "pigeon"}, "'pigeon' is not known"),
         ({"type": "http"}, "over http needs a url"),

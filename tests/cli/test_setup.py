@@ -70,7 +70,7 @@ def test_the_key_from_the_environment_and_from_a_flag(
     ("key", "model", "words"),
     [
         ("sk-wrong-key-99", "good", ["does not accept the key", "401"]),
-        (KEY, "bad", ["knows no model 'bad'"]),
+        (KEY, "bad", ["does not know the model 'bad'"]),
     ],
 )
 def test_one_that_does_not_answer_is_not_saved(
@@ -90,7 +90,7 @@ def test_one_that_does_not_answer_is_not_saved(
     ("error", "words"),
     [
         ("forbidden", "does not accept"),
-        ("quota", "wants to be paid"),
+        ("quota", "for billing reasons"),
         ("rate_limit", "no more calls just now"),
         ("overloaded", "503"),
     ],
@@ -106,7 +106,7 @@ def test_nobody_listens(home: Path) -> None:
         url = it.url
     done = setup("--model", "openai/x", "--base-url", url)
     assert done.code == 1
-    assert "cannot be reached: nothing listens there" in done.err
+    assert "cannot be reached: nothing is listening there" in done.err
     assert "--no-test" in done.err
 
 
@@ -134,18 +134,18 @@ def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> Non
         ((), "run it in a terminal"),
         (("--provider", "nix", "--model", "x"), "anthropic, openai"),
         (("--provider", "anthropic"), "--model"),
-        (("--model", "llama"), "whose model"),
+        (("--model", "llama"), "the provider of 'llama' is not known"),
         (("--model", "anthropic/x"), "needs a key"),
-        (("--model", "openai/x", "--base-url", "ftp://x"), "no address"),
-        (("--model", "openai/x", "--base-url", "http://[::1"), "no address"),
-        (("--model", "openai/x", "--key", "a", "--key-stdin"), "exclude each other"),
+        (("--model", "openai/x", "--base-url", "ftp://x"), "not an address"),
+        (("--model", "openai/x", "--base-url", "http://[::1"), "not an address"),
+        (("--model", "openai/x", "--key", "a", "--key-stdin"), "cannot be combined"),
         (("--model", "openai/x", "--key-env", "NOT_SET"), "NOT_SET is not set"),
-        (("--model", "openai/x", "--key-stdin"), "nothing came"),
+        (("--model", "openai/x", "--key-stdin"), "no key on stdin"),
         (("--model", "ollama/x", "--name", "a b"), "--name"),
         (("--name", "gone"), "there is no saved model"),
         (("--provider", "openai-compatible", "--model", "x"), "--base-url"),
         (("--remove", "gone"), "there are none"),
-        (("--json",), "say what to set up"),
+        (("--json",), "nothing to set up"),
         (("--timeout", "-1"), "--timeout"),
     ],
 )
@@ -210,7 +210,7 @@ def test_a_saved_key_does_not_go_along_to_another_server(home: Path) -> None:
 
 def test_questions_in_a_terminal(home: Path) -> None:
     with serving(SCRIPT) as it, Terminal("setup") as terminal:
-        terminal.read_until("Whose model?")
+        terminal.read_until("Which provider?")
         terminal.type("9\n")
         terminal.read_until("Address")
         terminal.type("nonsense\n")
@@ -232,7 +232,7 @@ def test_one_that_fails_is_saved_only_when_you_say_so(home: Path) -> None:
     with serving({"aside": {"error": 401}}) as it:
         for answer, code in (("n", 1), ("y", 0)):
             with Terminal("setup", *good(it)) as terminal:
-                terminal.read_until("Save it all the same?")
+                terminal.read_until("Save it anyway?")
                 terminal.type(f"{answer}\n")
                 assert terminal.end().code == code
             assert (home / profiles.FILE).exists() == (answer == "y")
@@ -298,7 +298,7 @@ def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
 
 
 def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
-    assert "Over 80 events, all but the first 4" in setup("condenser").out
+    assert "over 80 events are shortened: all but the first 4" in setup("condenser").out
     assert setup("condenser", "--max-size", "120", "--keep-first", "6").code == 0
     kept = json.loads((home / profiles.FILE).read_text())["condenser"]
     assert (kept["max_size"], kept["keep_first"]) == (120, 6)
@@ -317,10 +317,10 @@ def test_the_judge_is_told_and_changed(home: Path) -> None:
     assert setup("critic", "--judge", "big").out == "Turns are judged by the model big.\n"
     kept = json.loads((home / profiles.FILE).read_text())
     assert kept["critic"] == {"judge": "big"}
-    assert setup("critic", "--off").out == "Rookery's own agent has no critic of its own.\n"
+    assert setup("critic", "--off").out == "The critic of Rookery's own agent is off.\n"
     assert setup("critic", "--on").out == "Turns are judged by the model big.\n"
     (home / profiles.FILE).write_text(json.dumps(kept | {"profiles": {}}))
-    assert "the model big is gone" in setup("critic").out
+    assert "the model big no longer exists" in setup("critic").out
     (home / profiles.FILE).write_text(json.dumps(kept))
     assert setup("--remove", "big").code == 0
     assert "critic" not in json.loads((home / profiles.FILE).read_text())

@@ -67,8 +67,8 @@ def test_all_of_it_is_taken_and_told(home: Path, theirs: Path) -> None:
     servers = {server.name: server.enabled for server in mcp.load(str(home))}
     assert servers == {"files": True, "web": False}
     assert list(hooks.load(str(home), str(theirs / "nowhere")).config) == ["stop"]
-    assert "not taken: conversations" in done.out
-    assert "not taken: cli_config.json" in done.out
+    assert "skipped: conversations" in done.out
+    assert "skipped: cli_config.json" in done.out
     modes = {(home / name).stat().st_mode & 0o777 for name in (profiles.FILE, "hooks.json")}
     assert modes == {0o600}
 
@@ -78,7 +78,7 @@ def test_what_is_there_stays_unless_you_say_so(home: Path, theirs: Path) -> None
     changed = {"llm": {"model": "anthropic/new", "api_key": KEY}}
     put(theirs / "agent_settings.json", changed)
     done = run(theirs)
-    assert done.out.count("not taken") == 7
+    assert done.out.count("skipped") == 7
     assert "Nothing new" in done.err
     assert profiles.load(str(home)).profiles["openhands"].model == "anthropic/x"
     assert run(theirs, "--replace").code == 0
@@ -145,7 +145,7 @@ def test_I9_13_the_condenser_and_the_critics_numbers_are_brought(home: Path, the
     for words in ("condenser: over 240 events", "critic.score_below = 0.5", "critic.issue_at"):
         assert words in done.out
     again = run(theirs)
-    assert again.out.count("it is so already") == 8
+    assert again.out.count(": already set\n") == 8
     assert "✓" not in again.out
 
 
@@ -154,8 +154,8 @@ def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: 
     assert rookery("setup", "condenser", "--max-size", "99").code == 0
     (home / "config.toml").write_text("[critic]\nscore_below = 0.8\n")
     done = run(theirs)
-    assert "not taken: condenser: over 240 events" in done.out
-    assert "not taken: critic.score_below = 0.5" in done.out
+    assert "skipped: condenser: over 240 events" in done.out
+    assert "skipped: critic.score_below = 0.5" in done.out
     assert (
         profiles.load(str(home)).condenser.max_size,
         config.load(str(home)).critic.score_below,
@@ -170,7 +170,7 @@ def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: 
 @pytest.mark.parametrize(
     ("condenser", "cli", "words"),
     [
-        ({"kind": "PipelineCondenser", "condensers": []}, {}, "there is no PipelineCondenser here"),
+        ({"kind": "PipelineCondenser", "condensers": []}, {}, "Rookery has no PipelineCondenser"),
         ({**CONDENSER, "max_size": 3}, {}, "max_size"),
         ({**CONDENSER, "max_tokens": 9000}, {}, "condenser.max_tokens"),
         (
@@ -190,7 +190,7 @@ def test_I9_13_what_cannot_be_brought_is_said(
     theirs_with(theirs, condenser, cli)
     done = run(theirs)
     assert done.code == 0, done.out
-    assert any("not taken" in line and words in line for line in done.out.splitlines()), done.out
+    assert any("skipped" in line and words in line for line in done.out.splitlines()), done.out
     assert config.load(str(home)).critic.score_below == 0.6
 
 

@@ -1,5 +1,5 @@
-"""A tool call as rules see it, with the links in its paths followed: the same for a worker and for
-our own agent where nobody else judges."""
+"""A tool call as rules see it, with the links in its paths followed: for workers and for our own
+agent without one."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,14 +9,14 @@ from rookery.core.json.events import Json
 from rookery.core.policy import reach, rules
 
 MOST_LINKS = 50
-"""Paths of a call in which links are followed: what has more is allowed by no relative path."""
+"""Paths of a call whose links are followed: a call with more is allowed by no relative path."""
 UNKNOWN = "/\0"
 
-TEMPORARY = "/tmp"  # noqa: S108 (a place to judge, none to write to)
+TEMPORARY = "/tmp"  # noqa: S108 (judged, not written to)
 
 
 def lay(rookery: str, environment: Mapping[str, str], *readable: str) -> reach.Lay:
-    """What lies around the directories of a session; `rookery`: Rookery's own home."""
+    """What surrounds the directories of a session; `rookery`: Rookery's own home."""
     named = environment.get("TMPDIR", "")
     home = os.path.expanduser("~")
     free = [TEMPORARY]
@@ -26,12 +26,12 @@ def lay(rookery: str, environment: Mapping[str, str], *readable: str) -> reach.L
 
 
 def _both(given: Sequence[str]) -> tuple[str, ...]:
-    """Each with its links followed, and as it is given."""
+    """Each path as given and with its links followed."""
     return tuple(dict.fromkeys([*map(os.path.realpath, given), *given]))
 
 
 def _is_above(place: str, path: str) -> bool:
-    """A temporary directory that holds somebody's home is none."""
+    """A temporary directory that contains the home does not count as one."""
     above = os.path.realpath(place)
     return os.path.commonpath([above, os.path.realpath(path)]) == above
 
@@ -43,7 +43,7 @@ def look_at(agent: str, call: Json, given: Sequence[str], lay: reach.Lay) -> rul
     seen = rules.call_of(agent, call, roots, home, lay.free)
     paths = dict.fromkeys(seen.paths)
     for path in seen.paths[:MOST_LINKS]:
-        with suppress(ValueError):  # of a path that no file can have
+        with suppress(ValueError):  # no file can have such a path
             paths[os.path.realpath(path)] = None
     if len(seen.paths) > MOST_LINKS:
         paths[UNKNOWN] = None

@@ -28,7 +28,7 @@ from rookery.core.policy.rules import Rule
 from rookery.core.settings import agent_tables, definitions, migrations
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.definitions import HOLDERS, Config, value_of
-from rookery.home.ownership import others_word
+from rookery.home import ownership
 
 __all__ = ["FILE", "Config", "ConfigError", "line_of", "load", "parse", "rule_key", "value_of"]
 
@@ -47,19 +47,13 @@ class ConfigError(Exception):
 
 
 def load(home: str) -> Config:
-    """What the home's config.toml says, or the defaults where there is none. Raises ConfigError."""
+    """What the home's config.toml says, or the defaults without one. Raises ConfigError."""
     path = os.path.join(home, FILE)
     try:
-        with open(path, "rb") as file:
-            foreign = others_word(file.fileno(), path, home)
-            data = file.read()
-    except FileNotFoundError:
-        return Config()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    if foreign:
-        raise ConfigError(foreign)
-    return parse(data, path)
+        data = ownership.read(path, home)
+    except ownership.Unusable as error:
+        raise ConfigError(str(error)) from None
+    return Config() if data is None else parse(data, path)
 
 
 def parse(data: bytes, path: str) -> Config:

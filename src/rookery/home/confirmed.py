@@ -1,8 +1,8 @@
-"""`confirmed.json` of the home: the settings that decide what runs without a question, as a person
-last confirmed them, so that a change of the files by somebody else can be told from a person's.
+"""`confirmed.json` of the home: the settings that decide what runs without asking, as the user last
+confirmed them, so that a change by an agent can be told from the user's.
 
-It holds what config.toml, mcp.json and hooks.json of the home said then; the files stay the only
-place where a person writes. Without it, what the files say is the beginning.
+It holds what config.toml, mcp.json and hooks.json said then. Without it, what the files say counts
+as confirmed.
 """
 
 import fcntl
@@ -18,13 +18,12 @@ from rookery.core.settings.agent_tables import extras_from
 from rookery.core.settings.definitions import value_of, with_value
 from rookery.core.settings.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
 from rookery.home import config as files
-from rookery.home import paths
+from rookery.home import ownership, paths
 from rookery.home.config import Config
-from rookery.home.ownership import others_word
 
 FILE = "confirmed.json"
 LOCK = "config.lock"
-"""Held by whoever of ours changes config.toml, mcp.json or this record."""
+"""Held by a process of ours that changes config.toml, mcp.json or this record."""
 
 SERVERS = "mcp.json"
 HOOKS = "hooks.json"
@@ -35,15 +34,15 @@ SINGLE = {each.key: each for each in definitions.SINGLE}
 class Record(NamedTuple):
     guarded: Guarded
     held: str = ""
-    """The fingerprint of what the files say beyond that; "": nothing waits."""
+    """The fingerprint of what waits for confirmation; "": nothing does."""
 
 
 class Busy(Exception):
-    """Somebody of ours writes the settings at this moment."""
+    """Another process of ours is writing the settings."""
 
 
 def read(home: str) -> Record | None:
-    """None where there is none that can be used."""
+    """None: there is none that can be used."""
     found = paths.read_json(os.path.join(home, FILE))
     guarded = None if found is None else loosening.of_json(found.get("settings"))
     if found is None or guarded is None:
@@ -53,7 +52,7 @@ def read(home: str) -> Record | None:
 
 
 def write(home: str, record: Record) -> None:
-    """Under the lock. It may hold secrets of MCP servers, as their file does."""
+    """Under the lock. It may hold secrets, as mcp.json does."""
     about: Json = {"v": 1, "settings": loosening.to_json(record.guarded), "held": record.held}
     data = dumps(about).encode("ascii") + b"\n"
     paths.write_atomic(os.path.join(home, FILE), data, 0o600, sync=True)
@@ -61,13 +60,13 @@ def write(home: str, record: Record) -> None:
 
 @contextmanager
 def locked(home: str, *, wait: bool = True) -> Iterator[None]:
-    """Nobody else of ours changes the settings meanwhile. Raises Busy where it does not wait."""
+    """No other process of ours changes the settings meanwhile. Raises Busy unless it waits."""
     lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Busy("Somebody else writes the settings now: try again.") from None
+            raise Busy("The settings are being written by another process. Try again.") from None
         yield
     finally:
         os.close(lock)
@@ -77,8 +76,7 @@ def locked(home: str, *, wait: bool = True) -> Iterator[None]:
 
 
 def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
-    """The guarded part of the files. Of a file that cannot be read, or is another user's, what was
-    known of it."""
+    """The guarded part of the files; for a file that cannot be used, what was known of it."""
     known = former or Guarded()
     return Guarded(
         config.rules,
@@ -95,20 +93,16 @@ def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
 def _table(home: str, name: str, key: str, known: Any) -> Any:
     path = os.path.join(home, name)
     try:
-        with open(path, "rb") as file:
-            if others_word(file.fileno(), path, home):
-                return known
-            found = json_files.parse(file.read(), path)
-    except FileNotFoundError:
-        return {}
-    except (OSError, json_files.Illegible):
+        data = ownership.read(path, home)
+        found = {} if data is None else json_files.parse(data, path)
+    except (ownership.Unusable, json_files.Illegible):
         return known
     table = found.get(key, {}) if key else found
     return table if isinstance(table, dict) else known
 
 
 def fingerprint(guarded: Guarded) -> str:
-    from hashlib import sha256  # 4 ms and 3 MB, for who has to know
+    from hashlib import sha256  # 4 ms and 3 MB, only if needed
 
     return sha256(dumps(_sorted(loosening.to_json(guarded))).encode("ascii")).hexdigest()[:16]
 
@@ -120,15 +114,15 @@ def _sorted(value: Any) -> Any:
 
 
 def changed_at(home: str, name: str) -> int | None:
-    """When a file was last changed, in nanoseconds of the epoch: by the clock that no program sets
-    (its own time of change can be), of a link and of what it leads to. None: there is none."""
+    """When a file, or a link to it, was last changed, in nanoseconds since the epoch: its ctime,
+    which no program can set. None: there is no file."""
     path = os.path.join(home, name)
     with suppress(OSError):
         return max(os.lstat(path).st_ctime_ns, os.stat(path).st_ctime_ns)
     return None
 
 
-# ---------------------------------------------------------------- what holds
+# ---------------------------------------------------------------- what applies
 
 
 def applied(config: Config, guarded: Guarded) -> Config:

@@ -1,5 +1,5 @@
-"""`choices.json` of an earlier build: the last choice in one session, once the start of all later
-ones. It no longer loosens anything."""
+"""`choices.json` of an earlier build, where new sessions started with the last choice. It no longer
+loosens anything."""
 
 import os
 from contextlib import suppress
@@ -12,16 +12,16 @@ FILE = "choices.json"
 
 
 def drop(home: str) -> str:
-    """Take the file away. What it held beyond the strictest mode; "" where there was nothing."""
+    """Remove the file. Returns the mode in it if it is not the strictest one, else ""."""
     path = os.path.join(home, FILE)
     value = lenient.text(paths.read_json(path) or {}, modes.OPTION)
-    with suppress(OSError):  # a home that cannot be written to: it is told again
+    with suppress(OSError):  # a read-only home: it is reported again
         os.unlink(path)
     return value if value in modes.VALUES and value != modes.EVERY else ""
 
 
 def dropped(value: str, now: str) -> str:
-    """What the user is told of it. `now`: how much is asked in the new session."""
+    """The notice about it. `now`: the mode of the new session."""
     titles = {each: title for each, title, _ in modes.CHOICES}
     return (
         f"New sessions no longer start with {titles[value]!r}, which you chose in an "

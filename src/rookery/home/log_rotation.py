@@ -1,5 +1,4 @@
-"""A log of words that is turned over: the last 5 MiB before now in a second file, no more (row
-H1)."""
+"""Log files of at most 5 MiB, with the previous 5 MiB in a second file."""
 
 import os
 
@@ -8,15 +7,12 @@ from rookery.home import paths
 LOG_BYTES = 5 * 1024 * 1024
 
 BEFORE = ".1"
-"""Behind the name: what was in the log before it was turned over."""
+"""Suffix of the second file."""
 
 
 def turn_over(path: str) -> bool:
-    """Put a log aside that has grown over its size; whether it had.
-
-    Its words are copied and the file is emptied, not renamed: several processes have it open for
-    appending, and go on in the same one.
-    """
+    """Rotate a log that is too large; whether it was. The text is copied and the file emptied, not
+    renamed: several processes have it open for appending."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size

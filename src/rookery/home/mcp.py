@@ -1,13 +1,12 @@
-"""`mcp.json` of the home: the MCP servers that every agent is given (row H3).
+"""`mcp.json` of the home: the MCP servers of every agent.
 
     {"mcpServers": {
         "files": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "${MY_KEY}"}},
         "docs": {"url": "https://…/mcp", "headers": {"Authorization": "Bearer …"}}
     }}
 
-The format is the one that most programs with MCP servers use, so a file of theirs can be copied.
-What is not known here is kept. It may hold secrets: it is written 0600, and what it says goes to
-agents only, never to a log.
+Most programs with MCP servers use this format, so their files can be copied. Unknown keys are kept.
+It may hold secrets: it is written 0600, and its contents go to agents, never to a log.
 """
 
 import json
@@ -19,11 +18,11 @@ from typing import Any, NamedTuple
 from rookery.agents import programs
 from rookery.core.json import files
 from rookery.core.json.events import Json
-from rookery.home import paths
-from rookery.home.ownership import others_word
+from rookery.home import ownership, paths
 
 FILE = "mcp.json"
 SERVERS = "mcpServers"
+SHAPE = f'{{"{SERVERS}": {{…}}}}'
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@/-]{0,63}")
 
@@ -37,7 +36,7 @@ KINDS = {
     "remote": "http",
     "sse": "sse",
 }
-"""What programs of the field call a transport, and its name in ACP."""
+"""What other programs call a transport, and its name in ACP."""
 
 LONGEST_TIMEOUT = 3600
 """Seconds."""
@@ -45,29 +44,29 @@ LONGEST_TIMEOUT = 3600
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 IN = 'cd -- "$1" && shift && exec "$@"'
-"""ACP has no directory for a server: a shell goes there first."""
+"""ACP has no working directory for a server: a shell changes to it first."""
 
 
 class McpError(Exception):
-    """The file cannot be used. The message names the place."""
+    """The file cannot be used; the message names the line."""
 
 
 class BadServer(McpError):
-    """What was asked about one server cannot be done: the message says why."""
+    """Something about one server is wrong; the message says what."""
 
 
 class Server(NamedTuple):
     name: str
     kind: str
-    """stdio, http or sse; "" where `fault` says why it is none of them."""
+    """stdio, http or sse; "": see `fault`."""
     enabled: bool
     entry: Json
-    """As it stands in the file."""
+    """As in the file."""
     fault: str = ""
 
 
 class Resolved(NamedTuple):
-    """What an agent is to get: servers in ACP's shape, and a sentence for each that is left out."""
+    """Servers as ACP has them, and a sentence for each that is left out."""
 
     servers: list[Json]
     faults: list[str]
@@ -81,37 +80,36 @@ def path(home: str) -> str:
 
 
 def load(home: str) -> list[Server]:
-    """The servers of the file, in its order; none where there is no file. Raises McpError."""
+    """The servers in the order of the file; none without a file. Raises McpError."""
     return listed(_servers(_read(path(home)), path(home)))
 
 
 def listed(table: Mapping[str, Any]) -> list[Server]:
-    """Servers by name, as they stand in a file."""
     return [_server(name, entry) for name, entry in table.items()]
 
 
 def find(home: str, name: str) -> Server:
-    """Raises McpError where there is none of that name."""
+    """Raises McpError."""
     known = load(home)
     for server in known:
         if server.name == name:
             return server
     names = ", ".join(server.name for server in known) or "none yet"
-    raise BadServer(f"There is no MCP server {name!r}. There are: {names}.")
+    raise BadServer(f"There is no MCP server {name!r}. Known: {names}.")
 
 
 def add(home: str, name: str, entry: Json, *, replace: bool = False) -> None:
-    """Raises McpError: a name or an entry that is no good, or a name that is taken."""
+    """Raises McpError."""
     if not NAME.fullmatch(name):
         raise BadServer(
-            f"{name!r} cannot name an MCP server: letters, digits and _ . @ / - only, at most 64."
+            f"{name!r} cannot name an MCP server: use at most 64 letters, digits and _ . @ / -."
         )
     if fault := _server(name, entry).fault:
         raise BadServer(f"{name}: {fault}.")
 
     def change(servers: Json) -> None:
         if name in servers and not replace:
-            raise BadServer(f"There is an MCP server {name!r} already; --force replaces it.")
+            raise BadServer(f"MCP server {name!r} already exists; pass --force to replace it.")
         servers[name] = entry
 
     _change(home, change)
@@ -123,7 +121,7 @@ def remove(home: str, name: str) -> None:
 
 
 def set_enabled(home: str, name: str, *, enabled: bool) -> None:
-    """Of the two ways to say it that are in use, one is left in the file."""
+    """Other programs write "disabled"; only "enabled" is left in the file."""
     entry = find(home, name).entry
     if not isinstance(entry, dict):
         raise BadServer(f"{name}: {_server(name, entry).fault}.")
@@ -139,35 +137,26 @@ _SWITCHES = ("enabled", "disabled")
 
 
 def _change(home: str, change: Callable[[Json], object]) -> None:
-    """A file that cannot be read raises before anything is written: it is left as it is."""
+    """A file that cannot be read is left as it is."""
     file = path(home)
     document = _read(file)
     change(_servers(document, file))
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     paths.ensure_home(home)
-    # A link is a person's wish to keep the file elsewhere: what it points to is replaced.
+    # The user may keep the file elsewhere: a link stays one.
     paths.write_atomic(os.path.realpath(file), text.encode(), 0o600, sync=True)
 
 
 def _read(path: str) -> Json:
     try:
-        with open(path, "rb") as file:
-            foreign = others_word(file.fileno(), path, os.path.dirname(path))
-            data = file.read()
-    except FileNotFoundError:
-        return {SERVERS: {}}
-    except OSError as error:
-        raise McpError(f"{path} cannot be read: {error.strerror}.") from error
-    if foreign:
-        raise McpError(foreign)
-    try:
-        return files.parse(data, path, f'{{"{SERVERS}": {{…}}}}')
-    except files.Illegible as error:
+        data = ownership.read(path, os.path.dirname(path))
+        return {SERVERS: {}} if data is None else files.parse(data, path, SHAPE)
+    except (ownership.Unusable, files.Illegible) as error:
         raise McpError(str(error)) from None
 
 
 def _servers(document: Json, path: str) -> Json:
-    """The table of servers within the document, made where it is missing."""
+    """The table of servers in the document, added if missing."""
     servers = document.setdefault(SERVERS, {})
     if not isinstance(servers, dict):
         with open(path, encoding="utf-8-sig") as file:
@@ -193,13 +182,13 @@ def _server(name: str, entry: Any) -> Server:
 
 
 def address(entry: Json) -> str:
-    """The URL of a server that has one: `httpUrl` is what some programs call it."""
+    """The URL of a server; some programs call it `httpUrl`."""
     return str(entry.get("url") or entry.get("httpUrl") or "")
 
 
 def timeout_of(entry: Any) -> float | None:
-    """Seconds that the server has to connect and for each call; None: as usual. What cannot be
-    meant as seconds is milliseconds, as some programs write it."""
+    """Seconds to connect and for each call; None: the default. Some programs write milliseconds:
+    what is too long for seconds."""
     given = entry.get("timeout") if isinstance(entry, dict) else None
     if isinstance(given, bool) or not isinstance(given, int | float) or given <= 0:
         return None
@@ -212,7 +201,7 @@ def _kind(entry: Json) -> str:
     if said is not None:
         known = KINDS.get(said.lower()) if isinstance(said, str) else None
         if known is None:
-            raise ValueError(f"the transport {said!r} is not known: stdio, http or sse")
+            raise ValueError(f"unknown transport {said!r}: use stdio, http or sse")
         if known == "stdio" and "command" not in entry:
             raise ValueError("a stdio server needs a command")
         if known != "stdio" and not address(entry):
@@ -234,7 +223,7 @@ def _shape(entry: Json, kind: str) -> None:
             raise ValueError("command must be the program's name or path, in quotes")
         args = entry.get("args", [])
         if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
-            raise ValueError("args must be a list of words")
+            raise ValueError("args must be a list of strings")
         if not isinstance(entry.get("cwd", ""), str):
             raise ValueError("cwd must be a path")
         _texts(entry, "env")
@@ -248,7 +237,7 @@ def _texts(entry: Json, key: str) -> None:
     given = entry.get(key, {})
     values = given.values() if isinstance(given, dict) else [None]
     if not all(isinstance(value, str | int | float) for value in values):
-        raise ValueError(f"{key} must be an object of texts")
+        raise ValueError(f"{key} must be an object of strings")
 
 
 # ---------------------------------------------------------------- for an agent
@@ -257,10 +246,10 @@ def _texts(entry: Json, key: str) -> None:
 def for_agent(
     servers: list[Server], environment: Mapping[str, str], node_path: str = ""
 ) -> Resolved:
-    """The servers that are switched on, as `session/new` takes them.
+    """The enabled servers, as `session/new` takes them.
 
-    `${NAME}` and `${NAME:-else}` are taken from the session's environment. One that is not set
-    leaves its server out: half a server would fail later, and not say why.
+    `${NAME}` and `${NAME:-default}` come from the session's environment. A server with an unset
+    variable is left out: it would fail later without saying why.
     """
     given, faults = list[Json](), list[str]()
     for server in servers:
@@ -277,7 +266,7 @@ def for_agent(
 
 
 def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") -> Json:
-    """Raises ValueError where a variable is not set."""
+    """Raises ValueError if a variable is not set."""
     entry = server.entry
 
     def said(value: object) -> str:
@@ -291,7 +280,7 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
         url = said(address(entry))
         return {"type": server.kind, "name": server.name, "url": url, "headers": headers}
     command = os.path.expanduser(said(entry["command"]))
-    # ACP wants a whole path. What is not found is left to the agent, who says so.
+    # ACP wants an absolute path. What is not found, the agent reports.
     command = programs.find(command, environment, node_path=node_path) or command
     args = [said(word) for word in entry.get("args", [])]
     if cwd := os.path.expanduser(said(entry.get("cwd", ""))):
@@ -300,7 +289,7 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:
-    """Raises ValueError for a variable that is not set and has no other value."""
+    """Raises ValueError for a variable that is not set and has no default."""
 
     def value(found: re.Match[str]) -> str:
         name, default = found.groups()

@@ -1,11 +1,28 @@
-"""Whose word a file of the home is: what another user could have written decides nothing."""
+"""Files of the home that decide what runs: not used if another user may have written them."""
 
 import os
 
 
-def others_word(file: int, path: str, home: str) -> str:
-    """Why an open file may be another user's word, in a sentence; "": it is not. Root's is taken:
-    it can do as it likes anyway."""
+class Unusable(Exception):
+    """The file cannot be read, or is another user's; the message says why."""
+
+
+def read(path: str, home: str) -> bytes | None:
+    """None: there is no such file. Raises Unusable. `home`: "" if anybody's file will do."""
+    try:
+        with open(path, "rb") as file:
+            if home and (fault := fault_of(file.fileno(), path, home)):
+                raise Unusable(fault)
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def fault_of(file: int, path: str, home: str) -> str:
+    """Why an open file may be another user's, in a sentence; "": it is not. Root's is used: root
+    can do anything."""
     found, around = os.fstat(file), os.stat(home).st_mode
     if found.st_uid not in (os.geteuid(), 0):
         words = f"belongs to another user (uid {found.st_uid}), so it is not used"

@@ -1,4 +1,4 @@
-"""Where things lie on disk, said once, so that every process finds the same file and socket."""
+"""Where things are on disk, so that every process finds the same file and socket."""
 
 import os
 import stat
@@ -25,19 +25,19 @@ SLOTS = "slots"
 
 
 class PathError(Exception):
-    """A place that must not be used, with a sentence that a person can act on."""
+    """A place that must not be used; the message says what to do."""
 
 
 # ---------------------------------------------------------------- home and sessions
 
 
 def home() -> str:
-    """$ROOKERY_HOME or ~/.rookery, absolute; nothing is made."""
+    """$ROOKERY_HOME or ~/.rookery, absolute; nothing is created."""
     return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
 
 
 def work_directory() -> str:
-    """Where sessions work unless another place is named: $ROOKERY_WORK_DIR, else here."""
+    """The default directory of sessions: $ROOKERY_WORK_DIR, else the current one."""
     named = os.environ.get("ROOKERY_WORK_DIR", "").strip()
     if not named:
         return os.getcwd()
@@ -48,7 +48,7 @@ def work_directory() -> str:
 
 
 def ensure_home(home: str) -> str:
-    """Make the home, 0700. One that is there keeps its mode: somebody chose it."""
+    """Create the home, 0700. An existing one keeps its mode."""
     os.makedirs(os.path.dirname(home), exist_ok=True)
     check_trust(home)
     make_private(home)
@@ -57,8 +57,8 @@ def ensure_home(home: str) -> str:
 
 
 def check_trust(home: str) -> None:
-    """Raise PathError where somebody else may write to the home: its settings say what agents may
-    do, and its sessions what they are told. One that is not there yet is fine."""
+    """Raise PathError if other users may write to the home: it decides what agents may do. It need
+    not exist yet."""
     for place in (home, sessions(home)):
         try:
             found = os.stat(place)
@@ -77,7 +77,7 @@ def check_trust(home: str) -> None:
 
 
 def make_private(directory: str) -> None:
-    """Make one directory, 0700 whatever the umask; what is there must be a directory of ours."""
+    """Create a directory, 0700 whatever the umask; an existing one must be ours."""
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
@@ -98,7 +98,7 @@ def new_id() -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether `text` may name a session: one plain file name, so that it cannot leave the home."""
+    """Whether `text` can be a session id: a plain file name, so that it cannot leave the home."""
     return (
         0 < len(text) <= 64
         and text.isascii()
@@ -114,8 +114,8 @@ def session_dir(home: str, session: str) -> str:
 
 
 def claim_session(home: str, prefix: str = "") -> str:
-    """Make the directory of a new session and return its id: whoever made it is its creator.
-    `prefix`: before its name, until it is whole."""
+    """Create the directory of a new session and return its id. `prefix`: before its name until it
+    is complete."""
     ensure_home(home)
     while True:
         session = new_id()
@@ -131,12 +131,9 @@ def claim_session(home: str, prefix: str = "") -> str:
 
 
 def socket_path(session_dir: str) -> str:
-    """The socket of a session's worker, the same however the session directory is spelled.
-
-    Nothing is made here, so that looking leaves no trace; the worker calls `make_socket_dir`.
-    Never XDG_RUNTIME_DIR: it is gone at logout, and a worker outlives that.
-    """
-    from hashlib import sha256  # 4 ms and 3 MB, for who asks only
+    """The socket of a session's worker, however the session directory is spelled. Nothing is
+    created: the worker calls `make_socket_dir`. Never XDG_RUNTIME_DIR: it ends at logout."""
+    from hashlib import sha256  # 4 ms and 3 MB, only if needed
 
     real = os.path.realpath(session_dir)
     name = sha256(os.fsencode(real)).hexdigest()[:8] + ".s"
@@ -144,8 +141,8 @@ def socket_path(session_dir: str) -> str:
 
 
 def named_socket(home: str, name: str) -> str:
-    """A socket of this home. One with a long path has it in a directory that all homes share: its
-    name must then tell them apart."""
+    """A socket of this home; if its path is too long, in a directory that all homes share: the name
+    must be unique among them."""
     path = os.path.join(home, "run", name)
     if len(os.fsencode(path)) <= SOCKET_LIMIT:
         return path
@@ -156,12 +153,12 @@ def named_socket(home: str, name: str) -> str:
 
 
 def socket_directory(home: str) -> str:
-    """Where the sockets of a home's workers lie, or would."""
+    """Where the sockets of a home's workers are."""
     return os.path.dirname(socket_path(os.path.join(sessions(home), "0" * ID_LENGTH)))
 
 
 def make_socket_dir(socket: str) -> None:
-    """Make the directory of a socket for this user alone."""
+    """Create the directory of a socket, for this user only."""
     directory = os.path.dirname(socket)
     if directory != _short_dir():
         return make_private(directory)
@@ -169,13 +166,13 @@ def make_socket_dir(socket: str) -> None:
         os.mkdir(directory, 0o700)
     except FileExistsError:
         check_socket_dir(directory)
-    # One of ours that is open to others was made by an odd umask or hand: close it.
+    # Ours, but perhaps open to others through an odd umask.
     os.chmod(directory, 0o700)
     return None
 
 
 def check_socket_dir(directory: str) -> None:
-    """Refuse a directory in /tmp that another user laid out for us to talk into."""
+    """Refuse a directory in /tmp that another user has prepared."""
     found = os.lstat(directory)
     if stat.S_ISLNK(found.st_mode):
         raise PathError(f"{directory} is a symbolic link; remove it.")
@@ -197,16 +194,14 @@ def _short_dir() -> str:
 
 
 def with_tilde(path: str) -> str:
-    """As people write a path below their own directory."""
+    """With ~ for the user's directory."""
     user = os.path.expanduser("~")
     return "~" + path[len(user) :] if path == user or path.startswith(user + "/") else path
 
 
 def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = False) -> None:
-    """Replace a file so that a reader sees the old bytes or the new, never a part.
-
-    `sync` also keeps that promise over a power cut; without it the file may then be empty.
-    """
+    """Replace a file so that a reader sees the old bytes or the new ones. With `sync` this also
+    holds after a power cut; without it the file may then be empty."""
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(temporary, flags, mode)
@@ -229,7 +224,7 @@ def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = Fals
 
 
 def read_json(path: str) -> "dict[str, Any] | None":
-    """The object in a file; None when there is none, or none that can be read: it informs only."""
+    """The object in a file; None: there is none that can be read."""
     import json
 
     try:

@@ -1,6 +1,6 @@
-"""Folders for the moment, of processes that may be killed at any time: each has a place in the home
-and holds a lock on it. A place that nobody holds is removed by whoever comes next; one without a
-lock, where nobody is about to make one: who does holds the folder around it."""
+"""Temporary folders of processes that may be killed at any time: each process has a place in the
+home and holds a lock on it. A place without a held lock is removed by the next process. A process
+that is creating its lock holds the folder around it."""
 
 import atexit
 import fcntl
@@ -15,12 +15,12 @@ PLACE = "scratch"
 TRIES = 20
 
 _places: list[tuple[int, str, Lock]] = []
-"""With the process that made each: one that was forked has none of its parent's."""
+"""With the process that made each: a forked one does not own its parent's."""
 
 
 def folder(home: str, prefix: str) -> str:
-    """A new, empty folder of this process. Where the home takes none, it is the system's."""
-    import tempfile  # here, as below: a worker only looks whether there is anything to remove
+    """A new, empty folder; if the home cannot be written to, in the system's."""
+    import tempfile  # here, as below: a worker usually needs none of it
 
     for _ in range(TRIES):
         try:
@@ -44,15 +44,14 @@ def _place(home: str) -> str:
         os.mkdir(around, 0o700)
     with _holding(around, fcntl.LOCK_SH):
         own = tempfile.mkdtemp(prefix="", dir=around)
-        # Held for this process's life, if it does not leave before: the kernel frees it, however
-        # that ends.
+        # Held until this process leaves or ends: the kernel frees it then.
         _places.append((os.getpid(), own, Lock.acquire(os.path.join(own, paths.LOCK))))
     atexit.register(leave)
     return own
 
 
 def leave() -> None:
-    """Remove what this process has, and hold nothing any more."""
+    """Remove the folders of this process and release its locks."""
     import shutil
 
     for each in [each for each in _places if each[0] == os.getpid()]:
@@ -63,7 +62,7 @@ def leave() -> None:
 
 
 def sweep(home: str) -> None:
-    """Remove what processes that are gone have left."""
+    """Remove what ended processes have left."""
     around = os.path.join(home, PLACE)
     with suppress(OSError), _holding(around, fcntl.LOCK_EX | fcntl.LOCK_NB):
         for name in os.listdir(around):
@@ -73,12 +72,12 @@ def sweep(home: str) -> None:
                 import shutil
 
                 shutil.rmtree(place, ignore_errors=True)
-        os.rmdir(around)  # the last one takes it along
+        os.rmdir(around)  # if it is empty
 
 
 @contextmanager
 def _holding(directory: str, how: int) -> Iterator[None]:
-    """Raises FileNotFoundError where it is not there, BlockingIOError where another holds it."""
+    """Raises FileNotFoundError, and BlockingIOError if another process holds it."""
     held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(held, how)

@@ -1,5 +1,5 @@
-"""How far a person has looked at a session (row H4): a small file beside the log, since looking
-needs no lock and wakes nobody. Every client marks; every list tells what is unread."""
+"""How far the user has read a session: a small file beside the log, since reading needs no lock and
+no worker. Every client marks it; lists show what is unread."""
 
 import json
 import os
@@ -10,11 +10,11 @@ from rookery.home import paths
 
 
 def mark(directory: str, seq: int) -> None:
-    """A person has seen the session's events up to `seq`. Never goes back."""
+    """The events up to `seq` have been seen. Never goes back."""
     if seq <= seen(directory):
         return
     data = json.dumps({"seq": seq}).encode("ascii")
-    with suppress(OSError):  # whoever may only read can still look
+    with suppress(OSError):  # read-only access is enough to look
         paths.write_atomic(os.path.join(directory, paths.SEEN), data, 0o600)
 
 

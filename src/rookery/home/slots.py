@@ -1,8 +1,5 @@
-"""How many workers may be awake, and how many may start, at once: slots that the kernel frees on
-any death (row W9).
-
-A worker holds one for its life; whoever starts it holds another until it is ready.
-"""
+"""How many workers may run and start at once: slots that the kernel frees when a process dies. A
+worker holds one for its life; the process that starts it holds another until it is ready."""
 
 import os
 import time
@@ -15,11 +12,11 @@ from rookery.log.errors import Busy
 from rookery.log.lock import Lock
 
 PAUSE = 0.01
-"""Seconds between two looks for a free slot: nothing tells when a starter is done."""
+"""Seconds between two attempts to take a slot."""
 
 
 class Full(Exception):
-    """No slot came free in time; `most` there are."""
+    """No slot became free in time; there are `most`."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -31,14 +28,13 @@ class Unusable(Exception):
 
 
 def for_worker(home: str, policy: Policy) -> Lock | None:
-    """The slot of a worker that wants to be awake; None: all are taken."""
+    """The slot of a worker; None: all are taken."""
     return _take(home, "worker", max(1, policy.max_workers))
 
 
 @contextmanager
 def for_start(home: str, deadline: float) -> Iterator[None]:
-    """Held while a worker starts. A start is short, so one that finds no slot waits; raises
-    Full."""
+    """Held while a worker starts; waits for a free slot. Raises Full."""
     most = _most_starts(home)
     while (slot := _take(home, "start", most)) is None:
         if time.monotonic() >= deadline:
@@ -53,7 +49,7 @@ def for_start(home: str, deadline: float) -> Iterator[None]:
 def _most_starts(home: str) -> int:
     try:
         policy = config.load(home).policy
-    except config.ConfigError:  # the worker says it, with the line
+    except config.ConfigError:  # the worker reports it
         policy = Policy()
     return min(max(1, policy.max_cold_starts), max(1, policy.max_workers))
 

@@ -1,4 +1,4 @@
-"""Which agent answers where none is named: that depends on whether a model is saved."""
+"""Which agent is used if none is named: that depends on whether a model is saved."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,8 @@ from rookery.core.vendors.environment import overriding
 
 
 def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str:
-    """The one of config.toml, else Rookery's own where a model is set up or the environment names
-    one, else the demo."""
+    """The one in config.toml, else Rookery's own if a model is set up or the environment names one,
+    else the demo."""
     if chosen:
         return chosen
     named = overriding(environment) and environment.get("LLM_MODEL")
@@ -16,7 +16,7 @@ def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str
 
 
 def has_model(home: str) -> bool:
-    """Also where the file is broken: somebody wanted one, and the agent says what is wrong."""
+    """Also if the file is broken: the agent then says what is wrong."""
     from rookery.models import profiles
 
     settings, problem = profiles.look(home)

@@ -1,11 +1,11 @@
-"""Which of what we are given is a secret: by the name that it stands under, and by its place in a
-header, an address or a command's arguments."""
+"""Which texts are secrets: by their name, or by their place in a header, an address or a command's
+arguments."""
 
 import base64
 import binascii
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 _NAME = re.compile(
@@ -16,31 +16,31 @@ _NAME = re.compile(
 )
 """`PGPASSWORD` and `MYTOKEN` as well as `api-key`; not `PWD`, `max_tokens` or `TOKEN_FILE`."""
 _REFERENCE = re.compile(r"\$\{[^}]*\}|\$\w+")
-"""Where a secret is to be found is none."""
+"""A reference to a secret is not a secret."""
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w-]*)[ \t]+(?P<rest>\S.*)", re.DOTALL)
 _HEADER = re.compile(r"(?P<name>[A-Za-z][\w-]*):\s*(?P<value>\S.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)[=:](?P<value>\S.*)", re.DOTALL)
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 KEYLIKE = re.compile(r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}")
 _OPAQUE = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])\w{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}")
-"""A part of an address that says nothing to a person: a token more often than not."""
+"""A part of an address that looks random: usually a token."""
 _LINE = 16
-"""Characters of a line of a secret that has several, such as a private key."""
+"""Characters: shorter lines of a private key are not taken as secrets."""
 _WORD = 12
-"""Letters: up to there it is a word, as the passwords of databases on one's own machine are."""
+"""Letters: shorter texts are words, as the passwords of local databases often are."""
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what is kept under such a name is a secret."""
+    """Whether a value of this name is a secret."""
     return _NAME.search(name) is not None
 
 
 def of_named(text: str) -> set[str]:
-    """Of what stands under a secret's name: all of it, and the parts that are met alone."""
+    """In a value with a secret's name: all of it, and the parts that may appear alone."""
     text = text.strip()
     if not text or _REFERENCE.fullmatch(text):
         return set()
-    if "\n" in text:  # a private key: line by line, as it is printed
+    if "\n" in text:  # a private key, printed line by line
         lines = (line.strip() for line in text.splitlines())
         return {line for line in lines if len(line) >= _LINE and not line.startswith("-----")}
     found = {text} | of_address(text)
@@ -52,14 +52,14 @@ def of_named(text: str) -> set[str]:
 
 
 def of_text(text: str) -> set[str]:
-    """Of what stands under any other name: an address, or what looks like a key."""
+    """In any other value: parts of addresses, and what looks like a key."""
     found = {match[0] for match in KEYLIKE.finditer(text)}
     return found.union(*map(of_address, _ADDRESS.findall(text)))
 
 
 def of_words(words: Sequence[str]) -> set[str]:
-    """Of a command's arguments: `--api-key X`, `--api-key=X`, `-H "Authorization: Bearer X"`,
-    `-e TOKEN=X`, and all of it inside `sh -c "…"`."""
+    """In a command's arguments: `--api-key X`, `--api-key=X`, `-H "Authorization: Bearer X"`,
+    `-e TOKEN=X`, and the same inside `sh -c "…"`."""
     found: set[str] = set()
     option = ""
     for word in words:
@@ -87,8 +87,8 @@ def _of_word(word: str) -> set[str]:
 
 
 def of_address(text: str) -> set[str]:
-    """The password in an address, its parameters under a secret's name, and what is opaque in its
-    path; each as it is written, and as it is meant."""
+    """The password in an address, its parameters with a secret's name, and random parts of its
+    path; each as written and unquoted."""
     if _ADDRESS.fullmatch(text) is None:
         return set()
     try:
@@ -102,27 +102,21 @@ def of_address(text: str) -> set[str]:
         if is_secret_name(name):
             found |= {value, value.replace("+", " ")}
     found |= {part for part in parts.path.split("/") if _OPAQUE.fullmatch(part)}
-    return {each for one in found for each in (one, unquote(one)) if each and not _is_open(each)}
-
-
-def _is_open(text: str) -> bool:
-    return _REFERENCE.fullmatch(text) is not None
+    written = {each for one in found for each in (one, unquote(one)) if each}
+    return {each for each in written if not _REFERENCE.fullmatch(each)}
 
 
 def of_environment(environment: Mapping[str, str]) -> set[str]:
-    """Of the variables that commands inherit. Paths, numbers and plain words are left out: they
-    stand everywhere, and would be taken out of every file that holds them."""
-    return set(_of_variables(environment))
-
-
-def _of_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    """In the variables that commands inherit, without paths, numbers and plain words: they are
+    everywhere, and would be removed from every file."""
+    found: set[str] = set()
     for name, value in environment.items():
-        found: Iterable[str] = of_text(value)
+        found |= of_text(value)
         if is_secret_name(name):
-            found = {*found, *of_named(value)}
+            found |= of_named(value)
         elif name.lower().endswith("_url") or "://" in value:
-            found = {*found, *of_address(value)}
-        yield from (each for each in found if not _is_common(each))
+            found |= of_address(value)
+    return {each for each in found if not _is_common(each)}
 
 
 def _is_common(text: str) -> bool:

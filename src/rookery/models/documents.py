@@ -1,17 +1,17 @@
-"""JSON files of a person's: read whole or refused with the place, written whole or not at all."""
+"""JSON files of the user's: read whole or refused with the line, written whole or not at all."""
 
 import fcntl
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 from rookery.core.json import files
 from rookery.core.json.events import Json
-from rookery.home import paths
-from rookery.home.ownership import others_word
+from rookery.home import ownership, paths
 
-__all__ = ["Json", "SettingsError", "locked", "read", "refusal", "write"]
+__all__ = ["Fields", "Json", "SettingsError", "locked", "read", "refusal", "write"]
 
 PRIVATE = 0o600
 
@@ -21,34 +21,25 @@ class SettingsError(Exception):
 
 
 def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
-    """The object in a file; None where there is none. Raises SettingsError.
+    """The object in a file; None: there is no file. Raises SettingsError.
 
-    `private`: it holds secrets, and is closed to others where it was found open. `home`: it decides
-    what runs there, and is not used where another user may have written it.
+    `private`: it holds secrets, and is closed to others if it was open. `home`: it decides what
+    runs there, and is not used if another user may have written it.
     """
-    foreign = ""
     try:
-        with open(path, "rb") as file:
-            if private and os.fstat(file.fileno()).st_mode & 0o077:
-                with suppress(OSError):  # somebody else's: it can be read only
-                    os.fchmod(file.fileno(), PRIVATE)
-            if home:
-                foreign = others_word(file.fileno(), path, home)
-            data = file.read()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    if foreign:
-        raise SettingsError(foreign)
-    try:
+        data = ownership.read(path, home)
+        if data is None:
+            return None
+        with suppress(OSError):  # another user's file can only be read
+            if private and os.stat(path).st_mode & 0o077:
+                os.chmod(path, PRIVATE)
         return files.parse(data, path)
-    except files.Illegible as error:
+    except (ownership.Unusable, files.Illegible) as error:
         raise SettingsError(str(error)) from None
 
 
 def refusal(path: str, key: str, why: str) -> SettingsError:
-    """About a value in a file, with its line where that can be told."""
+    """About a value in a file, with its line if it can be found."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             text = file.read()
@@ -57,8 +48,41 @@ def refusal(path: str, key: str, why: str) -> SettingsError:
     return SettingsError(files.told(path, text, key, why))
 
 
+class Fields:
+    """The known values of an object in a file, taken out one by one; `rest` is what it holds
+    besides. Raises SettingsError with the line."""
+
+    def __init__(self, value: object, place: str, key: str, why: str = "must be an object") -> None:
+        if not isinstance(value, dict):
+            raise refusal(place, key, why)
+        self.rest: Json = dict(value)
+        self._place = place
+        self._prefix = f"{key}." if key else ""
+
+    def refuse(self, name: str, why: str) -> NoReturn:
+        raise refusal(self._place, f"{self._prefix}{name}", why)
+
+    def text(self, name: str, why: str = "must be a string") -> str:
+        value = self.rest.pop(name, None)
+        if value is not None and not isinstance(value, str):
+            self.refuse(name, why)
+        return (value or "").strip()
+
+    def switch(self, name: str, default: bool) -> bool:
+        value = self.rest.pop(name, default)
+        if not isinstance(value, bool):
+            self.refuse(name, "must be true or false")
+        return value
+
+    def whole(self, name: str, default: int, least: int) -> int:
+        value = self.rest.pop(name, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            self.refuse(name, f"must be a whole number of at least {least}")
+        return value
+
+
 def write(path: str, value: Json, mode: int = PRIVATE) -> None:
-    """A link stays one: a person may keep the file elsewhere."""
+    """A link stays one: the user may keep the file elsewhere."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     data = json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
     paths.write_atomic(os.path.realpath(path), data, mode, sync=True)
@@ -66,7 +90,7 @@ def write(path: str, value: Json, mode: int = PRIVATE) -> None:
 
 @contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Alone among those who read a file in order to write it again."""
+    """Held while a file is read in order to be written again."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     try:

@@ -1,5 +1,4 @@
-"""A model as it was given, on its way to a profile: pure, and checked before anything is asked or
-saved."""
+"""A model as the user gave it, checked before it is tested or saved."""
 
 import re
 from typing import NamedTuple
@@ -10,11 +9,11 @@ from rookery.models.providers import PREFIXES, PROVIDERS, Provider, find, provid
 from rookery.models.secrets import NONE, Secret
 
 USUAL = "none"
-"""Given for an address: the provider's own again."""
+"""Given instead of an address: the provider's own."""
 
 
 class BadDraft(Exception):
-    """It cannot be set up; the sentence says why. `field` is the one that it is about."""
+    """It cannot be set up: the sentence says why, `field` what is wrong."""
 
     def __init__(self, field: str, words: str) -> None:
         super().__init__(words)
@@ -22,7 +21,7 @@ class BadDraft(Exception):
 
 
 class Draft(NamedTuple):
-    """What was given so far; "" is what was not."""
+    """What was given so far; "": not given."""
 
     provider: str = ""
     model: str = ""
@@ -37,14 +36,13 @@ def provider_named(name: str) -> Provider:
     found = find(name.strip().lower())
     if found is None:
         known = ", ".join(each.name for each in PROVIDERS)
-        others = "For others, write the model as PROVIDER/MODEL"
-        raise BadDraft("provider", f"there is no provider {name!r}; there are {known}. {others}")
+        others = "For any other, write the model as PROVIDER/MODEL"
+        raise BadDraft("provider", f"unknown provider {name!r}. Known: {known}. {others}")
     return found
 
 
 def profile_of(draft: Draft, known: Profile | None) -> Profile:
-    """The profile that is to be saved; what was not given is taken from the one that is there.
-    Raises BadDraft."""
+    """The profile to save; what was not given comes from the known one. Raises BadDraft."""
     kept = known.base_url if known and draft.base_url != USUAL else ""
     base_url = checked_url(draft.base_url) or kept
     if draft.model:
@@ -52,13 +50,15 @@ def profile_of(draft: Draft, known: Profile | None) -> Profile:
     elif known is not None and not draft.provider:
         model = known.model
     else:
-        raise BadDraft("model", "a model is wanted, such as anthropic/claude-…")
+        raise BadDraft("model", "a model is required, for example anthropic/claude-…")
     provider = provider_named(draft.provider) if draft.provider else None
     if provider is not None and provider.asks_url and not base_url:
         base_url = provider.api
         if not base_url:
-            raise BadDraft("base_url", "the address of the server is wanted, http://…/v1")
-    # A key goes to whom it was given for: not along to another provider or server.
+            raise BadDraft(
+                "base_url", "the server's address is required, for example http://localhost:8000/v1"
+            )
+    # A key is not reused for another provider or server.
     same = known is not None and (provider_of(known.model), known.base_url) == (
         provider_of(model),
         base_url,
@@ -86,7 +86,7 @@ def full_name(model: str, provider: str, base_url: str) -> str:
         return f"openai/{model}"
     if guess := provider_of(model):
         return f"{guess}/{model}"
-    why = f"whose model is {model!r}? Name its provider, or write PROVIDER/MODEL"
+    why = f"the provider of {model!r} is not known: name it, or write PROVIDER/MODEL"
     raise BadDraft("model", why)
 
 
@@ -101,7 +101,7 @@ def checked_url(url: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        raise BadDraft("base_url", f"{url!r} is no address such as https://host/v1")
+        raise BadDraft("base_url", f"{url!r} is not an address like https://host/v1")
     return url
 
 
@@ -109,7 +109,7 @@ def checked_name(name: str) -> str:
     """Raises BadDraft."""
     name = name.strip()
     if name and not re.fullmatch(r"[\w.+-]{1,64}", name):
-        why = "a name has letters, digits, dots, dashes and underscores, at most 64"
+        why = "use at most 64 letters, digits, dots, dashes and underscores"
         raise BadDraft("name", why)
     return name
 

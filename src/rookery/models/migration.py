@@ -1,23 +1,21 @@
-"""Shapes that `agent_settings.json` had elsewhere or before, made into today's.
+"""Older shapes of `agent_settings.json`, migrated to today's.
 
 - One model under `llm`, beside the rest of an agent: what the OpenHands CLI saves. The rest
-  (tools, MCP servers, instructions) is derived at each start and not taken over.
+  (tools, MCP servers, instructions) is derived at each start and not kept.
 - The fields of one model at the top.
 """
 
-from typing import Any
-
-type Json = dict[str, Any]
+from rookery.core.json.events import Json
 
 PROFILE = "default"
-"""The name of the one model that there was."""
+"""The name of its only model."""
 
 MASKED = "**********"
-"""What the SDK writes for a secret that it was not asked to expose."""
+"""What the SDK writes instead of a secret."""
 
 MODEL_FIELDS = ("model", "api_key", "base_url", "timeout")
 DERIVED = frozenset({"service_id", "usage_id", "litellm_extra_body", "metadata", "kind"})
-"""Of the SDK's model: said by the agent at each start."""
+"""Fields of the SDK's model that the agent sets at each start."""
 
 
 def is_old(found: Json) -> bool:
@@ -25,22 +23,20 @@ def is_old(found: Json) -> bool:
 
 
 def migrated(found: Json) -> Json:
-    """Today's shape."""
     if isinstance(found.get("llm"), dict):
         profile = model_of(found["llm"])
         rest: Json = {}
-        condenser = condenser_of(found.get("condenser"))
     else:
         profile = model_of({key: found[key] for key in MODEL_FIELDS if key in found})
         known = (*MODEL_FIELDS, "condenser", "llm")
         rest = {key: value for key, value in found.items() if key not in known}
-        condenser = condenser_of(found.get("condenser"))
+    condenser = condenser_of(found.get("condenser"))
     made = {"default": PROFILE, "profiles": {PROFILE: profile}} if profile.get("model") else {}
     return {"profiles": {}, **made, **({"condenser": condenser} if condenser else {}), **rest}
 
 
 def model_of(llm: Json) -> Json:
-    """A saved model of the SDK's as a profile: without what is empty, masked or derived."""
+    """A saved model of the SDK as a profile, without what is empty, masked or derived."""
     kept = {
         key: value
         for key, value in llm.items()
@@ -50,7 +46,7 @@ def model_of(llm: Json) -> Json:
 
 
 def condenser_of(value: object) -> Json | None:
-    """Its own model is left out: it is the conversation's, or a profile's."""
+    """Without its own model: it is the conversation's, or a profile's."""
     if not isinstance(value, dict):
         return None
     known = ("enabled", "max_size", "keep_first")

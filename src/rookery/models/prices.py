@@ -1,5 +1,5 @@
-"""What a model costs, as its profile says it: `"price": {"input": 3, "output": 15, "cached": 0.3}`,
-in US dollars for a million tokens. For models that no price list knows, or lists wrongly."""
+"""The price of a model in its profile, `"price": {"input": 3, "output": 15, "cached": 0.3}`, in US
+dollars per million tokens: for models that price lists lack or have wrong."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,30 +9,28 @@ from rookery.models import documents
 KEY = "price"
 PER = 1_000_000
 FIELDS = ("input", "output", "cached")
-SHAPE = (
-    'must be {"input": 3, "output": 15}: US dollars for a million tokens ("cached" may be added)'
-)
+SHAPE = 'must be {"input": 3, "output": 15}: US dollars per million tokens ("cached" is optional)'
 
 
 class Price(NamedTuple):
-    """In US dollars for one token."""
+    """In US dollars per token."""
 
     input: float
     output: float
     cached: float
 
     def of(self, prompt: int, completion: int, cached: int) -> float:
-        """`cached`: how many of the prompt's tokens were."""
+        """`cached`: how many of the prompt's tokens came from the cache."""
         cached = min(cached, prompt)
         return (prompt - cached) * self.input + cached * self.cached + completion * self.output
 
 
 def price_in(extras: Mapping[str, Any]) -> Price | None:
-    """Of a profile that was read: what it says is sound."""
+    """Of a profile that was checked."""
     found = extras.get(KEY)
     if not isinstance(found, dict):
         return None
-    cached = found["cached"] if "cached" in found else found["input"]
+    cached = found.get("cached", found["input"])
     return Price(found["input"] / PER, found["output"] / PER, cached / PER)
 
 

@@ -1,6 +1,6 @@
-"""One call to a model, to see whether it can be used before it is saved: by the standard library to
-whoever speaks OpenAI's API or Anthropic's, by litellm in another process to the rest. The key is in
-no argument of a process, in no sentence."""
+"""One call to a model, to test it before it is saved: with the standard library for OpenAI's and
+Anthropic's APIs, otherwise with litellm in another process. The key is in no argument of a process
+and in no message."""
 
 import json
 import re
@@ -9,16 +9,15 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from rookery.core.json.events import Json
 from rookery.models.profiles import Model
 from rookery.models.providers import api_of, is_loopback, provider_of
 from rookery.models.secrets import Redactor
-
-type Json = dict[str, Any]
 
 WITHIN = 60.0
 """Seconds for the answer."""
@@ -30,7 +29,7 @@ ANTHROPIC = "https://api.anthropic.com"
 type Kind = Literal["ok", "auth", "model", "rate_limit", "network", "provider", "extra"]
 
 LONGEST = 300
-"""Characters of what a provider says that are shown."""
+"""Characters of a provider's message that are shown."""
 
 
 class Answer(NamedTuple):
@@ -43,18 +42,17 @@ class Answer(NamedTuple):
 
 
 def is_direct(model: Model) -> bool:
-    """Whether the standard library is enough: at once, and without the agent's packages."""
+    """Whether the standard library is enough: quick, and without the agent's packages."""
     return provider_of(model.model) == "anthropic" or bool(api_of(model.model, model.base_url))
 
 
 def probe(model: Model, within: float = WITHIN) -> Answer:
-    """Ask the model for a word."""
     answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
     return Answer(answer.kind, Redactor([model.key]).text(answer.words))
 
 
 def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
-    """The models that a server lists; none where it does not tell."""
+    """The models that a server lists; none if it does not say."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
         found = _asked(f"{api.rstrip('/')}/models", None, headers, within)
@@ -98,12 +96,12 @@ def _direct(model: Model, within: float) -> Answer:
     except (OSError, HTTPException) as error:
         return of_network(_reason(error), where)
     except ValueError as error:
-        return Answer("provider", f"{url} answered, but not as a model does: {error}.")
+        return Answer("provider", f"{url} sent an unexpected answer: {error}.")
     return Answer("ok", f"{model.model} answered.")
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """A key goes to whom it was meant for and nobody else."""
+    """A key is sent only to the server it is meant for."""
 
     def redirect_request(self, *_: object) -> None:
         return None
@@ -126,12 +124,12 @@ def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: floa
 
 
 def _wants_responses(error: HTTPError) -> bool:
-    """Some models are to be had by the newer API alone."""
+    """Some models only work with the newer API."""
     return "responses" in _told(error)[0].lower()
 
 
 def _told(error: HTTPError) -> tuple[str, str]:
-    """The message and the code of an error's body, which can be read but once."""
+    """The message and the code of an error's body, which can be read only once."""
     kept: tuple[str, str] | None = getattr(error, "told", None)
     if kept is not None:
         return kept
@@ -164,7 +162,7 @@ def _reason(error: object) -> str:
         case TimeoutError():
             return "it did not answer in time"
         case ConnectionRefusedError():
-            return "nothing listens there"
+            return "nothing is listening there"
         case ssl.SSLCertVerificationError():
             return f"its certificate is not trusted ({error.verify_message})"
         case OSError() if error.strerror:
@@ -197,14 +195,13 @@ def _by_litellm(model: Model, within: float) -> Answer:
     except subprocess.TimeoutExpired:
         return of_network("it did not answer in time", model.model)
     except (ValueError, IndexError, KeyError, TypeError):
-        return Answer("provider", f"The test of {model.model} broke off without an answer.")
+        return Answer("provider", f"The test of {model.model} ended without an answer.")
 
 
-# ---------------------------------------------------------------- what it told
+# ---------------------------------------------------------------- its answer
 
 
 def of_status(status: int, message: str, code: str, model: str, where: str) -> Answer:
-    """Of an answer that is an HTTP error."""
     said = f' It said: "{shortened(message)}"' if message.strip() else ""
     unknown = re.search(
         r"model\W+(\S+\W+)?(does not exist|not found|is not)|unknown model|no such model"
@@ -215,13 +212,13 @@ def of_status(status: int, message: str, code: str, model: str, where: str) -> A
     if status in (401, 403):
         return Answer("auth", f"{where} does not accept the key ({status}).{said}")
     if code == "model_not_found" or (status in (400, 404, 422) and unknown):
-        return Answer("model", f"{where} knows no model {model!r}.{said}")
+        return Answer("model", f"{where} does not know the model {model!r}.{said}")
     if status == 404:
         return Answer("model", f"There is no such API at {where}, or no model {model!r}.{said}")
     if status == 402 or code == "insufficient_quota":
-        return Answer("rate_limit", f"{where} wants to be paid first: check your plan.{said}")
+        return Answer("rate_limit", f"{where} refuses for billing reasons: check your plan.{said}")
     if status == 429:
-        return Answer("rate_limit", f"{where} allows no more calls just now (429).{said}")
+        return Answer("rate_limit", f"{where} is limiting your requests (429).{said}")
     return Answer("provider", f"{where} answered with an error ({status}).{said}")
 
 

@@ -1,4 +1,4 @@
-"""`agent_settings.json`: the models that a person saved, each under a name.
+"""`agent_settings.json`: the saved models, each under a name.
 
     {
       "default": "work",
@@ -9,8 +9,8 @@
       "critic": {"judge": "work"}
     }
 
-What a profile holds besides is handed to the model as it is; unknown fields are kept everywhere.
-What the environment says over a profile is never saved.
+Other fields of a profile are passed to the model unchanged; unknown fields are kept everywhere.
+What the environment overrides is never saved.
 """
 
 import os
@@ -35,7 +35,7 @@ from rookery.models.secrets import NONE, Secret, secrets_in
 FILE = "agent_settings.json"
 VERSION = 1
 BEFORE = ".before-migration"
-"""Behind the file's name: what stood in it before its shape was changed."""
+"""Suffix of the file as it was before its shape changed."""
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -49,7 +49,7 @@ class Profile(NamedTuple):
     timeout: float | None = None
     """Seconds for one answer; None: the SDK's own."""
     extras: Mapping[str, Any] = _EMPTY
-    """Other fields of the SDK's model, as they stand in the file."""
+    """Other fields of the SDK's model, as in the file."""
 
     def __repr__(self) -> str:
         return f"Profile({self.name!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
@@ -73,7 +73,7 @@ class Condenser(NamedTuple):
 
     enabled: bool = True
     max_size: int = 80
-    """Events, over which it is shortened."""
+    """Events; a longer conversation is shortened."""
     keep_first: int = 4
     profile: str = ""
     """The model that writes the summary; "": the conversation's own."""
@@ -99,11 +99,11 @@ class Settings(NamedTuple):
 
     @property
     def chosen(self) -> Profile | None:
-        """The default profile; where none is named, or one that is gone, the first."""
+        """The default profile, else the first."""
         return self.profiles.get(self.default) or next(iter(self.profiles.values()), None)
 
     def with_profile(self, profile: Profile, *, default: bool = False) -> Self:
-        """The same with a profile put in or replaced; the first is the default by itself."""
+        """With a profile added or replaced; the first one becomes the default."""
         profiles = {**self.profiles, profile.name: profile}
         kept = self.default if self.default in self.profiles else ""
         return self._replace(
@@ -119,7 +119,7 @@ class Settings(NamedTuple):
         return self._replace(profiles=profiles, default=default, critic=critic)
 
     def secrets(self) -> set[str]:
-        """All that must not be printed, logged or sent."""
+        """Everything that must not be printed, logged or sent."""
         parts = (self.extras, self.condenser.extras, self.critic.extras)
         mine = {text for part in parts for text in secrets_in(part)}
         return mine.union(*(profile.secrets() for profile in self.profiles.values())) - {""}
@@ -143,21 +143,21 @@ def path(home: str) -> str:
 
 
 def load(home: str) -> Settings:
-    """What is saved, or the defaults where nothing is. An old shape is brought up to date and
-    saved, once; what it was stays beside it. Raises SettingsError."""
+    """What is saved, or the defaults. An old shape is migrated and saved once; the old file stays
+    beside it. Raises SettingsError."""
     place = path(home)
     found = documents.read(place)
     if found is None:
         return Settings()
     if migration.is_old(found):
         with documents.locked(place):
-            return _brought_up(place)
+            return _migrated(place)
     return _settings(found, place)
 
 
 def look(home: str) -> tuple[Settings, str]:
-    """What is saved, and why that could not be read ("": it could). For whoever shows it: nothing
-    is brought up to date."""
+    """What is saved, and why it could not be read ("": it could). Only for showing it: nothing is
+    migrated."""
     place = path(home)
     try:
         found = documents.read(place) or {}
@@ -166,8 +166,8 @@ def look(home: str) -> tuple[Settings, str]:
         return Settings(), str(error)
 
 
-def _brought_up(place: str) -> Settings:
-    """Under the lock: what is saved, in today's shape."""
+def _migrated(place: str) -> Settings:
+    """Under the lock: what is saved, migrated."""
     found = documents.read(place) or {}
     if not migration.is_old(found):
         return _settings(found, place)
@@ -184,11 +184,11 @@ def save(home: str, settings: Settings) -> None:
 
 
 def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
-    """Read, edit and save, alone among those who do. Raises SettingsError, and FromAgent in a
-    process of an agent's; then nothing is written."""
+    """Read, edit and save under the lock. Raises SettingsError, and FromAgent in an agent's
+    process; then nothing is written."""
     guard.require_person(home, "set up models")
     with documents.locked(path(home)):
-        settings = edit(_brought_up(path(home)))
+        settings = edit(_migrated(path(home)))
         save(home, settings)
     return settings
 
@@ -197,22 +197,21 @@ def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
 
 
 def _settings(found: Json, place: str) -> Settings:
-    rest = dict(found)
-    version = rest.pop("version", VERSION)
+    fields = documents.Fields(found, place, "")
+    version = fields.rest.pop("version", VERSION)
     if isinstance(version, int) and version > VERSION:
-        why = f"is {version}: it was written by a newer Rookery, which you need to read it"
-        raise documents.refusal(place, "version", why)
-    default = _text(rest.pop("default", None), place, "default")
-    profiles = rest.pop("profiles", None)
+        fields.refuse("version", f"is {version}: a newer Rookery wrote this file; update yours")
+    default = fields.text("default")
+    profiles = fields.rest.pop("profiles", None)
     profiles = {} if profiles is None else profiles
     if not isinstance(profiles, dict):
-        raise documents.refusal(place, "profiles", "must be an object: a name and its model each")
-    condenser, critic = rest.pop("condenser", None), rest.pop("critic", None)
+        fields.refuse("profiles", "must be an object of models by name")
+    condenser, critic = fields.rest.pop("condenser", None), fields.rest.pop("critic", None)
     return Settings(
         {name: profile_of(name, each, place) for name, each in profiles.items()},
         default,
         Condenser() if condenser is None else condenser_of(condenser, place),
-        rest,
+        fields.rest,
         Critic() if critic is None else critic_of(critic, place),
     )
 
@@ -220,56 +219,30 @@ def _settings(found: Json, place: str) -> Settings:
 def profile_of(name: str, value: object, place: str) -> Profile:
     """Raises SettingsError."""
     key = f"profiles.{name}"
-    if not isinstance(value, dict):
-        raise documents.refusal(place, key, 'must be an object with a "model"')
-    rest = dict(value)
-    model = _text(rest.pop("model", None), place, f"{key}.model")
+    fields = documents.Fields(value, place, key, 'must be an object with a "model"')
+    model = fields.text("model")
     if not model:
-        raise documents.refusal(place, key, 'has no "model", such as "anthropic/claude-…"')
-    timeout = rest.pop("timeout", None)
+        raise documents.refusal(place, key, 'has no "model", for example "anthropic/claude-…"')
+    timeout = fields.rest.pop("timeout", None)
     if timeout is not None and (
         isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
     ):
-        raise documents.refusal(place, f"{key}.timeout", "must be a number of seconds")
-    prices.check(rest.get(prices.KEY), place, f"{key}.{prices.KEY}")
-    return Profile(
-        name,
-        model,
-        Secret(_text(rest.pop("api_key", None), place, f"{key}.api_key")),
-        _text(rest.pop("base_url", None), place, f"{key}.base_url"),
-        timeout,
-        rest,
-    )
+        fields.refuse("timeout", "must be a number of seconds")
+    prices.check(fields.rest.get(prices.KEY), place, f"{key}.{prices.KEY}")
+    secret = Secret(fields.text("api_key"))
+    return Profile(name, model, secret, fields.text("base_url"), timeout, fields.rest)
 
 
 def condenser_of(value: object, place: str) -> Condenser:
-    if not isinstance(value, dict):
-        raise documents.refusal(place, "condenser", "must be an object")
-    rest = dict(value)
+    """Raises SettingsError."""
+    fields = documents.Fields(value, place, "condenser")
     usual = Condenser()
-    enabled = rest.pop("enabled", usual.enabled)
-    if not isinstance(enabled, bool):
-        raise documents.refusal(place, "condenser.enabled", "must be true or false")
-    numbers = {}
-    for key, least in (("max_size", 10), ("keep_first", 0)):
-        number = rest.pop(key, getattr(usual, key))
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            why = f"must be a whole number of at least {least}"
-            raise documents.refusal(place, f"condenser.{key}", why)
-        numbers[key] = number
-    if numbers["keep_first"] >= numbers["max_size"] // 2:
-        why = "must be less than half of max_size"
-        raise documents.refusal(place, "condenser.keep_first", why)
-    profile = _text(rest.pop("profile", None), place, "condenser.profile")
-    return Condenser(enabled, numbers["max_size"], numbers["keep_first"], profile, rest)
-
-
-def _text(value: object, place: str, key: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise documents.refusal(place, key, "must be a text, in quotes")
-    return value.strip()
+    enabled = fields.switch("enabled", usual.enabled)
+    max_size = fields.whole("max_size", usual.max_size, 10)
+    keep_first = fields.whole("keep_first", usual.keep_first, 0)
+    if keep_first >= max_size // 2:
+        fields.refuse("keep_first", "must be less than half of max_size")
+    return Condenser(enabled, max_size, keep_first, fields.text("profile"), fields.rest)
 
 
 # ---------------------------------------------------------------- which of them is used
@@ -281,7 +254,7 @@ ENVIRONMENT = "environment"
 
 
 class Model(NamedTuple):
-    """What a conversation is made with."""
+    """The model of a conversation."""
 
     profile: str
     model: str
@@ -290,14 +263,14 @@ class Model(NamedTuple):
     timeout: float | None
     extras: Mapping[str, Any]
     overridden: tuple[str, ...] = ()
-    """The variables that were used."""
+    """The environment variables that were used."""
 
     def __repr__(self) -> str:
         return f"Model({self.profile!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
 
 
 class Missing(NamedTuple):
-    """There is none; the sentence says what to do."""
+    """There is no model; the sentence says what to do."""
 
     sentence: str
 
@@ -305,7 +278,7 @@ class Missing(NamedTuple):
 def effective(
     settings: Settings, environ: Mapping[str, str], override: bool, profile: str = ""
 ) -> Model | Missing:
-    """The model of a profile ("": the default), under the environment where that is wanted."""
+    """The model of a profile ("": the default); `override`: the environment wins."""
     given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
     given = {name: value for name, value in given.items() if value}
     if override and (lacking := environ.get(LACKING, "").split()):
@@ -313,12 +286,12 @@ def effective(
     saved = settings.profiles.get(profile) if profile else settings.chosen
     if profile and saved is None:
         known = ", ".join(settings.profiles) or "none"
-        return Missing(f"There is no model profile {profile!r}; saved are: {known}.")
+        return Missing(f"There is no saved model {profile!r}. Saved: {known}.")
     if saved is None and not override:
         return Missing(_nothing_saved(given))
     if saved is None and (absent := _absent(given)):
         return Missing(
-            f"Nothing is saved, and {FLAG} lacks {' and '.join(absent)}. "
+            f"No model is saved, and {FLAG} needs {' and '.join(absent)}. "
             f"Set {'them' if len(absent) > 1 else 'it'}, or run: rookery setup"
         )
     made = _merged(saved, given if override else {})
@@ -355,16 +328,16 @@ def _nothing_saved(given: Mapping[str, str]) -> str:
     words = "No model is set up. Run: rookery setup"
     if given:
         names = ", ".join(given)
-        words += f" (of the environment, {names} is used with {FLAG} alone)"
+        words += f" ({names} in the environment is used only with {FLAG})"
     return words
 
 
 def _lacking(names: list[str]) -> str:
-    """Not with the saved model instead: that is not the one that was asked for."""
+    """The saved model is not used instead: it is not the one that was asked for."""
     these, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
     listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return (
-        f"The session was made with {FLAG} and {listed}: {these} never saved. "
+        f"The session was started with {FLAG} and {listed}: {these} never saved. "
         f"Set {them}, run: rookery stop SESSION, and send the prompt again."
     )
 
@@ -374,6 +347,6 @@ def _no_key(made: Model, variable: str) -> str:
         return f"{made.model} needs a key: set {KEY}, or run: rookery setup"
     also = f", or set {variable}" if variable else ""
     return (
-        f"The profile {made.profile!r} ({made.model}) has no key. "
+        f"The model {made.profile!r} ({made.model}) has no key. "
         f"Run: rookery setup --name {made.profile}{also}"
     )

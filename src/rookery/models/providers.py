@@ -1,17 +1,17 @@
-"""What is known about the providers of models without asking anybody."""
+"""What is known about the providers of models."""
 
 import ipaddress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 PLACEHOLDER = "no-key-needed"
-"""Sent where no key is needed: the client library insists on one."""
+"""Sent if no key is needed: the client library requires one."""
 
 LOCAL = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile", "hosted_vllm", "vllm"})
-"""Providers that run on a person's own machine."""
+"""Providers that run on the user's machine."""
 
 BY_ENVIRONMENT = frozenset({"bedrock", "sagemaker", "vertex_ai", "azure_ai", "github_copilot"})
-"""Providers that find their credentials by themselves."""
+"""Providers that find their own credentials."""
 
 KEY_VARIABLES = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -23,11 +23,11 @@ KEY_VARIABLES = {
     "groq": "GROQ_API_KEY",
     "xai": "XAI_API_KEY",
 }
-"""Where a provider's key is usually kept."""
+"""The usual environment variable of a provider's key."""
 
 
 def provider_of(model: str) -> str:
-    """The part before the first slash; what has none is guessed as litellm does."""
+    """The part before the first slash; without one, guessed as litellm does."""
     provider, slash, _ = model.partition("/")
     if slash:
         return provider.lower()
@@ -43,7 +43,7 @@ def key_variable(model: str) -> str:
 
 
 def needs_key(model: str, base_url: str) -> bool:
-    """Not what runs on this machine, nor what brings its own credentials."""
+    """Not if it runs on this machine or has its own credentials."""
     provider = provider_of(model)
     return not (provider in LOCAL or provider in BY_ENVIRONMENT or is_loopback(base_url))
 
@@ -68,13 +68,13 @@ class Provider(NamedTuple):
     name: str
     title: str
     prefix: str
-    """Before the model's name, as litellm wants it."""
+    """Before the model's name, for litellm."""
     models: tuple[str, ...] = ()
-    """Some that are known to work well; any other may be named."""
+    """Some that work well; any other can be named."""
     api: str = ""
-    """Where its API is, in the shape of OpenAI's; "": it has none, or it is asked for."""
+    """Its OpenAI-compatible API; "": it has none, or the user is asked."""
     key_url: str = ""
-    """Where a person gets a key."""
+    """Where to get a key."""
     keyless: bool = False
     asks_url: bool = False
 
@@ -144,7 +144,7 @@ PROVIDERS: tuple[Provider, ...] = (
     ),
     Provider(
         "openai-compatible",
-        "Another server with OpenAI's API",
+        "Another OpenAI-compatible server",
         "openai",
         asks_url=True,
     ),
@@ -159,14 +159,14 @@ OTHER_PREFIXES = frozenset(
     }
 )
 PREFIXES = OTHER_PREFIXES | {provider.prefix for provider in PROVIDERS}
-"""What may stand before a model's name; more are known to litellm."""
+"""Known prefixes of a model's name; litellm knows more."""
 
 OPENAI_APIS = {
     "openrouter": "https://openrouter.ai/api/v1",
     "groq": "https://api.groq.com/openai/v1",
     "xai": "https://api.x.ai/v1",
 }
-"""Of providers that are not offered, where their API in OpenAI's shape is."""
+"""OpenAI-compatible APIs of providers that are not offered."""
 
 
 def find(name: str) -> Provider | None:
@@ -174,7 +174,7 @@ def find(name: str) -> Provider | None:
 
 
 def api_of(model: str, base_url: str) -> str:
-    """Where a model can be asked in OpenAI's shape; "": it cannot."""
+    """The OpenAI-compatible API of a model; "": it has none."""
     prefix = provider_of(model)
     if prefix in ("ollama", "ollama_chat"):
         base = base_url.rstrip("/") or "http://localhost:11434"

@@ -10,11 +10,11 @@ from rookery.models import credentials
 HIDDEN = "[redacted]"
 
 SHORTEST = 6
-"""Characters: a shorter secret stands in ordinary words, too, and guards nothing."""
+"""Characters: a shorter secret is also part of ordinary words, and protects nothing."""
 
 
 class Secret:
-    """A text that shows itself to `reveal` alone: not to print, format, logging or json."""
+    """A text that only `reveal` returns: print, format, logging and json do not show it."""
 
     __slots__ = ("_text",)
 
@@ -41,7 +41,7 @@ NONE = Secret("")
 
 
 def secrets_in(value: object, *, named: bool = False) -> set[str]:
-    """Every text below a name of a secret, and what is secret in other texts by its place."""
+    """Every text with a secret's name, and the secrets in other texts."""
     match value:
         case str():
             return credentials.of_named(value) if named else credentials.of_text(value)
@@ -59,24 +59,24 @@ def secrets_in(value: object, *, named: bool = False) -> set[str]:
 
 
 COLOUR = r"(?:(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)\[[0-9;:?]*[A-Za-z])*"
-"""Codes that a program sets between the letters it prints, as they are or as JSON has them."""
+"""Colour codes between the letters that a program prints, raw or as in JSON."""
 
 _CODE = re.compile(r"\x1b|\\u001[bB]|\\x1[bB]|\\033")
 _COLOURS = re.compile(COLOUR)
 _BEGUN = re.compile(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033)(?:\[[0-9;:?]*)?$|\\(?:u0?0?1?|x1?|03?)?$")
-"""One that is cut off at the end of a text."""
+"""A code that is cut off at the end of a text."""
 
 HEAD = 4
 CODES = 32
-"""Characters of colour codes for each letter: up to there, one that comes bit by bit is known."""
+"""Characters of colour codes per letter, up to which a secret in pieces is recognized."""
 
 
 class Pattern:
-    """Of the forms of all secrets. That with colour codes is slow, and needed where there are
-    any."""
+    """Matches all forms of all secrets. The slower pattern, for texts with colour codes, is
+    compiled when needed."""
 
     def __init__(self, forms: frozenset[str]) -> None:
-        # The longest first: one secret may be the beginning of another.
+        # The longest first: one secret may begin another.
         self._words = sorted(forms, key=len, reverse=True)
         self._plain = re.compile("|".join(map(re.escape, self._words)))
         self._coloured: re.Pattern[str] | None = None
@@ -91,9 +91,8 @@ class Pattern:
 
 
 class Redactor:
-    """Takes known secrets out of texts and of JSON: as they are written, also as they look inside
-    JSON and with colour codes between their letters. What is encoded otherwise, split over lines or
-    told in other words is not known here."""
+    """Removes known secrets from texts and JSON, also as they look inside JSON and with colour
+    codes between their letters. Other encodings and secrets split over lines are not found."""
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
         self._known: frozenset[str] = frozenset()
@@ -102,7 +101,7 @@ class Redactor:
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[Secret | str]) -> None:
-        """From now on these, too. From any thread."""
+        """Also remove these. From any thread."""
         plain = {each.reveal() if isinstance(each, Secret) else each for each in secrets}
         known = self._known | {text for text in plain if len(text) >= SHORTEST}
         if known == self._known:
@@ -112,14 +111,14 @@ class Redactor:
         self._pattern = Pattern(self._forms)
 
     def in_pieces(self) -> "Pieces":
-        """For a text that comes bit by bit, a secret perhaps cut in two."""
+        """For a text that arrives in pieces, which may cut a secret in two."""
         return Pieces(self._pattern, self._forms)
 
     def text(self, text: str) -> str:
         return self._pattern.of(text).sub(HIDDEN, text) if self._pattern else text
 
     def json(self, value: Any) -> Any:
-        """The same value, its texts and keys without secrets."""
+        """The value without secrets in its texts and keys."""
         if self._pattern is None:
             return value
         match value:
@@ -133,8 +132,7 @@ class Redactor:
 
 
 class Pieces:
-    """What could still grow into a secret is held back, and nothing else: the rest passes at
-    once."""
+    """Holds back only what could still become a secret; the rest passes at once."""
 
     def __init__(self, pattern: Pattern | None, forms: frozenset[str]) -> None:
         self._pattern = pattern
@@ -159,12 +157,12 @@ class Pieces:
         return "".join([*shown, text[at:end]])
 
     def flush(self) -> str:
-        """What is held at the end of all."""
+        """What is still held at the end."""
         held, self.held = self.held, ""
         return self._pattern.of(held).sub(HIDDEN, held) if self._pattern else held
 
     def _open(self, text: str, least: int) -> int:
-        """Where at its end, if anywhere, a secret may have begun."""
+        """Where a secret may begin at the end of a text, else its length."""
         near = len(text) - self._longest + 1
         coded = _has_code(text[-CODES * self._longest :])
         if coded:
@@ -174,7 +172,7 @@ class Pieces:
                 continue
             head = text[at : at + HEAD]
             if not coded and len(head) == HEAD and head not in self._heads:
-                continue  # to look closer costs, and secrets can be long
+                continue  # a closer look is slow, and secrets can be long
             begun = _BEGUN.sub("", _COLOURS.sub("", text[at:]))
             if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
                 return at
@@ -186,5 +184,5 @@ def _has_code(text: str) -> bool:
 
 
 KNOWN = Redactor()
-"""Of this process: every key and token that it was given, since whatever it says or writes passes
-here. What is forked or started later has learned none of it."""
+"""Every key and token that this process was given: whatever it sends or writes passes through here.
+A process that is forked or started later does not know them."""

@@ -1,5 +1,5 @@
-"""What a person does with saved models, the same in every face and in the same words: try one, save
-it, choose it, forget it; say when conversations are shortened and who judges."""
+"""What the command line and the terminal interface do with saved models, in the same words: test,
+save, choose and remove one, and change the condenser and the critic."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 class Outcome(NamedTuple):
     ok: bool
     words: str
-    """What is to be told."""
+    """What to show."""
     field: str = ""
-    """The one that it is about, where one is wrong."""
+    """The field that is wrong, if one is."""
 
 
 class NoAnswer(Exception):
-    """The model could not be asked; the sentence says why."""
+    """The test failed; the sentence says why."""
 
 
 def outcome(work: Callable[[], str]) -> Outcome:
-    """How something ended that says what it did, for a face that shows either in one place."""
+    """The result of `work`, or its error, in words."""
     try:
         return Outcome(True, work())
     except BadDraft as error:
@@ -47,7 +47,7 @@ def outcome(work: Callable[[], str]) -> Outcome:
 def attempt(
     home: str, draft: Draft, *, default: bool = False, test: bool = True, keep: bool = True
 ) -> Outcome:
-    """Set one up without a question: tested unless that is not wanted, then saved."""
+    """Test and save a model without asking anything. `keep`: save it."""
 
     def done() -> str:
         profile = profile_of(draft, profiles.load(home).profiles.get(draft.name))
@@ -65,8 +65,7 @@ def attempt(
 
 
 def lacks_key(profile: Profile) -> bool:
-    """Whether it could not be used for want of a key: neither saved nor where the provider's own
-    usually is."""
+    """Whether it needs a key that is neither saved nor in the provider's usual variable."""
     if profile.key or not needs_key(profile.model, profile.base_url):
         return False
     variable = key_variable(profile.model)
@@ -74,7 +73,7 @@ def lacks_key(profile: Profile) -> bool:
 
 
 def probed(profile: Profile, before: Callable[[Model], object] = lambda _: None) -> "Answer":
-    """Ask the model for a word; `before` is told who is asked."""
+    """Test a model; `before` is called with it first."""
     from rookery.models.probe import Answer, probe
 
     alone = Settings({profile.name: profile}, profile.name)
@@ -91,14 +90,13 @@ def saved(home: str, profile: Profile, *, default: bool) -> str:
 
 
 def use(home: str, name: str) -> str:
-    """New sessions use it."""
     found = profiles.change(home, lambda now: now._replace(default=_known(now, name).name))
     return f"New sessions use {name} ({found.profiles[name].model})."
 
 
 def forget(home: str, name: str) -> str:
     profiles.change(home, lambda now: now.without(_known(now, name, "remove").name))
-    return f"Forgot {name}."
+    return f"Removed {name}."
 
 
 def _known(settings: Settings, name: str, field: str = "name") -> Profile:
@@ -112,12 +110,12 @@ def _known(settings: Settings, name: str, field: str = "name") -> Profile:
 
 
 def condense(home: str, wanted: Mapping[str, Any]) -> str:
-    """Change what is given of the condenser; as it then stands. Raises BadDraft, SettingsError."""
+    """Change the condenser; returns its state in words. Raises BadDraft, SettingsError."""
 
     def changed(now: Settings) -> Settings:
         if wanted.get("profile"):
             _known(now, wanted["profile"], "profile")
-        made = now.condenser._replace(**wanted)  # checked as if it stood in the file
+        made = now.condenser._replace(**wanted)  # checked as if it were in the file
         return now._replace(condenser=profiles.condenser_of(made.to_json(), profiles.FILE))
 
     settings = profiles.change(home, changed) if wanted else profiles.load(home)
@@ -129,14 +127,13 @@ def _condensing(condenser: Condenser) -> str:
         return "Long conversations are never shortened."
     by = f", by {condenser.profile}" if condenser.profile else ""
     return (
-        f"Over {condenser.max_size} events, all but the first {condenser.keep_first} and the "
-        f"latest are summed up{by}."
+        f"Conversations over {condenser.max_size} events are shortened: all but the first "
+        f"{condenser.keep_first} and the latest are summarized{by}."
     )
 
 
 def judge(home: str, wanted: Mapping[str, Any]) -> str:
-    """Change what is given of our own agent's critic; as it then stands. Raises BadDraft,
-    SettingsError."""
+    """Change our own agent's critic; returns its state in words. Raises BadDraft, SettingsError."""
 
     def changed(now: Settings) -> Settings:
         if wanted.get("judge"):
@@ -149,11 +146,10 @@ def judge(home: str, wanted: Mapping[str, Any]) -> str:
 
 def _judging(critic: Critic, settings: Settings) -> str:
     if not critic.enabled:
-        return "Rookery's own agent has no critic of its own."
+        return "The critic of Rookery's own agent is off."
     if critic.judge and critic.judge not in settings.profiles:
-        return (
-            f"Turns are judged by nobody: the model {critic.judge} is gone. --judge names another."
-        )
+        gone = f"the model {critic.judge} no longer exists"
+        return f"Turns are not judged: {gone}. Choose another with --judge."
     if critic.judge:
         return f"Turns are judged by the model {critic.judge}."
-    return "Turns are judged by OpenHands' critic where the model comes from its proxy, else not."
+    return "Turns are judged by OpenHands' critic if the model comes from its proxy, otherwise not."

@@ -1,4 +1,4 @@
-"""`setup`: the flags, the test, and what is said about both."""
+"""`setup`: the flags, the test of a model, and what is printed about both."""
 
 import os
 import sys
@@ -35,35 +35,39 @@ if TYPE_CHECKING:
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 NO_MODEL = "none"
-"""Given for a saved model: no such one."""
+"""Given instead of a saved model: use none."""
 
 
 @click.group(invoke_without_command=True)
-@click.option("--provider", default="", metavar="NAME", help=f"{PROVIDER_NAMES}.")
-@click.option("--model", default="", metavar="MODEL", help="PROVIDER/MODEL, or a provider's.")
-@click.option("--key", default="", metavar="KEY", help="Stays in your shell's history; rather:")
-@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read it from the environment.")
-@click.option("--base-url", default="", metavar="URL", help="Of another server; none: the usual.")
+@click.option("--provider", default="", metavar="NAME", help=f"Provider: {PROVIDER_NAMES}.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), help="Seconds for one answer; 0: as usual."
+    "--model", default="", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider."
 )
-@click.option("--name", default="", metavar="PROFILE", help="What you call it; else a fitting one.")
-@click.option("--default", "default", is_flag=True, help="New sessions use it.")
-@click.option("--no-test", is_flag=True, help="Save it without asking the model for a word.")
-@click.option("--test", "trial", is_flag=True, help="Ask the model for a word; save nothing.")
-@click.option("--list", "listing", is_flag=True, help="List the saved models and exit.")
-@click.option("--json", "as_json", is_flag=True, help="One model a line; else how it ended.")
-@click.option("--remove", default="", metavar="PROFILE", help="Forget a saved model and exit.")
+@click.option(
+    "--key", default="", metavar="KEY", help="API key. Stays in your shell history; better:"
+)
+@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
+@click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
+@click.option(
+    "--base-url", default="", metavar="URL", help="API address (none: the provider's own)."
+)
+@click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
+@click.option("--name", default="", metavar="NAME", help="Name for this model.")
+@click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
+@click.option("--no-test", is_flag=True, help="Save it without testing it.")
+@click.option("--test", "trial", is_flag=True, help="Test it without saving it.")
+@click.option("--list", "listing", is_flag=True, help="List the saved models.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--remove", default="", metavar="NAME", help="Remove a saved model.")
 @click.pass_context
 def setup(
     context: click.Context, /, listing: bool, as_json: bool, remove: str, **given: Any
 ) -> int:
-    """Choose the model of Rookery's own agent: a provider, a model, a key.
+    """Choose the model for Rookery's own agent: a provider, a model and a key.
 
-    Without flags, in a terminal, you are asked. The model is asked for a word before anything is
-    saved, in agent_settings.json of Rookery's home, which only you can read. Several models can be
-    saved; the first, or the one with --default, is used by new sessions.
+    On a terminal, asks for what you leave out. The model is tested before it is saved to
+    agent_settings.json in Rookery's home, which only you can read. You can save several; new
+    sessions use the first one, or the one saved with --default.
 
     \b
     rookery setup
@@ -92,7 +96,7 @@ def setup(
 
 
 def _tell(screen: Screen, outcome: Outcome) -> int:
-    """How it ended, for programs: `option` is the flag that it is about."""
+    """The outcome, for programs; `option` is the flag that is wrong."""
     from rookery.core.json.events import dumps
 
     option = _flag(outcome.field) if outcome.field else ""
@@ -109,7 +113,6 @@ def _refused(error: BadDraft) -> click.ClickException:
 
 
 def _told(work: Callable[[], str]) -> int:
-    """Say what was done."""
     try:
         standard().line(clean_line(work()))
     except BadDraft as error:
@@ -118,7 +121,6 @@ def _told(work: Callable[[], str]) -> int:
 
 
 def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """What was given; `none` is no saved model."""
     wanted = {key: value for key, value in given.items() if value is not None}
     return wanted | {name: "" for name in names if wanted.get(name) == NO_MODEL}
 
@@ -129,13 +131,13 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
     "source",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
     metavar="DIR",
-    help="Else OPENHANDS_PERSISTENCE_DIR, or ~/.openhands.",
+    help="OpenHands directory (default: OPENHANDS_PERSISTENCE_DIR or ~/.openhands).",
 )
-@click.option("--replace", is_flag=True, help="Also what is there already under the same name.")
+@click.option("--replace", is_flag=True, help="Replace entries with the same name.")
 def import_(source: str | None, replace: bool) -> int:
-    """Take over an OpenHands set-up: its models, MCP servers and hooks. Nothing there is changed.
+    """Import models, MCP servers, hooks and settings from OpenHands. Nothing is changed there.
 
-    What is there already under the same name stays, unless --replace is given.
+    Existing entries with the same name are kept unless you pass --replace.
 
     \b
     rookery setup import
@@ -148,12 +150,12 @@ def import_(source: str | None, replace: bool) -> int:
 
 @setup.command()
 @click.option("--on/--off", "enabled", default=None, help="Shorten long conversations, or never.")
-@click.option("--max-size", type=int, metavar="N", help="Over so many events.")
-@click.option("--keep-first", type=int, metavar="N", help="So many of the first ones stay.")
-@click.option("--profile", metavar="PROFILE", help="The model that sums up; none: their own.")
+@click.option("--max-size", type=int, metavar="N", help="Shorten above this many events.")
+@click.option("--keep-first", type=int, metavar="N", help="Number of first events to keep.")
+@click.option("--profile", metavar="NAME", help="Model that summarizes (none: their own).")
 def condenser(**given: Any) -> int:
-    """Say or choose when a long conversation is shortened: all but its beginning and end is summed
-    up. It holds for sessions of Rookery's own agent that start from then on.
+    """Show or choose when a long conversation is shortened: everything but its beginning and end is
+    summarized. Applies to sessions of Rookery's own agent started from then on.
 
     \b
     rookery setup condenser
@@ -167,11 +169,11 @@ def condenser(**given: Any) -> int:
 
 
 @setup.command()
-@click.option("--on/--off", "enabled", default=None, help="Judge turns that ended, or never.")
-@click.option("--judge", metavar="PROFILE", help="The saved model that judges; none: no such one.")
+@click.option("--on/--off", "enabled", default=None, help="Judge finished turns, or never.")
+@click.option("--judge", metavar="NAME", help="Saved model used as the judge (or none).")
 def critic(**given: Any) -> int:
-    """Say or choose who judges the turns of Rookery's own agent. What is done about a poor verdict,
-    and a command that judges any agent's turns, stand under [critic] in config.toml: rookery config
+    """Show or choose what judges the turns of Rookery's own agent. For a command that judges any
+    agent's turns, and for what a poor verdict does, see [critic] in config.toml: rookery config
 
     \b
     rookery setup critic
@@ -210,11 +212,11 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     profile = profile_of(draft, settings.profiles.get(draft.name))
     if lacks_key(profile):
         if not asking:
-            raise BadDraft("key", f"{profile.model} needs a key; or pipe it to --key-stdin")
+            raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
         profile = profile._replace(key=Secret(_ask_key(profile.model)))
     if not given["no_test"]:
         answer = _tested(screen, profile)
-        if given["trial"] or not (answer.ok or _saved_all_the_same(screen, asking=asking)):
+        if given["trial"] or not (answer.ok or _save_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED
     saved(home, profile, default=given["default"])
     return _tell_saved(screen, home, profile)
@@ -225,7 +227,7 @@ def _refuse_nothing(draft: Draft) -> None:
         why = f"there is no saved model {draft.name!r}; a new one needs --model"
         raise BadDraft("name", why)
     raise click.UsageError(
-        "say what to set up, or run it in a terminal to be asked. For instance:\n"
+        "nothing to set up. Pass --model, or run it in a terminal to be asked. For example:\n"
         "  rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY"
     )
 
@@ -233,11 +235,11 @@ def _refuse_nothing(draft: Draft) -> None:
 def _key(given: dict[str, Any]) -> Secret:
     ways = [bool(given["key"]), given["key_stdin"], bool(given["key_env"])]
     if sum(ways) > 1:
-        raise click.UsageError("--key, --key-stdin and --key-env exclude each other.")
+        raise click.UsageError("--key, --key-stdin and --key-env cannot be combined.")
     if given["key_stdin"]:
         key = sys.stdin.readline().strip()
         if not key:
-            raise BadDraft("key_stdin", "nothing came on stdin")
+            raise BadDraft("key_stdin", "there is no key on stdin")
         return Secret(key)
     if name := given["key_env"]:
         key = os.environ.get(name, "").strip()
@@ -252,22 +254,21 @@ def _ask_key(model: str) -> str:
 
 
 def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
-    """Ask the model for a word; both are said."""
     from rookery.models.probe import is_direct
 
     def announce(model: profiles.Model) -> None:
-        wait = "" if is_direct(model) else "; its library takes a few seconds to load"
-        screen.note(f"Asking {clean_line(profile.model)} for a word{wait} …")
+        wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
+        screen.note(f"Testing {clean_line(profile.model)}{wait} …")
 
     answer = probed(profile, announce)
     screen.note(clean_line(answer.words))
     return answer
 
 
-def _saved_all_the_same(screen: Screen, *, asking: bool) -> bool:
-    if asking and click.confirm("Save it all the same?", default=False, err=True):
+def _save_anyway(screen: Screen, *, asking: bool) -> bool:
+    if asking and click.confirm("Save it anyway?", default=False, err=True):
         return True
-    screen.note("Nothing was saved. With --no-test it is saved without a question.")
+    screen.note("Nothing was saved. To save it untested: --no-test")
     return False
 
 
@@ -283,7 +284,7 @@ def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
         )
     own = registry.resolve(registry.OWN, {})
     if registry.lacks_module(own):
-        screen.note(f"The agent itself is not installed yet: {registry.AGENTS[own.name].install}")
+        screen.note(f"The agent is not installed yet: {registry.AGENTS[own.name].install}")
     return exits.DONE
 
 
@@ -310,7 +311,7 @@ def _list(screen: Screen, home: str, *, as_json: bool) -> int:
         mark = screen.paint.mark("done" if usable else "failed")
         screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
     if not settings.profiles and not as_json:
-        screen.note("No model is set up: rookery setup")
+        screen.note("No model is set up. Run: rookery setup")
     return exits.DONE
 
 

@@ -1,4 +1,4 @@
-"""The questions of `setup`, for who was given nothing to answer them with."""
+"""The questions of `rookery setup` on a terminal."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -27,21 +27,19 @@ from rookery.models.providers import (
 from rookery.models.secrets import NONE, Secret
 
 MOST = 20
-"""Models that a server lists and that are offered."""
+"""Models offered of those that a server lists."""
 
 
 def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
     if not draft.provider:
         titles = [each.title for each in PROVIDERS]
-        number = _choose(screen, "Whose model?", titles)
+        number = _choose(screen, "Which provider?", titles)
         draft = draft._replace(provider=PROVIDERS[number].name)
     provider = provider_named(draft.provider)
     if provider.asks_url and not draft.base_url:
         usual = provider.api or None
-        address = _until(
-            lambda: checked_url(click.prompt("Address of its API", default=usual, err=True))
-        )
+        address = _until(lambda: checked_url(click.prompt("API address", default=usual, err=True)))
         draft = draft._replace(base_url=address)
     if not draft.key:
         draft = draft._replace(key=_key(screen, provider, draft.base_url))
@@ -49,9 +47,9 @@ def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     if not draft.name:
         usual = suggested_name(draft, draft.model)
         if usual in settings.profiles:
-            screen.note(f"{usual} is saved already; the same name replaces it.")
+            screen.note(f"{usual} already exists; the same name replaces it.")
         name = _until(
-            lambda: checked_name(click.prompt("Name of this set-up", default=usual, err=True))
+            lambda: checked_name(click.prompt("Name for this model", default=usual, err=True))
         )
         draft = draft._replace(name=name)
     return draft
@@ -65,7 +63,7 @@ def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
     if own and click.confirm(f"Use the key in {variable}?", default=True, err=True):
         return Secret(own)
     if provider.key_url:
-        screen.note(f"You get a key at {provider.key_url}")
+        screen.note(f"Get a key at {provider.key_url}")
     none = is_loopback(base_url)
     words = "Key (not shown; empty: none)" if none else "Key (not shown)"
     given = click.prompt(
@@ -79,10 +77,9 @@ def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
     if provider.keyless or draft.base_url:
         api = api_of(f"{provider.prefix}/", draft.base_url)
         offered = models_at(api, draft.key.reveal())[:MOST] or offered
-    other = "another"
     if offered:
         shown = [clean_line(name) for name in offered]
-        number = _choose(screen, "Which model?", [*shown, other])
+        number = _choose(screen, "Which model?", [*shown, "another"])
         if number < len(offered):
             return offered[number]
     return str(click.prompt("Model", err=True)).strip()
@@ -97,7 +94,7 @@ def _choose(screen: Screen, question: str, options: Sequence[str]) -> int:
 
 
 def _until(read: Callable[[], str]) -> str:
-    """Ask again until the answer will do."""
+    """Ask again until the answer is valid."""
     while True:
         try:
             return read()

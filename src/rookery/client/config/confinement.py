@@ -1,11 +1,10 @@
-"""Whether an agent that is started without a worker gets Landlock's domain: a glance at
-config.toml, since somebody waits for it."""
+"""Whether an agent started without a worker is confined: a quick look at config.toml."""
 
 import os
 
 DEMANDED = "ROOKERY_CONFINED"
-"""In the environment of our own agent where its worker confines it. An agent could write there too:
-so nothing in an environment says that it is not to be confined."""
+"""Set for our own agent if its worker confines it. An agent could set variables too, so no variable
+turns this off."""
 
 OWN_AGENT = "rookery"
 
@@ -18,7 +17,7 @@ def is_off(home: str) -> bool:
     except OSError:
         return False
     if b"confined" not in data:
-        return False  # the parser costs more than all else here
+        return False  # the parser is slow
     from rookery.client.config import in_force
     from rookery.home.config import ConfigError
 
@@ -29,7 +28,7 @@ def is_off(home: str) -> bool:
 
 
 def enter(*, off: bool) -> None:
-    """Where the kernel has it, and nobody demands it all the same. Raises OSError."""
+    """Confine this process if the kernel can, unless it is off and not demanded. Raises OSError."""
     from rookery.processes import landlock
 
     if landlock.available() and (not off or os.environ.get(DEMANDED)):

@@ -1,8 +1,8 @@
-"""Which settings hold: those of the files, but for what was loosened while an agent could have done
-it. That waits until a person confirms it (`rookery config confirm`, or the notice in a session).
+"""The settings in force: those of the files, except what was loosened while an agent was running.
+That waits for the user's confirmation (`rookery config confirm`, or the notice in a session).
 
-A person's own changes by way of Rookery hold at once. So do changes of the files while no session
-of the home is awake, and whatever makes them stricter.
+Changes made through Rookery apply at once. So do changes of the files while no session is awake,
+and everything that makes them stricter.
 """
 
 import os
@@ -24,7 +24,7 @@ from rookery.processes import roots, tree
 
 
 class Held(NamedTuple):
-    """What the files say and does not hold."""
+    """What the files say and does not apply."""
 
     fingerprint: str
     loosens: tuple[str, ...]
@@ -35,25 +35,25 @@ class InForce(NamedTuple):
     config: Config
     guarded: Guarded
     base: Guarded
-    """What was confirmed: by it the next change is judged. Another one while something waits."""
+    """What was confirmed: the next change is compared with it."""
     held: Held | None = None
 
 
 class Waiting(Exception):
-    """Something waits for a person's word: nothing was written. The message says how to give it."""
+    """Something waits for confirmation, so nothing was written."""
 
 
 class Changed(Exception):
-    """What a person confirmed is not what the files say now."""
+    """The files changed after the user saw what to confirm."""
 
 
 def settings(home: str) -> InForce:
-    """What holds now, for whoever starts something. Raises ConfigError."""
+    """What applies now. Raises ConfigError."""
     return judged(home, confirmed.read(home))
 
 
 def hooks(home: str) -> Mapping[str, Any]:
-    """The person's own hooks, as they hold."""
+    """The user's hooks that apply."""
     try:
         return settings(home).guarded.hooks
     except files.ConfigError:
@@ -62,7 +62,7 @@ def hooks(home: str) -> Mapping[str, Any]:
 
 
 def judged(home: str, record: Record | None) -> InForce:
-    """What holds, where that record is all that is known of before. Raises ConfigError."""
+    """What applies, given the record of what was confirmed. Raises ConfigError."""
     config = files.load(home)
     if record is None:
         said = confirmed.said(home, config)
@@ -75,12 +75,12 @@ def judged(home: str, record: Record | None) -> InForce:
 
 
 def load(home: str) -> Config:
-    """As config.load, but for what waits. Raises ConfigError."""
+    """As config.load, without what waits. Raises ConfigError."""
     return settings(home).config
 
 
 def against(base: Guarded, config: Config, said: Guarded) -> InForce:
-    """What holds of a configuration whose looser parts wait."""
+    """What applies of a configuration whose looser parts wait."""
     looser = loosened(base, said)
     if not looser:
         return InForce(config, said, said)
@@ -90,8 +90,8 @@ def against(base: Guarded, config: Config, said: Guarded) -> InForce:
 
 
 def remember(home: str, found: InForce, before: Record | None) -> Record | None:
-    """Keep what was confirmed, and that something waits; the record. None: somebody else has
-    written meanwhile, or writes now: look again. `before`: what `found` was judged by."""
+    """Record what was confirmed and what waits. None: another process has written meanwhile: look
+    again. `before`: the record that `found` was compared with."""
     record = Record(found.base, found.held.fingerprint if found.held else "")
     if record == before:
         return record
@@ -100,24 +100,24 @@ def remember(home: str, found: InForce, before: Record | None) -> Record | None:
             if confirmed.read(home) != before:
                 return None
             confirmed.write(home, record)
-    except (confirmed.Busy, OSError):  # or a full disk: whoever looks next judges it again
+    except (confirmed.Busy, OSError):  # or a full disk: the next look finds it again
         return None
     return record
 
 
 def note(home: str) -> None:
-    """After a worker was ended that could not look any more: what waits is known by it still."""
+    """After a worker was killed, which could not record what waits."""
     record = confirmed.read(home)
     with suppress(files.ConfigError):
         if record is not None:
             remember(home, judged(home, record), record)
 
 
-# ---------------------------------------------------------------- a person's word
+# ---------------------------------------------------------------- the user's word
 
 
 def confirm(home: str, fingerprint: str) -> None:
-    """Let hold what the files say. Raises Changed, ConfigError, Busy."""
+    """Apply what the files say. Raises Changed, ConfigError, Busy."""
     with confirmed.locked(home, wait=False):
         record = confirmed.read(home)
         said = confirmed.said(home, files.load(home), record.guarded if record else None)
@@ -127,17 +127,14 @@ def confirm(home: str, fingerprint: str) -> None:
 
 
 def check(home: str, before: Config | None, after: Config) -> Record | None:
-    """What is to be recorded when a person's change of config.toml is written, under the lock;
-    None: nothing, for it does not decide what waits. Raises Waiting.
-
-    `before`: what the file said; None where it could not be used.
-    """
+    """What to record when the user's change of config.toml is written, under the lock; None:
+    nothing. Raises Waiting. `before`: what the file said; None: it could not be used."""
     record = confirmed.read(home)
     known = record.guarded if record else None
     new = confirmed.said(home, after, known)
     if known is not None and not loosened(known, new):
         return Record(new)
-    if before is None:  # whoever broke it may have written more: that is judged as it stands
+    if before is None:  # an agent may have broken it and written more
         return None
     if settings(home).held is None:
         return Record(new)
@@ -148,8 +145,8 @@ def check(home: str, before: Config | None, after: Config) -> Record | None:
 
 @contextmanager
 def editing(home: str, *, adds: bool) -> Iterator[None]:
-    """Around a person's change of mcp.json or hooks.json: what it brings holds. One that adds
-    nothing may take back what waits. Raises Waiting, FromAgent."""
+    """Around the user's change of mcp.json or hooks.json, which applies at once. One that only
+    removes may undo what waits. Raises Waiting, FromAgent."""
     guard.require_person(home, "change the settings")
     paths.ensure_home(home)
     with confirmed.locked(home):
@@ -169,7 +166,7 @@ def editing(home: str, *, adds: bool) -> Iterator[None]:
 def _waits(home: str) -> bool:
     try:
         return settings(home).held is not None
-    except files.ConfigError:  # of the other files more is not known
+    except files.ConfigError:  # the record knows about the other files
         record = confirmed.read(home)
         return record is not None and bool(record.held)
 
@@ -178,24 +175,23 @@ def _waits(home: str) -> bool:
 
 
 def _by_an_agent(home: str, base: Guarded, said: Guarded) -> bool:
-    """Whether one of the files that are looser was changed while a session was awake."""
-    parts = {
-        confirmed.SERVERS: Guarded(servers=said.servers),
-        confirmed.HOOKS: Guarded(hooks=said.hooks),
-        files.FILE: said._replace(servers={}, hooks={}),
-    }
-    same = {
-        confirmed.SERVERS: Guarded(servers=base.servers),
-        confirmed.HOOKS: Guarded(hooks=base.hooks),
-        files.FILE: base._replace(servers={}, hooks={}),
-    }
-    looser = [name for name in parts if loosened(same[name], parts[name])]
+    """Whether a file with looser settings was changed while a session was awake."""
+    before, now = _by_file(base), _by_file(said)
+    looser = [name for name in now if loosened(before[name], now[name])]
     times = [confirmed.changed_at(home, name) for name in looser]
     return any(at is None or _has_agent(home, at) or _was_awake(home, at) for at in times)
 
 
+def _by_file(guarded: Guarded) -> dict[str, Guarded]:
+    return {
+        confirmed.SERVERS: Guarded(servers=guarded.servers),
+        confirmed.HOOKS: Guarded(hooks=guarded.hooks),
+        files.FILE: guarded._replace(servers={}, hooks={}),
+    }
+
+
 def _has_agent(home: str, at: int) -> bool:
-    """Whether an agent lives that was there at a time: an editor starts ours without a worker."""
+    """Whether an agent runs that already ran then: an editor starts ours without a worker."""
     with suppress(OSError):
         for entry in os.scandir(roots.directory(home)):
             pid, _, start = entry.name.partition("-")
@@ -206,7 +202,7 @@ def _has_agent(home: str, at: int) -> bool:
 
 
 def _was_awake(home: str, at: int) -> bool:
-    """Whether some session had a worker at a time, in nanoseconds of the epoch."""
+    """Whether a session had a worker then, in nanoseconds since the epoch."""
     started_up = _boot()
     for directory in _sessions(home):
         worker = paths.read_json(os.path.join(directory, paths.WORKER))
@@ -216,7 +212,7 @@ def _was_awake(home: str, at: int) -> bool:
         if is_held(os.path.join(directory, paths.LOCK)):
             return True
         ended = lenient.integer(worker, "ended")
-        # One that was killed did not say when; it did not outlive the machine.
+        # A killed one left no end; it did not outlive the machine.
         if ended is not None and at <= ended * 1_000_000:
             return True
         if ended is None and (begun > started_up or at <= started_up):
@@ -232,6 +228,6 @@ def _sessions(home: str) -> Iterable[str]:
 
 
 def _boot() -> int:
-    """When this machine started, in nanoseconds of the epoch; 0: not known."""
+    """When this machine started, in nanoseconds since the epoch; 0: unknown."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return 0 if clock is None else time.time_ns() - time.clock_gettime_ns(clock)

@@ -1,5 +1,4 @@
-"""What config.toml says about one agent, `[agents.NAME]`: its command, what it is started with, and
-which MCP servers it is given."""
+"""The table `[agents.NAME]` of config.toml: an agent's command, environment and MCP servers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,16 +10,16 @@ from rookery.core.policy.rule_tables import Fault
 KEYS = ("command", "confined", "env", "mcp")
 
 type McpChoice = bool | tuple[str, ...]
-"""Every MCP server, none, or those of these names."""
+"""Every MCP server, none, or those with these names."""
 
 
 class Extras(NamedTuple):
-    """What is said of an agent beside its command."""
+    """What the table says besides the command."""
 
     env: Mapping[str, str] = MappingProxyType({})
-    """Goes over the environment of its sessions."""
+    """Overrides the environment of its sessions."""
     mcp: McpChoice | None = None
-    """None: as its profile says."""
+    """None: its profile decides."""
 
     def plain(self) -> Json:
         """As JSON, for the record of what was confirmed."""
@@ -29,7 +28,7 @@ class Extras(NamedTuple):
 
 
 def fault_of(table: Json) -> Fault | None:
-    """What is wrong with a table, where something is."""
+    """What is wrong with a table, if anything."""
     if not isinstance(table.get("confined", True), bool):
         return Fault("confined", "must be true or false")
     env = table.get("env", {})
@@ -46,7 +45,6 @@ def fault_of(table: Json) -> Fault | None:
 
 
 def extras_of(table: Json) -> Extras:
-    """Of a table without a fault."""
     mcp = table.get("mcp")
     return Extras(dict(table.get("env", {})), tuple(mcp) if isinstance(mcp, list) else mcp)
 

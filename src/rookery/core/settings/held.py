@@ -1,5 +1,5 @@
-"""Settings that do not apply: those loosened while an agent was running, which wait for the user's
-confirmation, and entries of the file that mean nothing."""
+"""Settings that do not apply: those loosened while an agent was running, which wait for
+confirmation, and unknown entries of the file."""
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json
@@ -38,12 +38,12 @@ def after(header: Json, event: Event) -> Json:
 
 
 def note(header: Json) -> str:
-    """For whoever sees a session without the moment at which it was told; "": nothing waits."""
+    """For a client that did not see the event; "": nothing waits."""
     return WAITS if header["settings"]["held"] else ""
 
 
 def sentence(update: Json) -> str:
-    """For a look that has one line for it: what waits, or what is not used; "" where nothing."""
+    """In one line: what waits, or what is not used; "": nothing."""
     if lenient.text(update, "held"):
         said = " ".join(lenient.texts(update, "loosens"))[:LONGEST]
         return f"{TITLE}. {said} They do not apply until you run `{CONFIRM}`"
@@ -51,7 +51,7 @@ def sentence(update: Json) -> str:
 
 
 def listed(update: Json) -> str:
-    """What is looser, a line for each; "" where nothing waits."""
+    """What is looser, one line each; "": nothing waits."""
     if not lenient.text(update, "held"):
         return ""
     return "\n".join(

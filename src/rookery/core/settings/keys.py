@@ -1,8 +1,7 @@
-"""The keys of the terminal interface: which there are, by the place where each works, and what
-becomes of them where a person chose another one in `[keys]` of config.toml. Said here, so that a
-slip is told with its line before anything is opened.
+"""The keys of the terminal interface, by the place where each works, and what `[keys]` in
+config.toml changes. They are in core so that a mistake is reported with its line.
 
-A person's key wins: whatever had it before, where both could be meant, has it no longer.
+A key in config.toml wins: an action that had it in the same place loses it.
 """
 
 import unicodedata
@@ -131,7 +130,7 @@ PLACES = {
     **{place: {**OVER_WINDOWS, **EVERYWHERE, **keys} for place, keys in SCREEN.items()},
     **{place: {**OVER_WINDOWS, **WINDOW, **keys} for place, keys in WINDOWS.items()},
 }
-"""Each place with all that works in it."""
+"""Every place with all keys that work there."""
 
 DEFAULTS = {name: key for keys in PLACES.values() for name, key in keys.items()}
 KEY_IDS = tuple(DEFAULTS)
@@ -155,11 +154,11 @@ MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 
 
 class NoKey(Exception):
-    """What was written is no key; the message is the word."""
+    """Not a key; the message is the word."""
 
 
 def listed(written: str) -> list[str]:
-    """The keys that a person wrote, each as the screen calls it. Raises NoKey."""
+    """Keys as written in config.toml, each as the screen names it. Raises NoKey."""
     return list(dict.fromkeys(_key(each.strip()) for each in written.split(",")))
 
 
@@ -198,13 +197,13 @@ def _named(name: str, written: str) -> str:
 
 
 def meet(one: str, other: str) -> bool:
-    """Whether there is a place where either could be meant."""
+    """Whether both work in the same place."""
     return any(one in keys and other in keys for keys in PLACES.values())
 
 
 def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
-    """Another of a person's own that has a key of this one, and that key. What two share from the
-    beginning is no clash."""
+    """Another chosen action with a key of this one, and that key. What two share by default is no
+    clash."""
     mine = listed(chosen[name])
     for other in chosen:
         if other == name or not meet(name, other):
@@ -217,8 +216,7 @@ def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
 
 
 def settled(chosen: Mapping[str, str]) -> dict[str, list[str]]:
-    """The keys of whatever does not have those that it had: a person's own, and those that lost
-    one to them."""
+    """The keys of every action that changes: the chosen ones, and those that lose a key to them."""
     own = {name: listed(written) for name, written in chosen.items()}
     new = {name: taken(name, keys) for name, keys in own.items()}
     found: dict[str, list[str]] = dict(own)
@@ -233,7 +231,7 @@ def settled(chosen: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def taken(name: str, keys: Iterable[str]) -> list[str]:
-    """Those of a person's keys that were not its own before."""
+    """Those keys that it does not have by default."""
     return [key for key in keys if key not in _default(name)]
 
 

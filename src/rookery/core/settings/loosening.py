@@ -1,8 +1,7 @@
-"""What a change of the settings loosens, in sentences; and what holds until the user confirms it.
+"""What a change of the settings loosens, in sentences; and what applies until the user confirms it.
 
-An agent runs as the person who owns the files: it can write `config.toml`. So a change that allows
-more than before is not taken up by itself (docs/security.md). Whatever is not provably stricter
-counts as looser.
+An agent runs as the user and can write `config.toml`, so a change that allows more than before does
+not apply by itself (docs/security.md). Whatever is not provably stricter counts as looser.
 """
 
 from collections import Counter
@@ -18,31 +17,29 @@ STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_fi
 """Settings that decide how much the user is asked: their values, the strictest first."""
 
 RUNS = tuple(each.key for each in SINGLE if each.runs)
-"""Settings that say which program runs: another one is as good as a yes to it. So is the command
-of each own agent."""
+"""Settings that name a program: another program would run without asking. So would the command of
+each own agent."""
 
 EXTRAS = ".env, mcp"
-"""Ends the key of what an agent is started with beside its command: variables can change what
-runs."""
+"""Ends the key of an agent's environment and servers: variables can change what runs."""
 
 
 class Guarded(NamedTuple):
-    """The part of the settings that decides what runs without a question."""
+    """The part of the settings that decides what runs without asking."""
 
     rules: tuple[Rule, ...] = ()
     choices: Mapping[str, Any] = {}
     """Settings whose values have an order, by their key."""
     programs: Mapping[str, Any] = {}
-    """Settings that say what is run, by their key: a command line, its words, or a path."""
+    """Settings that name a program, by their key: a command line, its words, or a path."""
     servers: Mapping[str, Any] = {}
-    """MCP servers, as they stand in their file."""
+    """MCP servers, as in their file."""
     hooks: Mapping[str, Any] = {}
-    """The person's own, as they stand in their file."""
+    """The user's hooks, as in their file."""
 
 
 def loosened(former: Guarded, new: Guarded) -> list[str]:
-    """A sentence for each thing that is looser than it was, whole and on one line; none: all of it
-    may hold."""
+    """A sentence for each thing that is looser than before, on one line; none: all of it applies."""
     found = [
         *_of_rules(former.rules, new.rules, _unguarded(new)),
         *(
@@ -57,7 +54,7 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
 
 
 def strictest(former: Guarded, new: Guarded) -> Guarded:
-    """What holds meanwhile: each part as it was where the new one is looser, else as it is."""
+    """What applies meanwhile: each part as it was if the new one is looser, else as it is."""
     kept = {key: _chosen(former, key) for key in _looser(former, new)}
     programs = {**new.programs}
     for key in _other_programs(former, new):
@@ -72,7 +69,7 @@ def strictest(former: Guarded, new: Guarded) -> Guarded:
         {**new.choices, **kept},
         programs,
         servers,
-        former.hooks,  # a hook runs a command, and one that is gone may have been a guard
+        former.hooks,  # a hook runs a command, and a removed one may have been a guard
     )
 
 
@@ -80,7 +77,7 @@ def strictest(former: Guarded, new: Guarded) -> Guarded:
 
 
 def _order(key: str) -> tuple[str | bool, ...]:
-    """The values of a setting, the strictest first. Any agent can be confined, or not."""
+    """The values of a setting, the strictest first; of `confined` by default."""
     return STRICT_FIRST.get(key) or (True, False)
 
 
@@ -99,8 +96,8 @@ def _looser(former: Guarded, new: Guarded) -> list[str]:
 
 
 def _other_programs(former: Guarded, new: Guarded) -> list[str]:
-    """Which are others now. An agent's name that stands for nothing any more is none that is
-    stricter: there may be a program of that name."""
+    """Those that changed. Removing an agent's name is not stricter: there may be a program of that
+    name."""
     keys = dict.fromkeys([*former.programs, *new.programs])
     return [
         key
@@ -111,7 +108,7 @@ def _other_programs(former: Guarded, new: Guarded) -> list[str]:
 
 
 EMPTY_IS_STRICT = ("critic.command",)
-"""Where nothing is given, nothing is run."""
+"""If empty, nothing runs."""
 
 
 def _of_program(key: str, former: Guarded, new: Guarded) -> str:
@@ -126,7 +123,7 @@ def _of_program(key: str, former: Guarded, new: Guarded) -> str:
 
 
 def _of_extras(agent: str, before: object, now: object) -> str:
-    """Without the values: they may be secrets, and this goes into logs."""
+    """Without the values, which may be secrets: this goes into logs."""
     old, new = lenient.mapping(before, "env"), lenient.mapping(now, "env")
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     said = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
@@ -151,7 +148,7 @@ def _is_on(entry: object) -> bool:
 
 
 def _of_server(name: str, former: Guarded, new: Guarded) -> str:
-    """Without its arguments and its address: they may hold secrets, and this goes into logs."""
+    """Without its arguments and address, which may hold secrets: this goes into logs."""
     verb = "changes" if name in former.servers else "is new"
     command = lenient.text(new.servers[name], "command")
     runs = f" and runs {command}" if command else ""
@@ -176,7 +173,7 @@ def _said(value: object) -> str:
 
 
 def _unguarded(guarded: Guarded) -> bool:
-    """Whether only rules keep what cannot be undone for the user, also those that allow."""
+    """Whether only rules guard destructive actions, also those that allow."""
     return guarded.choices.get("worker.confirm_destructive") is False
 
 
@@ -184,11 +181,11 @@ class _Change(NamedTuple):
     gone: list[Rule]
     added: list[Rule]
     moved: bool
-    """What both have stands in another order."""
+    """What both have is in another order."""
 
 
 def _alike(rule: Rule) -> Rule:
-    """What a rule does, whatever it is called."""
+    """What a rule does, whatever its name."""
     return rule._replace(name="", reason="")
 
 
@@ -242,8 +239,8 @@ def _of_rules(former: Sequence[Rule], new: Sequence[Rule], unguarded: bool) -> l
 
 
 def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> bool:
-    """Whether another rule may be looser where this one matched: it kept what cannot be undone for
-    the user, and made a denial on equal ground count."""
+    """Whether another rule may be looser than the removed one: that one left destructive actions to
+    the user, and let a denial on equal grounds win."""
     others = [rule for rule in _in_force(new) if rule.do != "deny"]
     denied = any(rule.do == "deny" and rule.grounds == gone.grounds for rule in former)
     return any(rule.destructive or denied for rule in others)
@@ -252,8 +249,8 @@ def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> boo
 def _strictest_rules(
     former: Sequence[Rule], new: Sequence[Rule], unguarded: bool
 ) -> tuple[Rule, ...]:
-    """The former, with what is stricter in the new: its denials first, without the permissions that
-    it has no more. The new as they are, where they are stricter in all."""
+    """The new rules if nothing in them is looser; else the former with the new denials first and
+    without the permissions that were removed."""
     if not _of_rules(former, new, unguarded):
         return tuple(new)
     change = _change(former, new)
@@ -272,7 +269,6 @@ def _strictest_rules(
 
 
 def to_json(guarded: Guarded) -> Json:
-    """As it is kept in a file."""
     return {
         "rules": [_rule_json(rule) for rule in guarded.rules],
         "choices": dict(guarded.choices),
@@ -291,7 +287,7 @@ def _rule_json(rule: Rule) -> Json:
 
 
 def of_json(value: object) -> Guarded | None:
-    """None where it is not what to_json makes."""
+    """The inverse of to_json; None: it is something else."""
     if not isinstance(value, dict):
         return None
     try:

@@ -1,8 +1,5 @@
-"""What config.toml was called before: the version of its spelling, and every key that had another
-name or other values, in one table.
-
-An old spelling is understood for good and told with its line. To rename a key, add a row here and
-raise VERSION; to add one, nothing: a file without it has the default.
+"""Renamed keys and values of config.toml, in one table. An old name works forever and is reported
+with its line. To rename a key, add a row here and raise VERSION.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,15 +7,15 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 VERSION = 1
-"""Of the spelling that this build writes. A file that says nothing is of version 1."""
+"""Of the files that this build writes. A file without a version has version 1."""
 
 
 class Renamed(NamedTuple):
     old: str
-    """Dotted, as it stood in files of earlier versions."""
+    """Dotted, as in files of earlier versions."""
     new: str
     values: Mapping[Any, Any] | None = None
-    """Where the values changed, too: the old and the new."""
+    """If the values changed too: the old and the new."""
 
 
 RENAMED: tuple[Renamed, ...] = ()
@@ -27,8 +24,8 @@ RENAMED: tuple[Renamed, ...] = ()
 def migrated(
     tables: dict[str, Any], renamed: Sequence[Renamed] = RENAMED
 ) -> tuple[dict[str, Any], list[tuple[list[str], str]]]:
-    """The tables in today's spelling; and each old key, with what is to be said of it. A value
-    that the old key could not have is left where it is, and so told as not known."""
+    """The tables with today's names, and a sentence for each old key. A value that the old key
+    could not have stays where it is, and is reported as unknown."""
     found = deepcopy(tables) if renamed else tables
     said: list[tuple[list[str], str]] = []
     for row in renamed:
@@ -54,7 +51,7 @@ def migrated(
 def _table(
     tables: dict[str, Any], key: Sequence[str], *, make: bool = False
 ) -> dict[str, Any] | None:
-    """The table that holds a key; None where there is none."""
+    """The table that holds a key; None: there is none."""
     for word in key[:-1]:
         inner = tables.setdefault(word, {}) if make else tables.get(word)
         if not isinstance(inner, dict):

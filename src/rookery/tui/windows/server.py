@@ -179,7 +179,7 @@ def _saved(home: str, name: str, entry: Json, old: str) -> str:
     except (guard.FromAgent, in_force.Waiting) as error:
         return str(error)
     except mcp.McpError as error:
-        return str(error).replace("; --force replaces it", "")
+        return str(error).replace("; pass --force to replace it", "")
     except OSError as error:
         return f"mcp.json could not be written: {error.strerror}."
     return ""

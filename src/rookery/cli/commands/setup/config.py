@@ -20,7 +20,7 @@ from rookery.core.limits import AT_ONCE, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions
 from rookery.home import config as files
-from rookery.home import confirmed, paths, settings_sample
+from rookery.home import confirmed, paths
 
 LISTED = "`rookery config explain` lists all settings."
 REJECTED = ".rejected"
@@ -235,7 +235,7 @@ def edit() -> int:
     old = _bytes(target)
     with tempfile.TemporaryDirectory(prefix="edit-", dir=home) as directory:
         copy = os.path.join(directory, files.FILE)
-        begun = settings_sample.template().encode() if old is None else old
+        begun = definitions.template().encode() if old is None else old
         paths.write_atomic(copy, begun)
         while True:
             _open_editor(copy)
