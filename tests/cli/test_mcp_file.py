@@ -61,7 +61,7 @@ def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
         ({"command": "x", "args": "y"}, "args must be a list"),
         ({"command": "x", "env": {"A": None}}, "env must be an object of strings"),
         ({"url": "ftp://x"}, "must begin with http"),
-        ({"url": "http://x", "type": "pigeon"}, "'pigeon' is not known"),
+        ({"url": "http://x", "type": "pigeon"}, "unknown transport 'pigeon'"),
         ({"type": "http"}, "over http needs a url"),
         ({"type": "stdio", "url": "http://x"}, "needs a command"),
     ],
@@ -184,5 +184,5 @@ def test_H3_names_are_checked(tmp_path: Path) -> None:
     for wrong in ("", "a b", "-a", "x" * 65):
         with pytest.raises(mcp.BadServer, match="cannot name"):
             mcp.add(home, wrong, FILES)
-    with pytest.raises(mcp.BadServer, match="There are: a"):
+    with pytest.raises(mcp.BadServer, match="Known: a"):
         mcp.remove(home, "b")

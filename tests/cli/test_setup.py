@@ -91,7 +91,7 @@ def test_one_that_does_not_answer_is_not_saved(
     [
         ("forbidden", "does not accept"),
         ("quota", "for billing reasons"),
-        ("rate_limit", "no more calls just now"),
+        ("rate_limit", "limiting your requests"),
         ("overloaded", "503"),
     ],
 )
@@ -212,7 +212,7 @@ def test_questions_in_a_terminal(home: Path) -> None:
     with serving(SCRIPT) as it, Terminal("setup") as terminal:
         terminal.read_until("Which provider?")
         terminal.type("9\n")
-        terminal.read_until("Address")
+        terminal.read_until("API address")
         terminal.type("nonsense\n")
         terminal.read_until("https://host/v1.\r\nAddress")
         terminal.type(f"{it.url}\n")

@@ -133,7 +133,9 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
         }
         put(app, "keep_first", "6")
         await pilot.press("ctrl+s")
-        assert told(app).startswith("Over 80 events, all but the first 6")
+        assert told(app).startswith(
+            "Conversations over 80 events are shortened: all but the first 6"
+        )
     saved = json.loads(Path(home, "agent_settings.json").read_text())
     assert saved["condenser"]["keep_first"] == 6
     assert saved["profiles"]["work"]["api_key"] == "sk-hidden"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rookery.client import guard
 from rookery.client.config import in_force
@@ -94,56 +94,14 @@ def written(rule: Rule) -> str:
 # ---------------------------------------------------------------- the document
 
 
-class _Section(NamedTuple):
-    """A table with a header of its own."""
-
-    path: tuple[str, ...]
-    table: "Table"
-    holder: Body
-    """Where the array of tables is, if it is in one."""
-    array: "AoT | None"
-
-
-def _sections(container: "Container", above: tuple[str, ...] = ()) -> Iterator[_Section]:
-    """In the order of the file."""
-    from tomlkit.items import AoT, Table
-
-    for key, item in container.body:
-        if key is None:
-            continue
-        path = (*above, key.key)
-        if isinstance(item, AoT):
-            for table in item.body:
-                yield _Section(path, table, container.body, item)
-                yield from _sections(table.value, path)
-        elif isinstance(item, Table):
-            if not item.is_super_table() and not key.is_dotted():
-                yield _Section(path, item, container.body, None)
-            yield from _sections(item.value, path)
-
-
-def _nth_rule(document: "Container", number: int) -> tuple[_Section, Body]:
-    """The section of a rule, and the body of the section above it."""
-    above, seen = document.body, 0
-    for section in _sections(document):
-        if section.path == ("policy", "rules") and section.array is not None:
-            if seen == number:
-                return section, above
-            seen += 1
-        above = section.table.value.body
-    raise NotEdited("config.toml has its rules in one list: edit it by hand (rookery config edit).")
-
-
 def _with_first(text: str, rule: Rule) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)
-    section, above = _nth_rule(document, 0)
-    assert section.array is not None
-    comments = _take_comments(above)
+    above, _, _, array, _ = _place_of(document, 0)
     new = tomlkit.parse(f"{written(rule)}\n")["policy"]["rules"][0]
-    new.value.body.extend(comments)
-    section.array.insert(0, new)
+    new.value.body.extend(_take_comments(above))
+    array.insert(0, new)
     return tomlkit.dumps(document)
 
 
@@ -152,16 +110,39 @@ def _without(text: str, number: int) -> str:
     from tomlkit.items import Null
 
     document = tomlkit.parse(text)
-    section, above = _nth_rule(document, number)
-    comments = _take_comments(section.table.value.body)
+    above, holder, at, array, table = _place_of(document, number)
     end = _end(above)
-    above[end:end] = comments
-    assert section.array is not None
-    section.array.body.remove(section.table)
-    for at, (_, item) in enumerate(section.holder):
-        if item is section.array and not section.array.body:
-            section.holder[at] = (None, Null())
+    above[end:end] = _take_comments(table.value.body)
+    array.body.remove(table)
+    if not array.body:
+        holder[at] = (None, Null())
     return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _place_of(document: "Container", number: int) -> "tuple[Body, Body, int, AoT, Table]":
+    """Of a rule: the body of the table above it, where its array is, the array, and its table."""
+    from tomlkit.items import AoT, Table
+
+    found: list[tuple[Body, Body, int, AoT, Table]] = []
+    above = document.body
+
+    def walk(container: "Container", path: tuple[str, ...]) -> None:
+        nonlocal above
+        for at, (key, item) in enumerate(container.body):
+            if key is None or not isinstance(item, AoT | Table):
+                continue
+            here = (*path, key.key)
+            for table in item.body if isinstance(item, AoT) else [item]:
+                if here == ("policy", "rules") and isinstance(item, AoT):
+                    found.append((above, container.body, at, item, table))
+                if not table.is_super_table() and not key.is_dotted():
+                    above = table.value.body
+                walk(table.value, here)
+
+    walk(document, ())
+    if number >= len(found):
+        raise NotEdited("The rules in config.toml are one list: edit it with rookery config edit.")
+    return found[number]
 
 
 def _take_comments(body: Body) -> Body:

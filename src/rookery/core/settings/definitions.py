@@ -167,7 +167,15 @@ KEYS = Setting(
     effect="at the next start of the terminal interface",
     key="keys.NAME",
 )
-SETTINGS = (*SINGLE, OWN_AGENT, CONFINED, ENV, MCP, RULES, KEYS)
+SEVERAL = {
+    "agents": (OWN_AGENT,),
+    "unconfined": (CONFINED,),
+    "extras": (ENV, MCP),
+    "rules": (RULES,),
+    "keys": (KEYS,),
+}
+"""Settings of several values, by the field of Config that holds them."""
+SETTINGS = (*SINGLE, *(each for known in SEVERAL.values() for each in known))
 
 
 def find(key: str) -> Setting | None:

@@ -39,7 +39,7 @@ class Guarded(NamedTuple):
 
 
 def loosened(former: Guarded, new: Guarded) -> list[str]:
-    """A sentence for each thing that is looser than before, on one line; none: all of it applies."""
+    """A sentence for each thing that is looser than before, on one line; none: all applies."""
     found = [
         *_of_rules(former.rules, new.rules, _unguarded(new)),
         *(

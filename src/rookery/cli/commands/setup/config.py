@@ -280,11 +280,12 @@ def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
         for each in definitions.SINGLE
         if files.value_of(before, each) != files.value_of(after, each)
     ]
-    changed += [definitions.OWN_AGENT] if before.agents != after.agents else []
-    changed += [definitions.CONFINED] if before.unconfined != after.unconfined else []
-    changed += [definitions.ENV, definitions.MCP] if before.extras != after.extras else []
-    changed += [definitions.KEYS] if before.keys != after.keys else []
-    changed += [definitions.RULES] if before.rules != after.rules else []
+    changed += [
+        each
+        for field, known in definitions.SEVERAL.items()
+        if getattr(before, field) != getattr(after, field)
+        for each in known
+    ]
     if not changed:
         return ["No setting changed."]
     later = [each for each in changed if each.effect != AT_ONCE]
