@@ -214,7 +214,7 @@ def test_questions_in_a_terminal(home: Path) -> None:
         terminal.type("9\n")
         terminal.read_until("API address")
         terminal.type("nonsense\n")
-        terminal.read_until("https://host/v1.\r\nAddress")
+        terminal.read_until("https://host/v1.\r\nAPI address")
         terminal.type(f"{it.url}\n")
         terminal.read_until("not shown")
         terminal.type(f"{KEY}\n")
