@@ -30,7 +30,7 @@ def price_in(extras: Mapping[str, Any]) -> Price | None:
     found = extras.get(KEY)
     if not isinstance(found, dict):
         return None
-    cached = found.get("cached", found["input"])
+    cached = found["cached"] if "cached" in found else found["input"]
     return Price(found["input"] / PER, found["output"] / PER, cached / PER)
 
 
