@@ -1,4 +1,4 @@
-"""How long an ask waits, where a limit is set: its clock runs only while somebody is attached."""
+"""How long an ask waits, if a limit is set: its clock runs only while a client is attached."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,13 +15,13 @@ BY = "rule:ask_timeout"
 class Clock(NamedTuple):
     attached: bool = False
     asks: tuple[tuple[str, float], ...] = ()
-    """Of each open ask: when it is due while somebody is attached, else how many seconds it has."""
+    """Of each open ask: when it is due while a client is attached, else how many seconds it has."""
 
 
 def synced(
     clock: Clock, names: Iterable[str], now: float, limit: float, *, attached: bool
 ) -> Clock:
-    """The clock of the asks that are open now, before whoever is attached now."""
+    """The clock of the asks that are open now, with or without a client."""
     if limit <= 0:
         return Clock(attached)
     left = {name: at - now if clock.attached else at for name, at in clock.asks}
@@ -42,7 +42,7 @@ def expired(clock: Clock, now: float) -> list[str]:
 
 
 def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
-    """The answer of an ask that nobody gave one in time, and the notice that says so."""
+    """The answer to an ask that got none in time, and the notice that says so."""
     question = ask.get("kind") == "question"
     reject = None if question else pick(options_of(ask), REJECTS)
     outcome = selected(reject)

@@ -1,9 +1,7 @@
-"""The state of a session that outlives its turns: what a client must know before it shows any of
-them.
+"""The state of a session that outlives its turns: a dict of JSON, stored with each turn, so that
+page(k) = fold(events of turn k, header of k-1). Only `advance` changes one.
 
-A header is a dict of JSON, so that one is stored with each turn: page(k) = fold(events of turn k,
-header of k-1). `advance` is the only function that changes one: it returns the fields that changed.
-Fields that begin with `_` are the fold's own memory, of which no client is told.
+Fields that begin with `_` are the fold's own memory: no client is sent them, no face reads them.
 """
 
 from collections.abc import Callable
@@ -26,7 +24,7 @@ from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
 
 VERSION = 8
-"""Of the header's shape. A stored header of another version is ignored and folded anew."""
+"""Of the header's shape. A stored header of another version is ignored and folded again."""
 PLAN_KEPT = 1000
 
 EMPTY: Json = {
@@ -136,7 +134,7 @@ def _session(header: Json, event: Event) -> Json:
 
 
 def _titled(header: Json, source: str, title: str) -> Json:
-    """A person's title, else the agent's, else the first line of the first prompt (row W10)."""
+    """The user's title, else the agent's, else the first line of the first prompt."""
     titles = {**header["titles"], source: lenient.first_line(title, 200)}
     best = titles.get("person") or titles.get("agent") or titles.get("prompt") or ""
     return {"titles": titles, "title": best}
@@ -146,8 +144,7 @@ def _prompt(header: Json, event: Event) -> Json:
     """It opens a turn; one that was steered into the running turn only comes between."""
     sent, steered = set(lenient.texts(event.update, "queued")), event.update.get("steered") is True
     changes: Json = {"_open": None, "_ran": steered}
-    changes |= {"archived": False} if header["archived"] else {}
-    changes |= {"snoozed": 0} if header["snoozed"] else {}
+    changes |= _brought_back(header, event.update)
     if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
@@ -155,8 +152,15 @@ def _prompt(header: Json, event: Event) -> Json:
     changes |= kept_asks.sent_again(header, event.update)
     if sent:
         changes["queue"] = [item for item in header["queue"] if item["id"] not in sent]
+    return changes
+
+
+def _brought_back(header: Json, update: Json) -> Json:
+    """By a prompt: the session is listed again, and has a title."""
+    changes: Json = {"archived": False} if header["archived"] else {}
+    changes |= {"snoozed": 0} if header["snoozed"] else {}
     if "prompt" not in header["titles"]:
-        changes |= _titled(header, "prompt", words_of(lenient.sequence(event.update, "prompt")))
+        changes |= _titled(header, "prompt", words_of(lenient.sequence(update, "prompt")))
     return changes
 
 
@@ -189,10 +193,7 @@ def _queue(header: Json, event: Event) -> Json:
     queue = listed(header["queue"], update)
     changes: Json = {} if queue is None else {"queue": queue}
     if update.get("placeless") is True:  # as a prompt that begins a turn at once
-        changes |= {"archived": False} if header["archived"] else {}
-        changes |= {"snoozed": 0} if header["snoozed"] else {}
-        if "prompt" not in header["titles"]:
-            changes |= _titled(header, "prompt", words_of(lenient.sequence(update, "prompt")))
+        changes |= _brought_back(header, update)
     return changes
 
 
@@ -212,7 +213,7 @@ def _agent(header: Json, event: Event) -> Json:
     if state in ("exited", "stopped", "parked"):
         changes |= kept_asks.agent_gone(header)
     if state == "stopped" and header["process"]["state"] == "parked":
-        del changes["process"]  # the worker stopped; the agent stays parked (row A6)
+        del changes["process"]  # the worker stopped; the agent stays parked
     elif state == "starting":
         changes["_started"] = lenient.texts(update, "argv")
     elif state == "ready":
@@ -343,9 +344,7 @@ def _terminal(header: Json, event: Event) -> Json:
 
 def _ends_message(header: Json, event: Event) -> Json:
     """What has a block of its own, unknown kinds too, comes between two messages."""
-    if is_aside(event.update):
-        return {}
-    return {"_open": None} if header["_open"] else {}
+    return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 
 def _settings(header: Json, event: Event) -> Json:

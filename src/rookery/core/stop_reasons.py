@@ -4,7 +4,7 @@ STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusa
 """What an agent answers a prompt with."""
 
 KEEPING = frozenset(["agent_exited", "interrupted", "waiting"])
-"""Nobody decided anything: what is asked stays asked."""
+"""No decision was made: what is asked stays asked."""
 
 REASONS = (
     STOP_REASONS

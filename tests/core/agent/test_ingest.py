@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.agent.ingest import HISTORY, from_notification, is_replay, raw
+from rookery.core.agent.ingest import from_notification, is_replay, raw
 from rookery.core.json.events import OUR_KINDS, kind_of
+from rookery.core.turn.watchdogs import PROGRESS
 from tests.core.hostile import foreign_json, junk
 from tests.core.making import ACP_KINDS, Json, blocks, message, play, update
 
@@ -149,7 +150,7 @@ def test_whatever_comes_something_is_kept_and_nothing_is_forged_a9(
 
 
 def test_what_a_load_replays_is_known_a4() -> None:
-    assert HISTORY <= ACP_KINDS
-    assert all(is_replay(update(kind)) for kind in HISTORY)
+    assert PROGRESS <= ACP_KINDS
+    assert all(is_replay(update(kind)) for kind in PROGRESS)
     for kind in ("usage_update", "available_commands_update", "config_option_update", "_raw"):
         assert not is_replay(update(kind)), "what is true now is no replay"

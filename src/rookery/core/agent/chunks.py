@@ -2,8 +2,7 @@
 window.
 
 Only chunks that are equal in all but their text are merged, so nothing that an agent said is lost,
-and
-a flood of tokens costs as many events as there are windows, not as there are tokens.
+and a flood of tokens costs as many events as there are windows, not as there are tokens.
 """
 
 from rookery.core.json.events import Json, dumps

@@ -4,6 +4,7 @@ clear or where one was lost. The header knows the last one alone."""
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rookery.core.agent.opening import can
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
 
@@ -37,10 +38,7 @@ def conversations(events: Iterable[Event]) -> list[Conversation]:
                 argv = tuple(lenient.texts(update, "argv"))
                 continue
             case ("_agent", "ready"):
-                abilities = lenient.mapping(
-                    lenient.mapping(update, "capabilities"), "sessionCapabilities"
-                )
-                able = isinstance(abilities.get("delete"), dict)
+                able = can(lenient.mapping(update, "capabilities"), "delete")
             case ("_context", "cleared"):
                 pass
             case _:

@@ -1,24 +1,11 @@
-"""What an agent sends becomes updates: as it came where it is ACP, wrapped as `_raw` where it is
-not.
+"""What an agent sends becomes updates: as it came where it is ACP, else wrapped as `_raw`.
 
-Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds (row A9).
+Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds.
 """
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, kind_of
-
-HISTORY = frozenset(
-    [
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-    ]
-)
-"""Kinds of which a replay consists: the log has them already (row A4)."""
-
+from rookery.core.turn.watchdogs import PROGRESS
 
 BESIDE = "beside an update"
 
@@ -27,8 +14,7 @@ OF_ACP = ("session/", "elicitation/", "mcp/", "$/")
 
 
 def from_notification(method: str, params: object, session: str | None) -> list[Json]:
-    """The updates in one notification. `session` is the agent's own id of our session, once
-    known."""
+    """The updates in one notification. `session`: the agent's id of our session, once known."""
     if method != "session/update":
         return [raw("notification", {"method": method, "params": params}, method)]
     if not isinstance(params, dict) or not isinstance(params.get("update"), dict):
@@ -50,8 +36,7 @@ def raw(source: str, value: object, why: str) -> Json:
 
 
 def is_aside(update: Json) -> bool:
-    """Kept, but nothing that a person reads: a vendor's own notification, or what stood beside an
-    update."""
+    """Kept, but not shown: a vendor's own notification, or what stood beside an update."""
     if kind_of(update) != "_raw" or update.get("source") != "notification":
         return False
     why = lenient.text(update, "why")
@@ -62,11 +47,12 @@ def is_aside(update: Json) -> bool:
 
 
 def is_replay(update: Json) -> bool:
-    return kind_of(update) in HISTORY
+    """Whether a replay consists of such updates: the log has them already."""
+    return kind_of(update) in PROGRESS
 
 
 def taken_back(update: Json) -> bool:
-    """Whether an agent takes back the message that it was writing: our own does where a model's
-    answer breaks off and is asked for again."""
+    """Whether an agent takes back the message that it was writing: our own does when a model's
+    answer breaks off and is requested again."""
     about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
     return about.get("takenBack") is True

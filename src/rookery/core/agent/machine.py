@@ -8,7 +8,7 @@
 Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
-from rookery.core.agent import opening, parking, restoring
+from rookery.core.agent import failures, opening
 from rookery.core.agent.messages import (
     Agent,
     Applied,
@@ -27,6 +27,7 @@ from rookery.core.agent.messages import (
     Spawn,
     Spawned,
     SpawnFailed,
+    Step,
     Tell,
     Tick,
     Wanted,
@@ -47,9 +48,7 @@ REPLAY_GAP = 0.1
 """Seconds without a part of a late replay, after which it is over."""
 
 
-def step(
-    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) -> Step:
     match given:
         case Replaced():
             after, effects = _replaced(agent, given, policy)
@@ -60,7 +59,7 @@ def step(
         case _:
             after, effects = _step(agent, given, now, wish, policy)
     if agent.clearing is not None and after.clearing is None and not _tells(effects, agent):
-        # Whatever ended it, whoever wanted it hears of that.
+        # Whatever ended it, the client that wanted it is told.
         return after, [Append(clears.refused(agent.clearing, "the agent ended")), *effects]
     return after, effects
 
@@ -70,18 +69,16 @@ def _tells(effects: list[Effect], agent: Agent) -> bool:
     return agent.clearing.cause in [e.draft.cause for e in effects if isinstance(e, Append)]
 
 
-def _step(
-    agent: Agent, given: Input, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) -> Step:
     match given:
         case Wanted():
             return _wanted(agent, now, wish)
         case Spawned() if agent.phase == "spawning":
-            until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+            until = now + _patience(wish, policy)
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
-            past, update = parking.gone(failed, Exited(127, [given.message]), now, wish, policy)
+            past, update = failures.gone(failed, Exited(127, [given.message]), now, wish, policy)
             if agent.heir is not None:
                 return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
@@ -99,11 +96,12 @@ def _step(
             return agent._replace(wanted_again=False), []
         case Tick() if agent.until is not None and now >= agent.until:
             why = f"{wish.name} did not answer {_asked(agent)} in time"
-            return _give_up(_unrestored(agent, why, wish), why)
+            failing = _failing(_unrestored(agent, why, wish), {"message": why})
+            return failing, [End(), Tell(AgentLost(why))]
     return agent, []
 
 
-def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _wanted(agent: Agent, now: float, wish: Wish) -> Step:
     match agent.phase:
         case "ready":
             return agent, [_ready(agent)]
@@ -116,7 +114,7 @@ def _wanted(agent: Agent, now: float, wish: Wish) -> tuple[Agent, list[Effect]]:
     return agent, []
 
 
-def _replaced(agent: Agent, given: Replaced, policy: Policy) -> tuple[Agent, list[Effect]]:
+def _replaced(agent: Agent, given: Replaced, policy: Policy) -> Step:
     """The log says that another has taken over once nothing of the old one can speak any more."""
     if agent.phase == "absent":
         start: list[Effect] = [WantAgent()] if given.start else []
@@ -129,16 +127,14 @@ def _replaced(agent: Agent, given: Replaced, policy: Policy) -> tuple[Agent, lis
     return ended, [End(policy.switch_grace)]
 
 
-def _succeeded(agent: Agent, effects: list[Effect]) -> tuple[Agent, list[Effect]]:
+def _succeeded(agent: Agent, effects: list[Effect]) -> Step:
     """Nothing of the old one's past counts against the new one."""
     assert agent.heir is not None
     start: list[Effect] = [WantAgent()] if agent.wanted_again else []
     return Agent(), [*effects, Append(agent.heir, full=True), *start]
 
 
-def _clear(
-    agent: Agent, clearing: clears.Clearing, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _clear(agent: Agent, clearing: clears.Clearing, now: float, wish: Wish, policy: Policy) -> Step:
     if agent.phase != "ready":
         return agent, [Append(clears.refused(clearing, "the agent is not ready"))]
     leaving = clearing._replace(session=agent.session)
@@ -151,34 +147,28 @@ def _initialize(wish: Wish) -> Call:
     return Call("initialize", params)
 
 
-def _initialized(
-    agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _initialized(agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy) -> Step:
     if given.error is not None or not isinstance(given.result, dict):
         error = given.error or {"message": "initialize did not return an object"}
         return _refused(agent, error, wish)
     if opening.speaks_draft(given.result):
         words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
         return _refused(agent, {"message": words}, wish)
+    meta = lenient.mapping(given.result, "_meta")
     agent = agent._replace(
         capabilities=lenient.mapping(given.result, "agentCapabilities"),
         info=lenient.mapping(given.result, "agentInfo"),
         logins=logins.methods(given.result, wish.argv),
-        steers=lenient.flag(
-            lenient.mapping(lenient.mapping(given.result, "_meta"), "steering"), "supported"
-        ),
-        continues=lenient.flag(
-            lenient.mapping(lenient.mapping(given.result, "_meta"), "rookery"), "continue"
-        ),
+        steers=lenient.flag(lenient.mapping(meta, "steering"), "supported"),
+        continues=lenient.flag(lenient.mapping(meta, "rookery"), "continue"),
     )
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
-    if restoring.given_up(agent.past, wish.stored):
+    if failures.given_up(agent.past, wish.stored):
         why = f"{wish.name} failed to restore its session {agent.past.transient} times"
         fresh = agent._replace(reset=f"{why}: {agent.past.why}")
         return _open(fresh, "session/new", now, wish, policy)
-    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
-    if isinstance(abilities.get("resume"), dict):
+    if opening.can(agent.capabilities, "resume"):
         return _open(agent, "session/resume", now, wish, policy)
     if lenient.flag(agent.capabilities, "loadSession"):
         return _open(agent, "session/load", now, wish, policy)
@@ -186,25 +176,22 @@ def _initialized(
     return _open(fresh, "session/new", now, wish, policy)
 
 
-def _open(
-    agent: Agent, method: str, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
-    params: Json = {
-        "cwd": wish.cwd,
-        "mcpServers": opening.taken(agent.capabilities, wish.mcp_servers),
-    }
-    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
-    if wish.roots and isinstance(abilities.get("additionalDirectories"), dict):
+def _open(agent: Agent, method: str, now: float, wish: Wish, policy: Policy) -> Step:
+    servers = opening.taken(agent.capabilities, wish.mcp_servers)
+    params: Json = {"cwd": wish.cwd, "mcpServers": servers}
+    if wish.roots and opening.can(agent.capabilities, "additionalDirectories"):
         params["additionalDirectories"] = wish.roots
     if method != "session/new":
         params["sessionId"] = wish.stored
-    until = now + (policy.cold_start_timeout if wish.cold else policy.start_timeout)
+    until = now + _patience(wish, policy)
     return agent._replace(phase="opening", method=method, until=until), [Call(method, params)]
 
 
-def _opened(
-    agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _patience(wish: Wish, policy: Policy) -> float:
+    return policy.cold_start_timeout if wish.cold else policy.start_timeout
+
+
+def _opened(agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy) -> Step:
     fresh = agent.method == "session/new"
     if given.error is not None and agent.clearing is not None:
         said = error_words(given.error)
@@ -232,13 +219,14 @@ def _opened(
     if agent.method == "session/load":
         update["replayed"] = given.replayed
     clearing = agent.clearing
-    before: list[Effect] = [_reset(agent.reset)] if agent.reset else []
+    reset = {"sessionUpdate": "_context", "state": "reset", "reason": agent.reset}
+    before: list[Effect] = [Append(Draft(reset))] if agent.reset else []
     if clearing is not None:
         wish = wish._replace(chosen={**(wish.chosen or {}), **(clearing.current or {})})
         before = [Append(clears.cleared("new", clearing.cause, clearing.by, session), full=True)]
         before += _leave(agent, clearing.session)
     settings = opening.settings(session, offers, wish)
-    past = restoring.restored(agent.past)
+    past = failures.restored(agent.past)
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     opened = opened._replace(forgot=bool(agent.reset))
     late = given.cut or (agent.method == "session/load" and not given.replayed)
@@ -254,9 +242,7 @@ def _opened(
     return applying, [*before, Append(Draft(update)), *amber, *effects]
 
 
-def _settle(
-    agent: Agent, given: Replayed | Tick, now: float, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _settle(agent: Agent, given: Replayed | Tick, now: float, policy: Policy) -> Step:
     if isinstance(given, Replayed):
         return agent._replace(until=min(now + REPLAY_GAP, agent.settled_by)), []
     over = agent.until is not None and now >= agent.until
@@ -265,23 +251,20 @@ def _settle(
 
 def _leave(agent: Agent, session: str) -> list[Effect]:
     """Some keep a whole process for each session: where it can be closed, it is."""
-    abilities = lenient.mapping(agent.capabilities, "sessionCapabilities")
-    return [Leave(session)] if isinstance(abilities.get("close"), dict) else []
+    return [Leave(session)] if opening.can(agent.capabilities, "close") else []
 
 
-def _not_opened(
-    agent: Agent, error: Json, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _not_opened(agent: Agent, error: Json, now: float, wish: Wish, policy: Policy) -> Step:
     """A resume that is refused tries a load, and what is gone a fresh session; what may pass ends
     the start, and the stored session is kept."""
     if agent.method == "session/new":
         return _refused(agent, error, wish)
     said = error_words(error)
-    if error.get("code") == restoring.UNAUTHENTICATED:  # logging in helps: this counts for nothing
+    if error.get("code") == logins.UNAUTHENTICATED:  # logging in helps: this counts for nothing
         return _refused(agent, error, wish)
     if agent.method == "session/resume" and lenient.flag(agent.capabilities, "loadSession"):
         return _open(agent, "session/load", now, wish, policy)
-    if restoring.is_gone(error):
+    if failures.is_gone(error):
         fresh = agent._replace(reset=f"{wish.name} could not restore its session: {said}")
         return _open(fresh, "session/new", now, wish, policy)
     return _refused(_unrestored(agent, said, wish), error, wish)
@@ -291,10 +274,10 @@ def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
     """Counts a stored session that could not be reached."""
     if agent.phase != "opening" or agent.method == "session/new":
         return agent
-    return agent._replace(past=restoring.failed_again(agent.past, wish.stored, why))
+    return agent._replace(past=failures.failed_again(agent.past, wish.stored, why))
 
 
-def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect]]:
+def _apply(agent: Agent, now: float, policy: Policy) -> Step:
     if not agent.settings:
         return agent._replace(phase="ready", until=None), [_ready(agent)]
     first = agent.settings[0]
@@ -302,27 +285,17 @@ def _apply(agent: Agent, now: float, policy: Policy) -> tuple[Agent, list[Effect
     return applying, [Call(first.method, first.params)]
 
 
-def _applied(
-    agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _applied(agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy) -> Step:
     setting = agent.settings[0]
     update = opening.applied(setting, given, wish)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
     return rest, [Append(Draft(update)), *effects]
 
 
-def _reset(reason: str) -> Append:
-    return Append(Draft({"sessionUpdate": "_context", "state": "reset", "reason": reason}))
-
-
-def _refused(agent: Agent, error: Json, wish: Wish) -> tuple[Agent, list[Effect]]:
+def _refused(agent: Agent, error: Json, wish: Wish) -> Step:
     error = logins.told(error, agent.logins)
     lost = AgentLost(f"{wish.name}: {error_words(error)}", error)
     return _failing(agent, error), [End(), Tell(lost)]
-
-
-def _give_up(agent: Agent, why: str) -> tuple[Agent, list[Effect]]:
-    return _failing(agent, {"message": why}), [End(), Tell(AgentLost(why))]
 
 
 def _failing(agent: Agent, fault: Json) -> Agent:
@@ -335,12 +308,10 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(
-    agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy
-) -> tuple[Agent, list[Effect]]:
+def _exited(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) -> Step:
     if agent.phase == "absent":
         return agent, []
-    past, update = parking.gone(agent, given, now, wish, policy)
+    past, update = failures.gone(agent, given, now, wish, policy)
     agent = agent._replace(past=past)
     effects: list[Effect] = [Append(Draft(update))]
     if agent.heir is not None:
@@ -351,7 +322,7 @@ def _exited(
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")
         why = f"status {given.status}" + (f": {last}" if last else "")
-        if not restoring.was_killed(given.status):
+        if not failures.was_killed(given.status):
             agent = _unrestored(agent, why, wish)
         effects.append(Tell(AgentLost(why)))
     return Agent(past=agent.past), effects

@@ -1,7 +1,4 @@
-"""What happens to an agent's process, and what is then to be done: the words of its supervision.
-
-Inputs are in the past tense, effects in the imperative.
-"""
+"""Inputs (past tense) and effects (imperative) of the supervision of an agent's process."""
 
 from typing import NamedTuple
 
@@ -21,7 +18,7 @@ class Past(NamedTuple):
     why: str = ""
     """What was said the last time."""
     starts: tuple[float, ...] = ()
-    """When those that failed lately were started (row A6)."""
+    """When those that failed lately were started."""
     parked: bool = False
 
 
@@ -35,30 +32,30 @@ class Agent(NamedTuple):
     info: Json | None = None
     session: str = ""
     settings: tuple["Setting", ...] = ()
-    """What a person chose earlier and the agent has still to be told (row W10)."""
+    """Choices of the user's that the agent has still to be given."""
     steers: bool = False
-    """It takes prompts in mid-turn (row T4)."""
+    """It takes prompts in mid-turn."""
     continues: bool = False
-    """It goes on by itself where it was stopped (row P9)."""
+    """It can continue where it was stopped."""
     forgot: bool = False
-    """Its conversation did not come back: it began anew."""
+    """Its conversation did not come back: it started over."""
     wanted_again: bool = False
     """Wanted while ending: it is started once the old process is gone."""
     reset: str = ""
-    """Why the conversation begins anew: said once the fresh session is there."""
+    """Why the conversation starts over: logged once the fresh session is there."""
     born: float = 0.0
     """When the process was started."""
     fault: Json | None = None
     """Why it is being ended, where its start failed."""
     past: Past = Past()
     heir: Draft | None = None
-    """What the log says once this one is gone and another takes over (row S1)."""
+    """What the log says once this one is gone and another takes over."""
     clearing: Clearing | None = None
-    """A new session is opened on the process that runs (row S4)."""
+    """A new session is opened on the process that runs."""
     settled_by: float = 0.0
     """When a replay that still comes is waited for no longer."""
     logins: tuple[str, ...] = ()
-    """How to log in to it, as it told."""
+    """How to log in to it, in its own words."""
 
 
 class Setting(NamedTuple):
@@ -69,7 +66,7 @@ class Setting(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What every start is given again (row W10)."""
+    """What every start is given again."""
 
     name: str
     argv: list[str]
@@ -84,7 +81,7 @@ class Wish(NamedTuple):
     """The capabilities that we offer as a client."""
     version: str
     chosen: Json | None = None
-    """Mode, model and effort, as a person last chose them, and how much is asked (row P6)."""
+    """Mode, model and effort as the user last chose them, and how much is asked."""
     profile: Profile = Profile()
     known_modes: Json | None = None
     """Modes of the agent's that it does not report itself."""
@@ -93,7 +90,7 @@ class Wish(NamedTuple):
     told: bool = False
     """The log has earlier turns: a load has something to replay."""
     guard: str = ""
-    """How its processes are kept from answering for a person: `landlock` or `lineage`."""
+    """How its processes are kept from answering for the user: `landlock` or `lineage`."""
 
 
 # --- inputs ------------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ class End(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """`session/close` for a session that nobody will use again; whatever comes of it."""
+    """`session/close` for a session that is not used again; its result does not matter."""
 
     session: str
 
@@ -211,3 +208,4 @@ class Tell(NamedTuple):
 
 
 type Effect = Spawn | Call | End | Leave | Tell | Append | WantAgent
+type Step = tuple[Agent, list[Effect]]

@@ -1,5 +1,5 @@
-"""A session of the agent's as it is opened: what it is given, what it offers, and what it is
-put into."""
+"""A session of the agent's as it is opened: what it is given, what it offers, and what it is put
+into."""
 
 from rookery.core.agent.messages import Applied, Setting, Wish
 from rookery.core.json import lenient
@@ -10,12 +10,17 @@ from rookery.core.vendors.errors import error_words
 
 
 def speaks_draft(result: Json) -> bool:
-    """Known by its shape: some agents echo whatever version they are asked for (acp-C22)."""
+    """Known by its shape: some agents echo whatever version they are asked for."""
     return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
 
 
+def can(capabilities: Json | None, ability: str) -> bool:
+    """Whether an agent says that its sessions can be resumed, closed, deleted and so on."""
+    return isinstance(lenient.mapping(capabilities, "sessionCapabilities").get(ability), dict)
+
+
 def taken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
-    """Only the transports that the agent says it takes (acp-C11); stdio is every agent's."""
+    """Only the transports that the agent says it takes; stdio is every agent's."""
     left = untaken(capabilities, servers)
     return [server for server in servers if server not in left]
 
@@ -58,7 +63,7 @@ def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
 
 
 def unoffered(offers: Json, wish: Wish) -> str:
-    """What the agent is known to have and does not offer today is said, not passed over (P6)."""
+    """What the agent is known to have and does not offer today is said, not passed over."""
     if lenient.text(wish.chosen, "mode"):
         return ""
     mode = options.find(options.offered(offers), "mode")

@@ -1,4 +1,4 @@
-"""Prompts as an agent can take them: gated by what it said it takes (acp-C11, acp-P3)."""
+"""Prompts as an agent can take them: gated by what it said it takes."""
 
 from base64 import b64decode
 from collections.abc import Callable

@@ -3,14 +3,13 @@
 A history belongs before the answer to `session/load`; some agents send it later, when a turn may
 already run. Then only what the log has is taken for history, and only in the log's order, from a
 prompt of an earlier turn on: a new answer may well have the words of an old one. Where that prompt
-is the running turn's, too, it is not certain at once (`doubt.py`).
+is the running turn's, too, it is not certain at once (`Doubt`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
-from rookery.core.agent.doubt import Doubt
 from rookery.core.agent.ingest import is_replay
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import lenient
@@ -19,6 +18,9 @@ from rookery.core.tools.calls import ENDED, key_of
 
 LONG_ID = 8
 """Characters by which a part of an id tells the call that it is of."""
+
+UNIQUE = 16
+"""Characters of an id that no agent gives twice: one that counts may start over."""
 
 SURE = 16
 """Characters that are taken for a later part of what was said; fewer must be the very next."""
@@ -47,7 +49,7 @@ class Repeats:
         self._at = -1
         self._told: Told | None = None
         """What is left of the earlier turn that is being replayed."""
-        self._doubt: Doubt[Told] | None = None
+        self._doubt: Doubt | None = None
 
     def opened(self, *, stored: bool) -> None:
         """A session of the agent's: `stored`, so that its history may be sent."""
@@ -75,9 +77,13 @@ class Repeats:
             case "held":
                 return []
             case "history":
-                self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
-                return []
+                return self._replaying(self._doubt)
         return [*self.release(), update]
+
+    def _replaying(self, doubt: "Doubt") -> list[Json]:
+        """It is history: nothing that was held is news."""
+        self._at, self._told, self._doubt = doubt.at, doubt.told, None
+        return []
 
     @property
     def doubts(self) -> bool:
@@ -97,8 +103,7 @@ class Repeats:
         if self._doubt is not None:
             match self._doubt.prompt(at, own=own):
                 case "history":
-                    self._at, self._told, self._doubt = self._doubt.at, self._doubt.told, None
-                    return []
+                    return self._replaying(self._doubt)
                 case "news":
                     return [*self.release(), *([] if own else [update])]
             return []
@@ -177,6 +182,59 @@ class Repeats:
         return False
 
 
+type _Doubtful = Literal["held", "history", "news"]
+
+
+class Doubt:
+    """A prompt came back that is the running turn's and an earlier turn's, too: an echo, or a
+    history that begins late. What follows is held until it is certain which.
+
+    Only history has a call of that turn announced as ended that was not when it was new, a
+    message's id of that turn that is no mere number, or the log's next prompt where it is not the
+    turn's own. Anything else, and the turn's end, makes it news: an agent's new words may be its
+    old ones.
+    """
+
+    def __init__(self, at: int, told_in: Callable[[int], "Told"], same: Sequence[int]) -> None:
+        """`at`: the earlier turn that may be told again; `same`: all that have its prompt."""
+        self.at, self.told = at, told_in(at)
+        self.held: list[Json] = []
+        self._told_in = told_in
+        self._same = same
+
+    def prompt(self, at: int | None, *, own: bool) -> _Doubtful:
+        """Another prompt came: the one of a later turn (`at`), or the running turn's (`own`)."""
+        if at is None:
+            return "held" if own else "news"
+        self.at, self.told = at, self._told_in(at)
+        return "held" if own or not self.held else "history"
+
+    def hear(self, update: Json) -> _Doubtful:
+        if self._is_taken(update):
+            self.held.append(update)
+            return "history" if self._is_known(update) else "held"
+        return "news"
+
+    def _is_taken(self, update: Json) -> bool:
+        if self.told.take(update):
+            return True
+        for at in self._same:  # the same prompt, sent more than once
+            if at > self.at and not self.held:
+                told = self._told_in(at)
+                if told.take(update):
+                    self.at, self.told = at, told
+                    return True
+        return False
+
+    def _is_known(self, update: Json) -> bool:
+        if kind_of(update) == "tool_call":
+            return (
+                lenient.text(update, "status") in ENDED and key_of(update) in self.told.began_open
+            )
+        name = lenient.text(update, "messageId")
+        return len(name) >= UNIQUE and name in self.told.ids
+
+
 class Told:
     """What an agent said and did in a turn, to be taken away in its order.
 
@@ -190,8 +248,9 @@ class Told:
         self._messages: dict[str, list[str]] = {}
         self._calls: Counter[str] = Counter()
         self._begun: set[str] = set()
-        self._began_open: set[str] = set()
-        self._ids: set[str] = set()
+        self.began_open: set[str] = set()
+        """Calls that were announced before they had ended."""
+        self.ids: set[str] = set()
         self._others: list[object] = []
         before = ""
         for update in updates:
@@ -205,7 +264,7 @@ class Told:
     def _note(self, update: Json, *, goes_on: bool) -> None:
         kind, content = kind_of(update), update.get("content")
         if name := lenient.text(update, "messageId"):
-            self._ids.add(name)
+            self.ids.add(name)
         if kind == "plan":
             self._others.append(update.get("entries"))
         elif not kind.endswith("_chunk"):
@@ -223,16 +282,9 @@ class Told:
         if kind_of(update) == "tool_call":
             self._calls[key] += 1
             if lenient.text(call, "status") not in ENDED:
-                self._began_open.add(key)
+                self.began_open.add(key)
         elif call:  # one that was never announced may be announced in a replay
             self._calls[key] = max(1, self._calls[key])
-
-    def has_message(self, name: str) -> bool:
-        return name in self._ids
-
-    def began_open(self, key: str) -> bool:
-        """Whether a call was announced before it had ended."""
-        return key in self._began_open
 
     def is_over(self) -> bool:
         """Whether nothing is left that a replay would have to say."""
@@ -252,7 +304,7 @@ class Told:
                 return update.get("entries") in self._others
             case kind if lenient.text(content, "type") == "text":
                 said = _squeezed(lenient.text(content, "text"))
-                known = lenient.text(update, "messageId") in self._ids
+                known = lenient.text(update, "messageId") in self.ids
                 if self._last and not known:
                     return self._take_message(kind, said)
                 return self._take(kind, said) or known
@@ -299,11 +351,11 @@ def _tail(key: str) -> str:
 
 
 def is_prompt(content: object, prompt: list[Json]) -> bool:
-    """Whether a message of the person's is this prompt, or a block of it."""
+    """Whether a message of the user's is this prompt, or a block of it."""
     words, said = _squeezed(words_of(prompt)), _squeezed(lenient.text(content, "text"))
     if said and words:
         whole = said == words
-        # Attachments are told as text by some, behind the words.
+        # Some agents replay attachments as text, behind the words.
         attached = any(lenient.text(block, "type") != "text" for block in prompt)
         if whole or (attached and said.startswith(words)):
             return True
@@ -319,5 +371,5 @@ def _is_part(content: object, prompt: list[Json]) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """Without spaces: what is told again is often trimmed, or cut elsewhere."""
+    """Without spaces: what is replayed is often trimmed, or cut elsewhere."""
     return "".join(text.split())

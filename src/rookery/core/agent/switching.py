@@ -1,6 +1,5 @@
 """One agent takes over a session from another: who may, and what the log and the header then say.
-The log stays whole; the one that comes knows nothing of it until the user sends a recap.
-"""
+The log stays whole; the one that comes knows nothing of it until the user sends a recap."""
 
 from collections.abc import Sequence
 
@@ -11,28 +10,9 @@ from rookery.core.json.events import Json
 REASONS = ("manual", "rate_limited")
 
 OF_THE_AGENT = (
-    "agentSession",
-    "capabilities",
-    "info",
-    "continues",
-    "commands",
-    "options",
-    "mode",
-    "model",
-    "effort",
-    "plan",
-    "usage",
-    "rateLimit",
-    "retrying",
-    "reason",
-    "error",
-    "_offers",
-    "_tools",
-    "_plan",
-    "_open",
-    "_said",
-    "_dropped",
-    "_started",
+    *("agentSession", "capabilities", "info", "continues", "commands", "options", "mode"),
+    *("model", "effort", "plan", "usage", "rateLimit", "retrying", "reason", "error"),
+    *("_offers", "_tools", "_plan", "_open", "_said", "_dropped", "_started"),
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
 

@@ -80,7 +80,7 @@ FURTHER_DOWN = "Shown again further down"
 
 
 def left(before: Json, after: Json) -> list[Op]:
-    """Asks that are away since this event, and those that now stand elsewhere: the person sees one
+    """Asks that are away since this event, and those that now stand elsewhere: the user sees one
     ask, not two."""
     if before["asks"] is after["asks"]:
         return []

@@ -3,7 +3,7 @@ the agent calls them. The worker writes it into the `_ask` event, as `does`; of 
 from an older log, it is made of the call that it carries.
 
 An item: `what` (command, path, address, tool, input, diff), `text` (whole, and all of it to be
-seen), `call` (whose), `kind` (of that call), `removed` (letters that nobody could have seen); a
+seen), `call` (whose), `kind` (of that call), `removed` (invisible letters); a
 diff has `path`, `old`, `new` and `line` instead of a text.
 """
 

@@ -24,7 +24,7 @@ ONE_LINE = 200
 LONG_WORDS = 5_000
 """Characters of an agent's words that surely fit into a block's parts."""
 MOST = 50
-"""Items that are told apart; the rest is one text."""
+"""Items that are listed separately; the rest is one text."""
 
 _FIRST = ("command", "path", "address", "tool", "diff")
 
@@ -67,7 +67,7 @@ def _part(item: Json) -> Json:
 
 
 def block_of(ask: Json, header: Json) -> Block:
-    """An open ask alone, for whoever shows no transcript."""
+    """An open ask alone, for faces without a transcript."""
     call = lenient.mapping(ask, "toolCall")
     title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
     block = make_block("", "ask", status="asked", title=title, kind=kind)

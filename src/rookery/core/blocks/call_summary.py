@@ -2,7 +2,7 @@
 
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
-from rookery.core.blocks.parts import Part
+from rookery.core.blocks.parts import Part, equal_ends
 from rookery.core.json import lenient, safe_text
 from rookery.core.policy import call_input
 from rookery.core.policy.danger import PATH_KEYS
@@ -75,16 +75,6 @@ def _changes(diffs: list[Part]) -> str:
     for part in diffs:
         old = lenient.text(part, "old").splitlines()
         new = lenient.text(part, "new").splitlines()
-        same = _common(old, new)
+        same = sum(equal_ends(old, new))  # what is left between is about what changed
         added, removed = added + len(new) - same, removed + len(old) - same
     return f"+{added} −{removed} lines"
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    """Equal lines at both ends: what is left between them is about what changed."""
-    shortest, head, tail = min(len(old), len(new)), 0, 0
-    while head < shortest and old[head] == new[head]:
-        head += 1
-    while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return head + tail

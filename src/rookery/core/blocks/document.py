@@ -22,7 +22,7 @@ OP_BYTES = 64 * 1024
 """No op is larger than this on a wire; storage has no such bound."""
 
 PIECE = 5_000
-"""Characters of text in one op: also of the widest escapes, 12 bytes each, it holds so many."""
+"""Characters of text in one op: fits even as the widest escapes, 12 bytes each."""
 
 
 LONGEST = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 500, "ruled": 500}
@@ -64,7 +64,7 @@ def change(name: str, **fields: Any) -> list[Op]:
 
 
 def shown(header: Json) -> Json:
-    """What clients are told of a header: not the fold's own memory, nothing larger than an op."""
+    """What clients are sent of a header: not the fold's own memory, nothing larger than an op."""
     return {key: outline(value) for key, value in header.items() if not key.startswith("_")}
 
 
@@ -121,7 +121,7 @@ class Document:
 
 
 def extend(block: Block, text: str) -> None:
-    """In place: a text that nobody else holds grows where it is, so that a message of 40 MB that
+    """In place: a text without another reference grows where it is, so that a message of 40 MB that
     came in a million pieces costs a million steps and not a million copies."""
     whole = block["text"]
     block["text"] = ""

@@ -12,8 +12,8 @@ from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
 from rookery.core.turn.remedies import remedy_for
-from rookery.core.vendors import detection, exits
-from rookery.core.vendors.errors import error_words
+from rookery.core.vendors import detection
+from rookery.core.vendors.errors import error_words, exit_title, last_words
 
 LONGEST = 500
 
@@ -91,14 +91,14 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
             retry = {"label": "Retry", "command": {"do": "restart"}}
             actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
-            text = exits.said(update)
+            text = last_words(update)
             return put(
                 block_of_event(after, event, "error", title=title, text=text, actions=actions)
             )
         case "exited" if update.get("status") not in (0, None):
             # In mid-turn the block stands until the turn's end, which follows, says it all.
             name = block_id(after, event) if before["state"] == "idle" else exit_id(before)
-            title, text = exits.title(who, update["status"]), exits.said(update)
+            title, text = exit_title(who, update["status"]), last_words(update)
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
     return []
 
@@ -164,7 +164,7 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
     title, dropped = ENDS.get(reason, reason), list[Op]()
     detail = error_words(error) if error else lenient.text(event.update, "detail")
     if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
-        title, detail = exits.title(after["agent"], process["status"]), exits.said(process)
+        title, detail = exit_title(after["agent"], process["status"]), last_words(process)
         dropped = [["drop", exit_id(before)]]
     own = after["vendor"] == detection.OWN
     remedy = remedy_for(reason, error, detection.OWN if own else after["agent"])

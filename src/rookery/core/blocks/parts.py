@@ -34,9 +34,10 @@ def from_blocks(blocks: list[Any]) -> list[Part]:
 
 
 def _is_text(item: object) -> bool:
-    return (
-        isinstance(item, dict) and item.get("type") == "text" and isinstance(item.get("text"), str)
-    )
+    match item:
+        case {"type": "text", "text": str()}:
+            return True
+    return False
 
 
 def _tool_part(item: object) -> Part:
@@ -83,14 +84,7 @@ def diff(path: str, old: str | None, new: str) -> Part:
     if not old:
         return {"type": "diff", "path": path, "old": old, "new": new, "line": 1}
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    shortest = min(len(before), len(after))
-    head = 0
-    while head < shortest and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    head, tail = max(0, head - CONTEXT), max(0, tail - CONTEXT)
+    head, tail = (max(0, equal - CONTEXT) for equal in equal_ends(before, after))
     return {
         "type": "diff",
         "path": path,
@@ -98,6 +92,16 @@ def diff(path: str, old: str | None, new: str) -> Part:
         "new": "".join(after[head : len(after) - tail]),
         "line": head + 1,
     }
+
+
+def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many lines are equal at the beginning, and at the end."""
+    shortest, head, tail = min(len(before), len(after)), 0, 0
+    while head < shortest and before[head] == after[head]:
+        head += 1
+    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, tail
 
 
 def outline(value: Any) -> Any:
@@ -163,11 +167,8 @@ def _cut(part: Part, room: int) -> Part:
         return {**part, "items": items, "cut": 1}
     cut = dict(part)
     lost = 0
-    texts = [
-        key
-        for key in ("text", "old", "new", "uri", "name", "path")
-        if isinstance(part.get(key), str)
-    ]
+    keys = ("text", "old", "new", "uri", "name", "path")
+    texts = [key for key in keys if isinstance(part.get(key), str)]
     for key in texts:
         cut[key] = _clip(part[key], (room - 200) // len(texts))
         lost += len(part[key]) - len(cut[key])

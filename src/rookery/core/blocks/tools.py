@@ -1,5 +1,7 @@
-"""How a tool call looks: what it states itself, and what its agent's profile knows of its tools
-(row M3). A profile speaks where the call says little; an unknown tool looks like any other."""
+"""How a tool call looks: what it states itself, and what its agent's profile knows of its tools.
+
+A profile speaks where the call says little; an unknown tool looks like any other.
+"""
 
 from rookery.core.blocks import changes, parts
 from rookery.core.json import lenient
@@ -85,7 +87,7 @@ def is_sub_agents(update: Json) -> bool:
 
 
 def _title(call: Json, title: str, profile: Profile) -> str:
-    """`mcp__server__tool` as people say it."""
+    """`mcp__server__tool` as users say it."""
     prefixes = profile.mcp
     if is_codex_mcp(call) or (is_bare(title) and name_of(call)):
         title, prefixes = name_of(call), (MCP,)

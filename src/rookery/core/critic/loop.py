@@ -6,8 +6,8 @@ prompt of its own, a few times at most.
       └────────────────┘ Began, CancelWanted, Cleared, Switched, Stopped: the judging is given up
 
 A turn changed something when a call that can write or run did so (`changes`). A refinement that
-changed nothing is judged once more and is the last: the next one would meet the same.
-`step` is the only function that moves a Loop; it neither waits nor reads a clock.
+changed nothing is judged once more and is the last: the next one would meet the same. `step` is the
+only function that moves a Loop; it neither waits nor reads a clock.
 """
 
 from typing import NamedTuple
@@ -235,7 +235,7 @@ def given_up(loop: Loop, why: str, state: str) -> Append:
 
 def changes(call: Json) -> bool:
     """Whether a call, as far as it is known, changed something: it ran a command, or it wrote. A
-    kind that nobody knows may have done either."""
+    kind that is not known may have done either."""
     status, kind = lenient.text(call, "status"), lenient.text(call, "kind", "other")
     if kind == "execute":
         return status in RAN

@@ -2,9 +2,9 @@
 and the next worker goes on from it.
 
     state      "", "judging" (a verdict is to come), "refining" (a refinement is under way)
-    iteration  refinements since a person's last prompt, of `of`
+    iteration  refinements since the user's last prompt, of `of`
     score, accepted  of the last verdict
-    enabled, refine  a person's choice for this session; None: as the configuration says
+    enabled, refine  the user's choice for this session; None: as the configuration says
 """
 
 from rookery.core.json import lenient
@@ -24,7 +24,7 @@ EMPTY: Json = {
 }
 
 CHOICES = {"critic": "enabled", "refine": "refine"}
-"""What a person sets, and the field that it is."""
+"""What the user sets, and the field that it is."""
 
 _FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
 

@@ -98,7 +98,7 @@ def triggers(verdict: Verdict, policy: CriticPolicy) -> bool:
 
 
 def is_silent(verdict: Verdict) -> bool:
-    """Nobody judged: neither a score nor an issue of the agent's own."""
+    """No verdict: neither a score nor an issue of the agent's own."""
     return verdict.score is None and all(each.kind != BEHAVIOURAL for each in verdict.issues)
 
 

@@ -25,8 +25,8 @@ def name_of(call: Json) -> str:
 
 
 def _of_server(call: Json) -> str:
-    """Where the input is the whole of an MCP call. What a model may write into its arguments is
-    no name: nothing else may stand beside them, and the agent says that it is such a call."""
+    """Where the input is the whole of an MCP call. What a model may write into its arguments is no
+    name: nothing else may stand beside them, and the agent says that it is such a call."""
     raw, meta = lenient.mapping(call, "rawInput"), lenient.mapping(call, "_meta")
     server, tool = lenient.text(raw, "server"), lenient.text(raw, "tool")
     if not server or not tool or set(raw) != _CODEX:

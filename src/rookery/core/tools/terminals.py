@@ -1,6 +1,6 @@
 """Which terminal belongs to which tool call: the fold's memory of terminals.
 
-A call names its terminal in its content, and may do so before the terminal is told of, while it
+A call names its terminal in its content, and may do so before the terminal is announced, while it
 runs, or after its end. Whichever comes second makes the link.
 """
 

@@ -18,14 +18,14 @@ from rookery.core.tools.names import name_of, readable
 KEPT = 500
 """Calls of a turn whose words are at hand when their permission is asked."""
 MOST_ANNOUNCED = 50
-"""Calls that one ask names: more are told by what they do."""
+"""Calls that one ask names: more are shown by what they do."""
 WHOLE = 100
 """Calls that have not ended, of which all is kept that an ask would show; of others the gist."""
 LARGEST = 4_000_000
 """Characters of one call that are kept whole."""
 
 LOST: Json = {"toolCallId": "", "title": "more calls than are kept", "lost": True}
-"""Stands for the calls of a turn that announces no end of them: nobody can say what they do."""
+"""Stands for the calls of a turn that announces endless calls: what they do is unknown."""
 
 _TOLD = ("title", "kind", "name", "_meta", "rawInput", "locations", "content")
 

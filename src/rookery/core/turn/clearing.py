@@ -1,9 +1,9 @@
-"""A conversation that begins anew while its log stays: what a clear does to the agent's session and
-to the header (row S4).
+"""A conversation that starts over while its log stays: what a clear does to the agent's session and
+to the header.
 
     command   the agent has a command for it, which it advertises: sent as a turn of its own
     new       another session on the agent that runs, which is put into the same modes
-    later     no agent runs: its next start begins anew
+    later     no agent runs: its next start opens a fresh session
 """
 
 from typing import NamedTuple
@@ -45,8 +45,8 @@ def refused(clearing: Clearing, why: str) -> Draft:
 
 
 def after(header: Json, update: Json, seq: int) -> Json:
-    """The fields of a header that a clear changes: all turns so far are folded away, not gone.
-    What the agent can do stays; a prompt that met a limit is not sent again by itself."""
+    """The fields of a header that a clear changes: all turns so far are folded away, not gone. What
+    the agent can do stays; a prompt that met a limit is not sent again by itself."""
     changes: Json = {"fold": {"turn": header["turn"], "seq": seq}, "rateLimit": None}
     if update.get("how") == "later":
         changes["agentSession"] = None

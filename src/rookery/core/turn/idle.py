@@ -1,5 +1,4 @@
-"""When a worker has nothing left to do: it stops when idle for long, or when abandoned (rows W5,
-W6).
+"""When a worker has nothing left to do: it stops when idle for long, or when abandoned.
 
 Nothing is lost by it: the next prompt wakes the session again.
 """
@@ -18,18 +17,18 @@ class Rest(NamedTuple):
     event_at: float
     """When the log last grew."""
     left_at: float | None
-    """When the last client left; None: somebody is attached."""
+    """When the last client left; None: one is attached."""
 
 
 def is_idle(header: Json) -> bool:
     """No turn, nothing queued, nothing judged, and no agent waits for an answer. An ask that is
-    kept waits asleep as well as awake (row P8)."""
+    kept waits asleep as well as awake."""
     judged = header["critic"]["state"] == ""
     return header["state"] == "idle" and not header["queue"] and not live(header) and judged
 
 
 def is_put_away(header: Json, now: int) -> bool:
-    """Archived or snoozed, and no turn runs: what is queued waits in the log (row W4). `now`: in
+    """Archived or snoozed, and no turn runs: what is queued waits in the log. `now`: in
     milliseconds of the epoch."""
     hidden = header["archived"] or header["snoozed"] > now
     return bool(hidden and header["state"] == "idle" and not live(header))

@@ -5,7 +5,7 @@
                           └──AgentLost, CancelWanted──► idle     └──AgentLost, Deferred──► idle
 
 A prompt that comes while busy is queued; the queue drains after `end_turn` and is held after any
-other end. An end that nobody decided on keeps its asks open (`core/asks/kept_asks.py`). Only `step`
+other end. An end without a decision keeps its asks open (`core/asks/kept_asks.py`). Only `step`
 moves a Turn; it neither waits nor reads a clock.
 """
 
@@ -39,6 +39,7 @@ from rookery.core.turn.messages import (
     SendSteer,
     SteerAnswered,
     SteerWanted,
+    Step,
     Tick,
     Turn,
     WantAgent,
@@ -54,7 +55,7 @@ def deadline(turn: Turn) -> float | None:
     return turn.cancel_by if turn.phase == "cancelling" else None
 
 
-def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
     match given:
         case Tick():
             return _ticked(turn, now, policy)
@@ -86,7 +87,7 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> tuple[Turn, li
 
 def _of_agent(
     turn: Turn, given: AgentReady | Answered | AgentLost | SteerAnswered, policy: Policy
-) -> tuple[Turn, list[Effect]]:
+) -> Step:
     match given:
         case AgentReady() if turn.phase == "waiting" and turn.owes is None:
             return _run(turn, given, policy)
@@ -106,7 +107,7 @@ def _of_agent(
             return _end(lost, reason, policy, error=given.error, detail=given.detail, keep=keep)
 
 
-def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _ticked(turn: Turn, now: float, policy: Policy) -> Step:
     if turn.owes is not None and now >= turn.owes:
         paid, effects = _paid(turn)
         return paid, [EndAgent("unresponsive"), *effects]
@@ -116,14 +117,14 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> tuple[Turn, list[Effect]]
     return turn, []
 
 
-def _ask_again(turn: Turn, given: AskedAgain) -> tuple[Turn, list[Effect]]:
+def _ask_again(turn: Turn, given: AskedAgain) -> Step:
     more: Json = {"origin": kept_asks.ORIGIN, "how": given.how, "of": given.of}
     shown = [] if given.how == kept_asks.CONTINUE else given.prompt
     begun, effects = _begin(turn, shown, more=more)
     return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
 
 
-def _run(turn: Turn, given: AgentReady, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _run(turn: Turn, given: AgentReady, policy: Policy) -> Step:
     how = kept_asks.way(turn.again, continues=given.continues, forgot=given.forgot)
     if how == kept_asks.DECIDE:
         ended, effects = _end(turn, "waiting", policy, extra={"decide": True})
@@ -132,24 +133,33 @@ def _run(turn: Turn, given: AgentReady, policy: Policy) -> tuple[Turn, list[Effe
     return turn._replace(phase="running"), [prompt]
 
 
-def _prompted(turn: Turn, given: Prompted, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _prompted(turn: Turn, given: Prompted, policy: Policy) -> Step:
     if turn.phase == "idle" and not given.behind:
         cause = None if given.origin else given.id
         return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
     return _enqueue(turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy)
 
 
-def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> Step:
     if len(turn.queue) >= policy.queue_most:
         message = f"The queue is full ({policy.queue_most} prompts): remove one, or wait."
         return turn, [Append(rejected("prompt", "queue_full", message, item.id, by))]
-    update: Json = {"sessionUpdate": "_queue", "op": "add", "id": item.id, "prompt": item.prompt}
     queue, moves = queues.added(turn.queue, item)
     queued = turn._replace(queue=queue, held=turn.held or turn.phase == "idle")
-    return queued, [Append(each, full=True) for each in (Draft(update, item.id, by), *moves)]
+    added = _queue("add", item.id, item.id, by, prompt=item.prompt)
+    return queued, [added, *(Append(each, full=True) for each in moves)]
 
 
-def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _queue(op: str, item: str, cause: str, by: str | None, **fields: object) -> Append:
+    update: Json = {"sessionUpdate": "_queue", "op": op, "id": item, **fields}
+    return Append(Draft(update, cause, by), full=True)
+
+
+def _done(command: str, given: QueueChanged | CancelWanted | ForceWanted) -> Append:
+    return Append(Draft({"sessionUpdate": "_done", "command": command}, given.id, given.by))
+
+
+def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> Step:
     """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
     if turn.phase != "running" or not given.able:
         return _prompted(turn, Prompted(given.id, given.prompt, given.by), policy)
@@ -160,7 +170,7 @@ def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> tuple[Turn, list[E
     return queued, [*effects, SendSteer(given.id, given.prompt)]
 
 
-def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> Step:
     item = queues.find(turn.queue, given.id)
     if item is None or not item.steering:
         return turn, []
@@ -174,7 +184,7 @@ def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> tuple[Turn, li
     return taken, [Append(Draft(update), full=True)]
 
 
-def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
     item = queues.find(turn.queue, given.item)
     if item is None and (given.item or given.op != "send"):
         message = "That prompt is no longer in the queue."
@@ -182,28 +192,27 @@ def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn
     if given.op == "send":
         return _send_now(turn, given, policy)
     assert item is not None
-    update: Json = {"sessionUpdate": "_queue", "op": given.op, "id": item.id}
-    queue = turn.queue
-    if given.op == "edit":
-        update["prompt"] = given.prompt
-        queue = queues.replaced(queue, item._replace(prompt=given.prompt))
-    elif given.op == "move":
-        update["to"] = given.place
-        queue = queues.moved(queue, item.id, given.place)
-    else:
-        queue = queues.without(queue, item.id)
-    return turn._replace(queue=queue), [Append(Draft(update, given.id, given.by), full=True)]
+    fields: Json = {}
+    match given.op:
+        case "edit":
+            queue = queues.replaced(turn.queue, item._replace(prompt=given.prompt))
+            fields["prompt"] = given.prompt
+        case "move":
+            queue = queues.moved(turn.queue, item.id, given.place)
+            fields["to"] = given.place
+        case _:
+            queue = queues.without(turn.queue, item.id)
+    return turn._replace(queue=queue), [_queue(given.op, item.id, given.id, given.by, **fields)]
 
 
-def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
     """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head."""
-    done = Append(Draft({"sessionUpdate": "_done", "command": "queue"}, given.id, given.by))
+    done = _done("queue", given)
     if turn.phase != "idle":
         if not given.item:
             return turn, [done]
-        move = {"sessionUpdate": "_queue", "op": "move", "id": given.item, "to": 0}
         first = turn._replace(queue=queues.moved(turn.queue, given.item, 0))
-        return first, [Append(Draft(move, given.id, given.by), full=True)]
+        return first, [_queue("move", given.item, given.id, given.by, to=0)]
     if not given.item:
         begun, effects = _drain(turn, policy)
         return begun, [done, *effects]
@@ -223,7 +232,7 @@ def _begin(
     queued: tuple[str, ...] = (),
     origin: str = "",
     more: Json | None = None,
-) -> tuple[Turn, list[Effect]]:
+) -> Step:
     n = turn.n + 1
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
     update |= {"queued": list(queued)} if queued else {}
@@ -236,7 +245,7 @@ def _begin(
     return begun, effects if turn.owes is not None else [*effects, WantAgent()]
 
 
-def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[Effect]]:
+def _answered(turn: Turn, given: Answered, policy: Policy) -> Step:
     if turn.because:
         return _end(turn, "orphaned", policy, error=given.error, detail=turn.because)
     if given.error is not None:
@@ -248,7 +257,7 @@ def _answered(turn: Turn, given: Answered, policy: Policy) -> tuple[Turn, list[E
     extra: Json = {key: result[key] for key in ("usage", "_meta") if key in result}
     if said not in STOP_REASONS:
         extra["stopReason"] = said
-    # Some agents answer a cancel with `end_turn`: the person's wish still holds the queue.
+    # Some agents answer a cancel with `end_turn`: the user's wish still holds the queue.
     hold = turn.phase == "cancelling"
     reason = said if said in STOP_REASONS else "end_turn"
     return _end(turn, reason, policy, extra=extra, hold=hold)
@@ -258,11 +267,8 @@ def _reason_of(error: Json) -> str:
     return "rate_limited" if rate_limit.is_limit(error) else "failed"
 
 
-def _cancel(
-    turn: Turn, given: CancelWanted, now: float, policy: Policy
-) -> tuple[Turn, list[Effect]]:
-    told = Draft({"sessionUpdate": "_done", "command": "cancel"}, given.id, given.by)
-    done: list[Effect] = [] if given.id is None else [Append(told)]
+def _cancel(turn: Turn, given: CancelWanted, now: float, policy: Policy) -> Step:
+    done: list[Effect] = [] if given.id is None else [_done("cancel", given)]
     match turn.phase:
         case "waiting":
             ended, effects = _end(turn, "cancelled", policy)
@@ -276,14 +282,14 @@ def _cancel(
     return turn, done
 
 
-def _escalate(turn: Turn, policy: Policy, why: str) -> tuple[Turn, list[Effect]]:
+def _escalate(turn: Turn, policy: Policy, why: str) -> Step:
     reason, detail = ("orphaned", turn.because) if turn.because else ("unresponsive", why)
     ended, effects = _end(turn, reason, policy, detail=detail)
     return ended, [*effects, EndAgent(reason)]
 
 
-def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> tuple[Turn, list[Effect]]:
-    done = Append(Draft({"sessionUpdate": "_done", "command": "force_end"}, given.id, given.by))
+def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> Step:
+    done = _done("force_end", given)
     if turn.phase == "idle":
         return turn, [done]
     owes = None if turn.phase == "waiting" else now + policy.cancel_grace
@@ -291,7 +297,7 @@ def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> tuple[
     return ended._replace(owes=owes), [done, SendCancel(), *effects]
 
 
-def _paid(turn: Turn) -> tuple[Turn, list[Effect]]:
+def _paid(turn: Turn) -> Step:
     """The agent is free again: what waited for it may go on."""
     effects: list[Effect] = [WantAgent()] if turn.phase == "waiting" else []
     return turn._replace(owes=None), effects
@@ -307,7 +313,7 @@ def _end(
     extra: Json | None = None,
     hold: bool = False,
     keep: bool = False,
-) -> tuple[Turn, list[Effect]]:
+) -> Step:
     """`keep`: what is asked stays asked."""
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
     update |= {"error": error} if error is not None else {}
@@ -336,9 +342,7 @@ def _settled(turn: Turn) -> Turn:
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
 
 
-def _drain(
-    turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Queue = ()
-) -> tuple[Turn, list[Effect]]:
+def _drain(turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Queue = ()) -> Step:
     ready = tuple(item for item in turn.queue if item.placeless or not place)
     batch = batch or queues.next_batch(ready, policy.queue_drain)
     if not batch:

@@ -1,7 +1,4 @@
-"""What happens to a turn, and what is then to be done: the words that the machines speak.
-
-Inputs are in the past tense, effects in the imperative.
-"""
+"""Inputs (past tense) and effects (imperative) of the turn machine."""
 
 from typing import NamedTuple
 
@@ -39,15 +36,15 @@ class Prompted(NamedTuple):
     prompt: list[Json]
     by: str | None
     origin: str = ""
-    """Who sent it, where that was no person; it then has no command as its cause."""
+    """Who sent it, if not the user; it then has no command as its cause."""
     behind: bool = False
     """Something that is asked comes first: it is queued, also where no turn runs."""
     reason: bool = False
-    """It says why a person rejected what the running turn asked (row P8)."""
+    """It says why the user rejected what the running turn asked."""
 
 
 class SteerWanted(NamedTuple):
-    """A prompt for the turn that runs (row T4). Where it cannot enter, it is queued."""
+    """A prompt for the turn that runs. Where it cannot enter, it is queued."""
 
     id: str
     prompt: list[Json]
@@ -74,14 +71,13 @@ class QueueChanged(NamedTuple):
 
 class AgentReady(NamedTuple):
     continues: bool = False
-    """It goes on by itself with what it was doing, where it is told to (row P9)."""
+    """It can continue what it was doing without a new prompt."""
     forgot: bool = False
     """The conversation did not come back."""
 
 
 class Answered(NamedTuple):
-    """The agent answered `session/prompt`; every update that it sent before is in the log by now
-    (row T2)."""
+    """The agent answered `session/prompt`; every update that it sent before is in the log."""
 
     result: object
     error: Json | None
@@ -98,7 +94,7 @@ class AgentLost(NamedTuple):
 
 
 class AskedAgain(NamedTuple):
-    """What a turn had asked when its agent went is to be asked again (row P9)."""
+    """What a turn had asked when its agent went is to be asked again."""
 
     how: str
     """continue, resend, anew or forced (core/asks/kept_asks)."""
@@ -108,7 +104,7 @@ class AskedAgain(NamedTuple):
 
 
 class Deferred(NamedTuple):
-    """A person answers later: the turn waits, and its agent need not (row P8)."""
+    """The user answers later: the turn waits, and its agent need not."""
 
 
 class Freed(NamedTuple):
@@ -123,14 +119,14 @@ class CancelWanted(NamedTuple):
 
 
 class ForceWanted(NamedTuple):
-    """End the turn now, whatever the agent does (row T6)."""
+    """End the turn now, whatever the agent does."""
 
     id: str
     by: str | None
 
 
 class Orphaned(NamedTuple):
-    """A watchdog gave the turn up (row T7); `why` says which sign was the last."""
+    """A watchdog gave the turn up; `why` says which sign was the last."""
 
     why: str
 
@@ -174,7 +170,7 @@ class WantAgent(NamedTuple):
 class SendPrompt(NamedTuple):
     prompt: list[Json]
     continues: bool = False
-    """The agent goes on where it was: nothing new is said to it."""
+    """The agent continues where it was, without a new prompt."""
 
 
 class SendSteer(NamedTuple):
@@ -185,10 +181,10 @@ class SendSteer(NamedTuple):
 
 
 class SendCancel(NamedTuple):
-    """`session/cancel`, and every open ask answered `cancelled` (acp-C1)."""
+    """`session/cancel`, and every open ask answered `cancelled`."""
 
     kept: bool = True
-    """Also what is kept from before: a person wants it."""
+    """Also what is kept from before: the user wants it."""
 
 
 class CloseAsks(NamedTuple):
@@ -198,7 +194,7 @@ class CloseAsks(NamedTuple):
 
 
 class LetDecide(NamedTuple):
-    """A person decides what becomes of the asks that are kept."""
+    """The user decides what becomes of the asks that are kept."""
 
 
 class EndAgent(NamedTuple):
@@ -210,11 +206,9 @@ type Effect = (
 )
 
 
+type Step = tuple[Turn, list[Effect]]
+
+
 def rejected(command: str, reason: str, message: str, cause: str | None, by: str | None) -> Draft:
-    update = {
-        "sessionUpdate": "_rejected",
-        "command": command,
-        "reason": reason,
-        "message": message,
-    }
-    return Draft(update, cause, by)
+    update = {"sessionUpdate": "_rejected", "command": command, "reason": reason}
+    return Draft(update | {"message": message}, cause, by)

@@ -1,5 +1,5 @@
-"""What is true of a session whose worker is gone: said once, by whoever takes the lock next (row
-W8). What was asked stays asked (row P9)."""
+"""What the next holder of the lock logs about a session whose worker died. What was asked stays
+asked."""
 
 from rookery.core.json.events import Draft, Json
 
@@ -9,18 +9,12 @@ def post_mortem(header: Json, detail: str = "") -> list[Draft]:
     drafts: list[Draft] = []
     if header["state"] != "idle":
         update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": header["turn"]}
-        drafts.append(
-            Draft(update | {"reason": "interrupted"} | ({"detail": detail} if detail else {}))
-        )
+        update |= {"reason": "interrupted"} | ({"detail": detail} if detail else {})
+        drafts.append(Draft(update))
     if header["process"]["state"] in ("starting", "ready"):
         name = header["process"].get("name", header["agent"])
-        gone = {
-            "sessionUpdate": "_agent",
-            "state": "exited",
-            "name": name,
-            "reason": "worker_ended",
-        }
-        drafts.append(Draft(gone))
+        gone: Json = {"sessionUpdate": "_agent", "state": "exited", "name": name}
+        drafts.append(Draft(gone | {"reason": "worker_ended"}))
     if header["state"] == "idle" and header["critic"]["state"]:
         why = {"sessionUpdate": "_critic", "state": "interrupted", "detail": "the worker was ended"}
         drafts.append(Draft(why, None, "critic"))

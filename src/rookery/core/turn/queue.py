@@ -1,4 +1,4 @@
-"""Prompts that wait for the turn to end: an order that a person can change (row T3)."""
+"""Prompts that wait for the turn to end: in an order that the user can change."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ class Queued(NamedTuple):
     steering: bool = False
     """It was offered to the running turn; whether the agent takes it is not known yet."""
     placeless: bool = False
-    """It came while no more workers might be awake: the next one sends it at once (row W9)."""
+    """It came while no more workers might be awake: the next one sends it at once."""
     reason: bool = False
-    """Why a person said no: the first that the agent hears, also where it took the no for the end
-    of the turn (row P8)."""
+    """Why the user said no: the first that the agent reads, also where it took the no for the end
+    of the turn."""
 
 
 type Queue = tuple[Queued, ...]

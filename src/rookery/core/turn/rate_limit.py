@@ -1,5 +1,4 @@
-"""A provider's rate limit: how it is known, until when it holds, and when to try again by itself
-(row T11).
+"""A provider's rate limit: how it is known, until when it holds, and when to try again by itself.
 
 A reset time is the agent's own or unknown, never invented.
 """

@@ -1,11 +1,9 @@
-"""Watchdogs over a turn that stops moving: when it is said to be quiet, when it is given up.
+"""Watchdogs over a turn that stops moving.
 
-    quiet   nothing streamed for a while and nothing in flight: the person may end it
-    silent  it had made progress, nothing is in flight, and then nothing more came: the agent has
-            lost its answer; the turn is cancelled
+    quiet   nothing streamed for a while and nothing in flight: the user may end it
+    silent  it had made progress, and then nothing more came: the turn is cancelled
 
-What goes on off the protocol lifts the second one's grace. Time is an argument, and everything that
-acts says why.
+Work that goes on off the protocol lengthens the second one's grace.
 """
 
 from typing import NamedTuple
@@ -16,17 +14,13 @@ from rookery.core.limits import Policy
 from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
 
-SIGNS = frozenset(
+PROGRESS = frozenset(
     {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
+        *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
+        *("tool_call", "tool_call_update", "plan"),
     }
 )
-"""Progress. Commands, modes, titles and usage without cost are none."""
+"""Commands, modes, titles and usage without cost are none."""
 
 ASYNC = "Async agent launched successfully"
 BACKGROUND = "Command running in background with ID:"
@@ -92,7 +86,7 @@ def heard(watch: Watch, update: Json, now: float, profile: Profile) -> tuple[Wat
     effects: list[Effect] = [Moving()] if watch.quiet else []
     watch = watch._replace(streamed=now, quiet=False)
     kind = kind_of(update)
-    if kind in SIGNS:
+    if kind in PROGRESS:
         watch = watch._replace(sign=kind, sign_at=now)
     if (
         kind == "usage_update"

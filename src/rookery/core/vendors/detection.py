@@ -1,6 +1,6 @@
 """Which vendor's agent a session has: by what it says it is, and by the command that starts it.
 
-The session's name for it is a person's word (`[agents.work]`, the program of a `--cmd`): it counts
+The session's name for it is the user's (`[agents.work]`, the program of a `--cmd`): it counts
 only where neither of the two tells anything.
 """
 

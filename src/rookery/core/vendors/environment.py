@@ -1,5 +1,4 @@
-"""The environment of what a worker starts: the one in which the session was made, less what is ours
-(row A1)."""
+"""The environment of what a worker starts: the one the session was made in, less what is ours."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -63,7 +62,7 @@ def completed(
     return {**kept, **found, **told}
 
 
-# --- taken anew ----------------------------------------------------------------------------------
+# --- taken again ---------------------------------------------------------------------------------
 
 OF_A_TERMINAL = frozenset(
     {

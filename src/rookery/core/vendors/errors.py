@@ -1,7 +1,8 @@
-"""What an agent's error says to a person: its message, and what many hide in its data."""
+"""What an agent's error says (its message, and what many hide in its data), and how its process
+ended."""
 
 from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json.events import Json, dumps
 
 DETAILS = ("details", "detail", "message", "error", "reason")
 LONGEST = 2000
@@ -29,3 +30,28 @@ def _text(value: object) -> str:
     if isinstance(value, dict):
         value = value.get("message")
     return value.strip() if isinstance(value, str) else ""
+
+
+# --- its process ---------------------------------------------------------------------------------
+
+SIGNALS = {1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS"}
+SIGNALS |= {8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"}
+LINES = 20
+
+
+def exit_title(who: str, status: object) -> str:
+    """`status`: as the system says it, or as a shell does (128 and the signal)."""
+    if not isinstance(status, int) or isinstance(status, bool):
+        return f"{who} ended with status {dumps(status)}"
+    number = -status if status < 0 else status - 128 if status - 128 in SIGNALS else 0
+    if not number:
+        return f"{who} ended with status {status}"
+    name = SIGNALS.get(number, f"signal {number}")
+    if number == 9:
+        return f"{who} was killed ({name}): by hand, or out of memory"
+    return f"{who} was ended by {name}"
+
+
+def last_words(process: Json) -> str:
+    """What it wrote to stderr in its last seconds."""
+    return "\n".join(lenient.texts(process, "stderr")[-LINES:])

@@ -1,4 +1,4 @@
-"""How a person logs in to an agent, in the agent's own words: what it told in `initialize`, kept
+"""How to log in to an agent, in the agent's own words: what it said in `initialize`, kept
 for the moment at which it refuses to work without."""
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ LONGEST = 300
 
 
 def wanted(error: Json) -> bool:
-    """Whether an error says that somebody has to log in first."""
+    """Whether an error says that a login is needed first."""
     kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
     return error.get("code") == UNAUTHENTICATED or kind == "auth"
 

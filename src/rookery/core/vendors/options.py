@@ -9,16 +9,13 @@ from rookery.core.json.events import Json
 
 
 def offered(offers: Json) -> list[Json]:
-    """The one list: config options first; session modes and legacy models only where those lack
-    them."""
+    """Config options first; session modes and legacy models only where those lack them."""
     options = [_from_config(item) for item in lenient.mappings(offers, "configOptions")]
     categories = {option["category"] for option in options}
-    modes = lenient.mapping(offers, "modes")
-    if "mode" not in categories and modes:
-        options.append(_from_modes(modes))
-    models = lenient.mapping(offers, "models")
-    if "model" not in categories and models:
-        options.append(_from_models(models))
+    for name in ("mode", "model"):
+        given = lenient.mapping(offers, f"{name}s")
+        if given and name not in categories:
+            options.append(_from_legacy(name, given))
     return options
 
 
@@ -39,10 +36,9 @@ LISTED = 20
 def find(options: list[Json], name: str) -> Json | None:
     """The option that the user means: mode, model, effort, or an option's own id."""
     category = CATEGORY.get(name)
-    for option in options:
-        if option["category"] == category and category:
-            return option
-    return next((option for option in options if option["id"] == name), None)
+    found = [option for option in options if category and option["category"] == category]
+    found += [option for option in options if option["id"] == name]
+    return found[0] if found else None
 
 
 ALIKE = (
@@ -126,10 +122,8 @@ def confirmation(name: str, value: str | bool, result: object) -> Json:
 
 def value_of(options: list[Json], category: str) -> str:
     """The current value of the first option of a category, or ""."""
-    for option in options:
-        if option["category"] == category and isinstance(option["value"], str):
-            return option["value"]
-    return ""
+    found = (option["value"] for option in options if option["category"] == category)
+    return next((value for value in found if isinstance(value, str)), "")
 
 
 def _from_config(item: Json) -> Json:
@@ -162,25 +156,15 @@ def _choice(entry: Json, key: str) -> Json:
     }
 
 
-def _from_modes(modes: Json) -> Json:
+def _from_legacy(name: str, given: Json) -> Json:
+    """Of `modes` or `models`: {currentModeId, availableModes: [{id, …}]}, and the like."""
+    title, key = name.capitalize(), "id" if name == "mode" else "modelId"
+    listed = lenient.mappings(given, f"available{title}s")
     return {
-        "id": "mode",
-        "name": "Mode",
-        "category": "mode",
-        "value": lenient.text(modes, "currentModeId") or None,
-        "choices": [_choice(entry, "id") for entry in lenient.mappings(modes, "availableModes")],
-        "via": "mode",
-    }
-
-
-def _from_models(models: Json) -> Json:
-    return {
-        "id": "model",
-        "name": "Model",
-        "category": "model",
-        "value": lenient.text(models, "currentModelId") or None,
-        "choices": [
-            _choice(entry, "modelId") for entry in lenient.mappings(models, "availableModels")
-        ],
-        "via": "model",
+        "id": name,
+        "name": title,
+        "category": name,
+        "value": lenient.text(given, f"current{title}Id") or None,
+        "choices": [_choice(entry, key) for entry in listed],
+        "via": name,
     }

@@ -1,8 +1,7 @@
-"""What is particular about one agent or another: one table, so that no other file names a vendor
-(row M3).
+"""What is particular about one agent or another: one table, so that no other file names a vendor.
 
 Conservative: what was not seen is left generic. A command to clear counts only where the agent
-advertises it, a tool's alias only where the agent has no kind for it. Nobody was seen to send
+advertises it, a tool's alias only where the agent has no kind for it. No agent was seen to send
 heartbeats: there is no gate for them.
 """
 
@@ -23,15 +22,15 @@ class Profile(NamedTuple):
     takes_reasons: bool = False
     """A reason given with a rejection reaches its model."""
     async_agents: bool = False
-    """It may launch agents that work on without a word (row T8)."""
+    """It may launch agents that work on without a word."""
     background: bool = False
-    """It may start commands in the background (row T8)."""
+    """It may start commands in the background."""
     wake_ups: bool = False
-    """It may go to sleep and wake by itself (row T9)."""
+    """It may go to sleep and wake by itself."""
     cost_ends: bool = False
-    """Usage with cost comes once, when the model is done, and not after each of its steps (T7)."""
+    """Usage with cost comes once, when the model is done, and not after each of its steps."""
     clear: tuple[str, ...] = ()
-    """Its own commands that clear the conversation, without the slash (row S4)."""
+    """Its own commands that clear the conversation, without the slash."""
     aliases: tuple[tuple[str, str], ...] = ()
     """Its tools by name, and the kind that each is of: where it says no better than `other`."""
     tool_name: tuple[str, str] = ("", "")
@@ -46,16 +45,16 @@ class Profile(NamedTuple):
     """It writes lists of what is to do (TodoWrite)."""
     skills: bool = False
     modes: tuple[tuple[str, str], ...] = ()
-    """Known modes (id, name), where the agent itself reports none (row M1)."""
+    """Known modes (id, name), where the agent itself reports none."""
     confirms: tuple[tuple[str, str], ...] = ()
-    """Which of its modes is which of ours: every, risky, all (row P6)."""
+    """Which of its modes is which of ours: every, risky, all."""
     plain: tuple[str, ...] = ()
-    """Its tools that do nothing by themselves: what a sub-agent does is judged by itself (P11)."""
+    """Its tools that do nothing by themselves: what a sub-agent does is judged by itself."""
     judged: bool = False
-    """The worker judges every action of it, whatever its mode (row P11)."""
+    """The worker judges every action of it, whatever its mode."""
     never_asks: bool = False
     takes_servers: bool = True
-    """It is given MCP servers where nobody says otherwise (`[agents.NAME] mcp`)."""
+    """It is given MCP servers unless configured otherwise (`[agents.NAME] mcp`)."""
     exit_words: str = ""
     """How the text of a command's result says its exit code, where nothing else does."""
     own_servers: tuple[tuple[str, ...], ...] = ()
@@ -65,7 +64,7 @@ class Profile(NamedTuple):
     """Its commands run in a tmux server, which all of its processes would share."""
     resends: bool = True
     """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
-    nothing of the turn has run (row P9)."""
+    nothing of the turn has run."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 
@@ -179,7 +178,7 @@ def profile_for(header: Json) -> Profile:
 
 
 def offers_of(profile: Profile) -> Json:
-    """The capabilities that we tell an agent of in `initialize` (row A2)."""
+    """The capabilities that we tell an agent of in `initialize`."""
     return {
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,

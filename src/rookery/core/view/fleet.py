@@ -7,56 +7,43 @@ from rookery.core.header import EMPTY
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 
-ORDER = {
-    "needs-you": 0,
-    "damaged": 1,
-    "failed": 1,
-    "running": 2,
-    "waiting": 3,
-    "idle": 4,
-    "asleep": 5,
-}
+ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
+ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
+
+FAILED = frozenset(
+    {
+        *("failed", "agent_exited", "unresponsive"),
+        *("orphaned", "rate_limited", "interrupted"),
+    }
+)
+"""Reasons for which a turn ended."""
 
 LATER = ("waiting",)
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
-"""Where people call a state otherwise than programs do."""
+"""States whose word for the user is not the one for programs."""
+
+
+SHOWN = (
+    *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
+    *("state", "reason", "turn", "since", "last", "model", "mode", "confirm", "neverAsks"),
+    *("decides", "unattended", "news", "usage"),
+)
+"""Fields of a header that its head has as they are."""
 
 
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
-    plan = header["plan"]
-    return {
+    plan, process, queue = header["plan"], header["process"], header["queue"]
+    return {key: header[key] for key in SHOWN} | {
         "v": 1,
-        "id": header["id"],
-        "title": header["title"],
-        "agent": header["agent"],
-        "cwd": header["cwd"],
-        "roots": header["roots"],
-        "created": header["created"],
-        "archived": header["archived"],
-        "snoozed": header["snoozed"],
-        "pinned": header["pinned"],
-        "state": header["state"],
-        "reason": header["reason"],
-        "turn": header["turn"],
-        "since": header["since"],
-        "last": header["last"],
-        "model": header["model"],
-        "mode": header["mode"],
-        "confirm": header["confirm"],
-        "neverAsks": header["neverAsks"],
-        "decides": header["decides"],
-        "unattended": header["unattended"],
-        "guard": lenient.text(header["process"], "guard"),
-        "process": header["process"]["state"],
+        "guard": lenient.text(process, "guard"),
+        "process": process["state"],
         "asks": unanswered(header),
-        "news": header["news"],
-        "queue": len(header["queue"]),
-        "waiting": any(item.get("placeless") for item in header["queue"]),
+        "queue": len(queue),
+        "waiting": any(item.get("placeless") for item in queue),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
-        "usage": header["usage"],
         "rateLimited": header["rateLimit"] is not None,
         "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
@@ -75,7 +62,7 @@ def is_sound(head: Json) -> bool:
 
 
 def is_snoozed(head: Json, now: float) -> bool:
-    """Put away until a time, in milliseconds of the epoch: whoever looks compares (row W4)."""
+    """Put away until a time, in milliseconds of the epoch: the reader compares."""
     return bool(head.get("snoozed", 0) > now)  # the head of an earlier build has none
 
 
@@ -85,7 +72,7 @@ def is_hidden(head: Json, now: float) -> bool:
 
 
 def is_unread(head: Json, seen: int) -> bool:
-    """It ended a turn, or asked, after the event up to which somebody looked (row H4)."""
+    """It ended a turn, or asked, after the last event that was seen."""
     return bool(head.get("news", 0) > seen)  # the head of an earlier build has none
 
 
@@ -101,16 +88,7 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "running"
     if head.get("waiting") and not awake:  # the head of an earlier build has none
         return "waiting"
-    if head["reason"] in (
-        "failed",
-        "agent_exited",
-        "unresponsive",
-        "orphaned",
-        "rate_limited",
-        "interrupted",
-    ):
-        return "failed"
-    return "idle" if awake else "asleep"
+    return "failed" if head["reason"] in FAILED else "idle" if awake else "asleep"
 
 
 def is_judged(head: Json) -> bool:
@@ -119,29 +97,20 @@ def is_judged(head: Json) -> bool:
     return isinstance(critic, dict) and bool(critic.get("state")) and head["state"] == "idle"
 
 
+IN_BLOCK = (
+    *("agent", "cwd", "model", "mode", "turn", "since", "at"),
+    *("asks", "queue", "plan", "usage"),
+)
+
+
 def fleet_block(head: Json, *, awake: bool) -> Block:
-    block = make_block(
-        head["id"], "session", title=head["title"] or "(no title)", text=head["last"]
+    fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
+    status, title = state_of(head, awake=awake), head["title"] or "(no title)"
+    return make_block(
+        head["id"], "session", title=title, text=head["last"], status=status, **fields
     )
-    block["status"] = state_of(head, awake=awake)
-    block["unread"] = head.get("unread", False)
-    for field in (
-        "agent",
-        "cwd",
-        "model",
-        "mode",
-        "turn",
-        "since",
-        "at",
-        "asks",
-        "queue",
-        "plan",
-        "usage",
-    ):
-        block[field] = head[field]
-    return block
 
 
 def in_order(blocks: list[Block]) -> list[Block]:
-    """What needs a person first, then by news."""
+    """What needs the user first, then by news."""
     return sorted(blocks, key=lambda block: (ORDER.get(block["status"], 9), -block["at"]))

@@ -1,4 +1,4 @@
-"""The recap: what an agent that knows nothing of a conversation is told of it.
+"""The recap: what an agent new to a conversation needs to know of it.
 
 Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
 what, and what came of it), nothing of what it put out. It is put into a composer, never sent by
@@ -14,7 +14,7 @@ from rookery.core.blocks.notices import ENDS
 from rookery.core.json import lenient
 
 LONGEST = 24_000
-"""Characters of a recap, without the prompt that was not processed: that is told whole."""
+"""Characters of a recap, without the prompt that was not processed: that is quoted in full."""
 
 MOST = 20
 """Turns."""

@@ -202,7 +202,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
-    """A rule's decision about a call nobody was asked about: as an ask that it answered."""
+    """A rule's decision about a call without an ask, shown as an ask that it answered."""
     call, ruled = lenient.mapping(event.update, "toolCall"), lenient.text(event.update, "ruled")
     why = lenient.text(event.update, "reason")
     block = make_block(

@@ -113,7 +113,6 @@ class Replays:
 
     def _page(self, n: int) -> list[Json]:
         with suppress(LogError), Reader.open(self._session.directory) as log:
-            wanted = (*ingest.HISTORY, "_ask")
             updates = [event.update for event in log.page(n)]
-            return [update for update in updates if kind_of(update) in wanted]
+            return [each for each in updates if ingest.is_replay(each) or kind_of(each) == "_ask"]
         return []
