@@ -278,7 +278,7 @@ def view(path: Path) -> Json:
 async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nest) -> None:
     """A rule that is made while the session works holds for the next action; `policy test` counts
     what a rule judged among what was asked."""
-    from rookery.cli.commands.setup.policy_replay import rehearse
+    from rookery.cli.commands.setup.policy_replay import replay
     from rookery.home.config import load
 
     await nest.mode("all")
@@ -286,7 +286,7 @@ async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nes
     nest.rules(NO_TOUCH)
     told = await nest.told(run("touch after"))
     assert told.statuses == ["failed"]
-    last = rehearse(nest.id, load(nest.home).rules)[-1]
+    last = replay(nest.id, load(nest.home).rules)[-1]
     assert (last.what, last.said, last.by) == ("touch after", "deny", "rule:no-touch")
     assert last.verdict.do == "deny"
     assert not last.by_person

@@ -57,14 +57,14 @@ def test_a_vendor_takes_one_file(scratch: Scratch) -> None:
     assert len(scratch.touched) <= 1
 
 
-NAP = """    nap: Annotated[float, Setting("how long a worker naps", (1.0, 60.0))] = 5.0
+NAP = """    nap: float = setting(5.0, "how long a worker naps", (1.0, 60.0))
 """
 USE = """    standard().line(f"Naps for {files.load(paths.home()).policy.nap:g} s.")
 """
 
 
 def test_a_setting_takes_two_files(scratch: Scratch) -> None:
-    scratch.insert("core/limits.py", "    cancel_grace: Annotated[", NAP)
+    scratch.insert("core/limits.py", "    cancel_grace: float", NAP)
     scratch.insert("cli/commands/setup/config.py", "    standard().line(_path())\n", USE)
     assert "how long a worker naps" in scratch.run("config", "explain")
     assert "1 to 60 seconds" in scratch.run("config", "explain", "nap")

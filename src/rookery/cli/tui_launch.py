@@ -93,9 +93,9 @@ _LINE = re.compile(
 
 
 def _is_sound(name: str, value: object) -> bool:
-    from rookery.core.limits import BadValue, Interface, checked, settings_of
+    from rookery.core.limits import INTERFACES, BadValue, checked
 
-    known = {each.name: each for each in settings_of(Interface, "interface")}
+    known = {each.name: each for each in INTERFACES}
     try:
         return name in known and bool(checked(known[name], value) == value)
     except BadValue:

@@ -7,7 +7,7 @@ small numbers.
 """
 
 from math import isnan
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 type Limit = tuple[float, float] | tuple[str, ...]
 """The least and the greatest number, or the words that are allowed."""
@@ -57,18 +57,30 @@ class BadValue(ValueError):
     """A value that a setting cannot have; the message says what is allowed."""
 
 
+_defined: list[Setting] = []
+
+
+def setting[T](default: T, brief: str, limit: Limit = (), **more: Any) -> T:
+    """A field's default, with everything that is known about the setting."""
+    _defined.append(Setting(brief, limit, default=default, **more))
+    return default
+
+
 def settings_of(fields: type[tuple[Any, ...]], table: str) -> tuple[Setting, ...]:
-    """The settings that a class of values defines, each with its key and its default."""
-    defaults: dict[str, Any] = fields._field_defaults  # type: ignore[attr-defined]
-    defined: list[tuple[str, Setting]] = [
-        (name, each)
-        for name, hint in fields.__annotations__.items()
-        for each in getattr(hint, "__metadata__", ())
+    """The settings that the class right above defines, one per field."""
+    names: tuple[str, ...] = fields._fields  # type: ignore[attr-defined]
+    found = [
+        each._replace(key=f"{table}.{name}") for name, each in zip(names, _defined, strict=True)
     ]
-    return tuple(
-        each._replace(key=each.key or f"{table}.{name}", default=defaults[name])
-        for name, each in defined
-    )
+    _defined.clear()
+    return tuple(found)
+
+
+def settings_with_keys() -> list[Setting]:
+    """The settings that the class right above defines among other fields, each with its key."""
+    found = list(_defined)
+    _defined.clear()
+    return found
 
 
 def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
@@ -129,234 +141,193 @@ def written(value: object) -> str:
 class Policy(NamedTuple):
     """The table [worker]."""
 
-    cancel_grace: Annotated[
-        float, Setting("time a cancelled agent has before it is killed", (0.1, 600.0))
-    ] = 10.0
-    force_end_after: Annotated[
-        float,
-        Setting(
-            "silence after which you can end a turn by hand; 0: off",
-            (0.0, DAY),
-            more="Silence: nothing arrives, and no tool, question or call is open.",
-        ),
-    ] = 30.0
-    silent_after: Annotated[
-        float,
-        Setting(
-            "end a turn that made progress and then fell silent; 0: off, otherwise at least 120",
-            (0.0, DAY),
-            least_on=120.0,
-            more="Only while no tool, question or call is open. The agent is cancelled, then "
-            "killed.",
-        ),
-    ] = 120.0
-    silent_after_cost: Annotated[
-        float,
-        Setting("the same once the cost has arrived, for agents that send it last", (1.0, DAY)),
-    ] = 20.0
-    off_protocol_grace: Annotated[
-        float,
-        Setting("minimum silence while background work or a wake-up is pending", (60.0, DAY)),
-    ] = 1800.0
-    idle_stop_secs: Annotated[
-        float,
-        Setting(
-            "stop a worker that has been idle for this long; 0: off",
-            (0.0, 30 * DAY),
-            more="Never during a turn, or while a question or a prompt is waiting.",
-        ),
-    ] = 1800.0
-    abandoned_after: Annotated[
-        float,
-        Setting("stop a worker without clients and events, even during a turn", (3600.0, 30 * DAY)),
-    ] = 48 * 3600.0
-    start_timeout: Annotated[
-        float, Setting("time an agent has to start", (1.0, 600.0), effect=NEXT_START)
-    ] = 30.0
-    cold_start_timeout: Annotated[
-        float,
-        Setting("the same for npx, uvx and the like", (1.0, 3600.0), effect=NEXT_START),
-    ] = 120.0
-    crash_within: Annotated[
-        float, Setting("an agent that ends sooner failed to start", (0.1, 600.0))
-    ] = 10.0
-    crash_most: Annotated[
-        int,
-        Setting(
-            "failed starts allowed within crash_window; one more parks the agent",
-            (1.0, 100.0),
-            unit="starts",
-            more="A parked agent is not restarted by itself. A prompt or rookery restart tries "
-            "again.",
-        ),
-    ] = 3
-    crash_window: Annotated[float, Setting("see crash_most", (1.0, DAY))] = 60.0
-    stop_grace: Annotated[float, Setting("time between TERM and KILL", (0.0, 60.0))] = 2.0
-    switch_grace: Annotated[
-        float, Setting("the same when another agent takes over", (0.0, 60.0))
-    ] = 5.0
-    delete_grace: Annotated[
-        float, Setting("time an agent has to delete its part of a session", (0.0, 60.0))
-    ] = 2.0
-    chunk_window: Annotated[
-        float, Setting("merge streamed text into one event per window", (0.0, 1.0))
-    ] = 0.030
-    line_bytes: Annotated[
-        int,
-        Setting(
-            "skip longer lines from an agent",
-            (1024.0**2, 1024.0**3),
-            unit="bytes",
-            effect=NEXT_AGENT,
-        ),
-    ] = 64 * 1024 * 1024
-    queue_drain: Annotated[
-        str,
-        Setting(
-            'send queued prompts as one; "serial": one per turn',
-            ("combined", "serial"),
-            more="Joined by blank lines. A slash command is always sent alone.",
-        ),
-    ] = "combined"
-    queue_most: Annotated[
-        int, Setting("maximum number of queued prompts", (0.0, 1000.0), unit="prompts")
-    ] = 100
-    queue_bytes: Annotated[
-        int,  # a command's frame takes 1 MiB
-        Setting("maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"),
-    ] = 256 * 1024
-    terminal_keep: Annotated[
-        int,
-        Setting(
-            "bytes kept of a terminal's output",
-            (64.0 * 1024, 1024.0**3),
-            unit="bytes",
-            more="Its beginning and its end; the rest is counted.",
-            effect=NEXT_TERMINAL,
-        ),
-    ] = 4 * 1024 * 1024
-    confirm_destructive: Annotated[
-        bool,
-        Setting(
-            "ask again before destructive actions",
-            more="If false, sessions that approve everything approve those too.",
-            strict_first=(True, False),
-        ),
-    ] = True
-    max_workers: Annotated[
-        int,
-        Setting(
-            "maximum workers; beyond it the longest idle one stops, or the prompt waits",
-            (1.0, 1000.0),
-            unit="workers",
-            effect=NEXT_START,
-        ),
-    ] = 20
-    max_cold_starts: Annotated[
-        int,
-        Setting(
-            "maximum workers starting at once; others wait",
-            (1.0, 1000.0),
-            unit="workers",
-            more="At most max_workers.",
-            effect=NEXT_START,
-        ),
-    ] = 4
-    rate_limit_auto_resume: Annotated[
-        bool,
-        Setting(
-            "resend a prompt that hit a rate limit when the limit is lifted",
-            more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
-        ),
-    ] = False
-    rate_limit_grace: Annotated[
-        float, Setting("extra wait after the reset time from the agent", (0.0, 3600.0))
-    ] = 15.0
-    rate_limit_least: Annotated[
-        float, Setting("minimum wait after hitting a rate limit", (1.0, DAY))
-    ] = 30.0
-    rate_limit_most: Annotated[int, Setting("attempts in a row", (1.0, 100.0), unit="attempts")] = 5
-    ask_timeout: Annotated[
-        float,
-        Setting("reject a question after this time with a client attached; 0: wait", (0.0, DAY)),
-    ] = 0.0
-    keep_events: Annotated[
-        int,
-        Setting(
-            "drop an agent's output beyond this many events; 0: keep all",
-            (0.0, 1e9),
-            unit="events",
-            least_on=1000.0,
-            more="Permanently, at the end of each turn. Prompts, results, questions and the "
-            "session's state are kept.",
-        ),
-    ] = 0
+    cancel_grace: float = setting(
+        10.0, "time a cancelled agent has before it is killed", (0.1, 600.0)
+    )
+    force_end_after: float = setting(
+        30.0,
+        "silence after which you can end a turn by hand; 0: off",
+        (0.0, DAY),
+        more="Silence: nothing arrives, and no tool, question or call is open.",
+    )
+    silent_after: float = setting(
+        120.0,
+        "end a turn that made progress and then fell silent; 0: off, otherwise at least 120",
+        (0.0, DAY),
+        least_on=120.0,
+        more="Only while no tool, question or call is open. The agent is cancelled, then killed.",
+    )
+    silent_after_cost: float = setting(
+        20.0, "the same once the cost has arrived, for agents that send it last", (1.0, DAY)
+    )
+    off_protocol_grace: float = setting(
+        1800.0, "minimum silence while background work or a wake-up is pending", (60.0, DAY)
+    )
+    idle_stop_secs: float = setting(
+        1800.0,
+        "stop a worker that has been idle for this long; 0: off",
+        (0.0, 30 * DAY),
+        more="Never during a turn, or while a question or a prompt is waiting.",
+    )
+    abandoned_after: float = setting(
+        48 * 3600.0,
+        "stop a worker without clients and events, even during a turn",
+        (3600.0, 30 * DAY),
+    )
+    start_timeout: float = setting(
+        30.0, "time an agent has to start", (1.0, 600.0), effect=NEXT_START
+    )
+    cold_start_timeout: float = setting(
+        120.0, "the same for npx, uvx and the like", (1.0, 3600.0), effect=NEXT_START
+    )
+    crash_within: float = setting(10.0, "an agent that ends sooner failed to start", (0.1, 600.0))
+    crash_most: int = setting(
+        3,
+        "failed starts allowed within crash_window; one more parks the agent",
+        (1.0, 100.0),
+        unit="starts",
+        more="A parked agent is not restarted by itself. A prompt or rookery restart tries again.",
+    )
+    crash_window: float = setting(60.0, "see crash_most", (1.0, DAY))
+    stop_grace: float = setting(2.0, "time between TERM and KILL", (0.0, 60.0))
+    switch_grace: float = setting(5.0, "the same when another agent takes over", (0.0, 60.0))
+    delete_grace: float = setting(
+        2.0, "time an agent has to delete its part of a session", (0.0, 60.0)
+    )
+    chunk_window: float = setting(
+        0.030, "merge streamed text into one event per window", (0.0, 1.0)
+    )
+    line_bytes: int = setting(
+        64 * 1024 * 1024,
+        "skip longer lines from an agent",
+        (1024.0**2, 1024.0**3),
+        unit="bytes",
+        effect=NEXT_AGENT,
+    )
+    queue_drain: str = setting(
+        "combined",
+        'send queued prompts as one; "serial": one per turn',
+        ("combined", "serial"),
+        more="Joined by blank lines. A slash command is always sent alone.",
+    )
+    queue_most: int = setting(
+        100, "maximum number of queued prompts", (0.0, 1000.0), unit="prompts"
+    )
+    queue_bytes: int = setting(
+        256 * 1024, "maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"
+    )
+    terminal_keep: int = setting(
+        4 * 1024 * 1024,
+        "bytes kept of a terminal's output",
+        (64.0 * 1024, 1024.0**3),
+        unit="bytes",
+        more="Its beginning and its end; the rest is counted.",
+        effect=NEXT_TERMINAL,
+    )
+    confirm_destructive: bool = setting(
+        True,
+        "ask again before destructive actions",
+        more="If false, sessions that approve everything approve those too.",
+        strict_first=(True, False),
+    )
+    max_workers: int = setting(
+        20,
+        "maximum workers; beyond it the longest idle one stops, or the prompt waits",
+        (1.0, 1000.0),
+        unit="workers",
+        effect=NEXT_START,
+    )
+    max_cold_starts: int = setting(
+        4,
+        "maximum workers starting at once; others wait",
+        (1.0, 1000.0),
+        unit="workers",
+        more="At most max_workers.",
+        effect=NEXT_START,
+    )
+    rate_limit_auto_resume: bool = setting(
+        False,
+        "resend a prompt that hit a rate limit when the limit is lifted",
+        more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
+    )
+    rate_limit_grace: float = setting(
+        15.0, "extra wait after the reset time from the agent", (0.0, 3600.0)
+    )
+    rate_limit_least: float = setting(30.0, "minimum wait after hitting a rate limit", (1.0, DAY))
+    rate_limit_most: int = setting(5, "attempts in a row", (1.0, 100.0), unit="attempts")
+    ask_timeout: float = setting(
+        0.0, "reject a question after this time with a client attached; 0: wait", (0.0, DAY)
+    )
+    keep_events: int = setting(
+        0,
+        "drop an agent's output beyond this many events; 0: keep all",
+        (0.0, 1e9),
+        unit="events",
+        least_on=1000.0,
+        more="Permanently, at the end of each turn. Prompts, results, questions and the "
+        "session's state are kept.",
+    )
+
+
+NUMBERS = settings_of(Policy, "worker")
 
 
 class CriticPolicy(NamedTuple):
     """The table [critic]."""
 
-    enabled: Annotated[bool, Setting("judge finished turns")] = True
-    command: Annotated[
-        str,
-        Setting(
-            "shell command that judges each successful turn in the session's directory",
-            unit="text",
-            more="Exit code 0 scores 1, any other 0; the end of its output is included. It has "
-            "the session's environment.",
-            example='"pytest -q"',
-            runs=True,
-        ),
-    ] = ""
-    refine: Annotated[
-        bool,
-        Setting(
-            "send a poor verdict back to the agent",
-            more="For one session: `rookery set SESSION refine on`.",
-        ),
-    ] = False
-    score_below: Annotated[
-        float, Setting("refine when the score is lower", (0.0, 1.0), unit="", exact=True)
-    ] = 0.6
-    issue_at: Annotated[
-        float,
-        Setting(
-            "also refine when a behavioural issue is at least this likely",
-            (0.0, 1.0),
-            unit="",
-            exact=True,
-        ),
-    ] = 0.75
-    iterations: Annotated[
-        int,
-        Setting(
-            "maximum refinements until your next prompt",
-            (1.0, 10.0),
-            unit="refinements",
-            exact=True,
-        ),
-    ] = 3
-    timeout: Annotated[float, Setting("time limit of the command", (1.0, DAY), exact=True)] = 600.0
+    enabled: bool = setting(True, "judge finished turns")
+    command: str = setting(
+        "",
+        "shell command that judges each successful turn in the session's directory",
+        unit="text",
+        more="Exit code 0 scores 1, any other 0; the end of its output is included. It has "
+        "the session's environment.",
+        example='"pytest -q"',
+        runs=True,
+    )
+    refine: bool = setting(
+        False,
+        "send a poor verdict back to the agent",
+        more="For one session: `rookery set SESSION refine on`.",
+    )
+    score_below: float = setting(
+        0.6, "refine when the score is lower", (0.0, 1.0), unit="", exact=True
+    )
+    issue_at: float = setting(
+        0.75,
+        "also refine when a behavioural issue is at least this likely",
+        (0.0, 1.0),
+        unit="",
+        exact=True,
+    )
+    iterations: int = setting(
+        3, "maximum refinements until your next prompt", (1.0, 10.0), unit="refinements", exact=True
+    )
+    timeout: float = setting(600.0, "time limit of the command", (1.0, DAY), exact=True)
+
+
+CRITICS = settings_of(CriticPolicy, "critic")
 
 
 class Interface(NamedTuple):
     """The table [interface]: how the terminal interface shows things."""
 
-    theme: Annotated[
-        str,
-        Setting(
-            "colours of the terminal interface", ("dark", "light", "contrast"), effect=NEXT_SCREEN
-        ),
-    ] = "dark"
-    diff: Annotated[
-        str,
-        Setting(
-            "changes in one column, or old and new side by side",
-            ("unified", "split"),
-            effect=NEXT_SCREEN,
-        ),
-    ] = "unified"
-    cards_expanded: Annotated[bool, Setting("show tool cards expanded", effect=NEXT_SCREEN)] = False
-    plan_opens: Annotated[
-        bool, Setting("show an agent's whole plan, not just one line", effect=NEXT_SCREEN)
-    ] = True
+    theme: str = setting(
+        "dark",
+        "colours of the terminal interface",
+        ("dark", "light", "contrast"),
+        effect=NEXT_SCREEN,
+    )
+    diff: str = setting(
+        "unified",
+        "changes in one column, or old and new side by side",
+        ("unified", "split"),
+        effect=NEXT_SCREEN,
+    )
+    cards_expanded: bool = setting(False, "show tool cards expanded", effect=NEXT_SCREEN)
+    plan_opens: bool = setting(
+        True, "show an agent's whole plan, not just one line", effect=NEXT_SCREEN
+    )
+
+
+INTERFACES = settings_of(Interface, "interface")

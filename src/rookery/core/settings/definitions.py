@@ -3,15 +3,19 @@ a field here or in `core.limits`, and use it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rookery.core.limits import (
+    CRITICS,
+    INTERFACES,
     NEXT_AGENT,
+    NUMBERS,
     CriticPolicy,
     Interface,
     Policy,
     Setting,
-    settings_of,
+    setting,
+    settings_with_keys,
     written,
 )
 from rookery.core.policy.modes import EVERY, VALUES
@@ -22,85 +26,73 @@ from rookery.core.settings.agent_tables import Extras
 
 class Config(NamedTuple):
     policy: Policy = Policy()
-    default_agent: Annotated[
-        str,
-        Setting(
-            "agent for new sessions",
-            more="Default: Rookery's own agent if a model is set up (rookery setup), otherwise the "
-            "demo.",
-            unit="the name of an agent",
-            example='"claude"',
-            effect="at once, for new sessions; others keep their agent",
-            key="default_agent",
-        ),
-    ] = ""
+    default_agent: str = setting(
+        "",
+        "agent for new sessions",
+        more="Default: Rookery's own agent if a model is set up (rookery setup), otherwise the "
+        "demo.",
+        unit="the name of an agent",
+        example='"claude"',
+        effect="at once, for new sessions; others keep their agent",
+        key="default_agent",
+    )
     agents: Mapping[str, list[str]] = MappingProxyType({})
     """The user's own agents: name and argv."""
     extras: Mapping[str, Extras] = MappingProxyType({})
     """Environment and MCP servers of agents, ours and others'."""
     unconfined: frozenset[str] = frozenset()
     """Agents, ours and others', that run without Landlock's domain."""
-    node_path: Annotated[
-        str,
-        Setting(
-            "node, or its directory, if PATH has none",
-            unit="a path",
-            more="Programs missing from PATH are looked for there first, then where nvm, fnm, "
-            "volta, asdf and mise keep theirs. ROOKERY_NODE in the environment does the same.",
-            example='"~/node/bin"',
-            effect=NEXT_AGENT,
-            runs=True,
-            key="node_path",
-        ),
-    ] = ""
-    confirm: Annotated[
-        str,
-        Setting(
-            'when new sessions ask you: "every", "risky" or "all"',
-            VALUES,
-            more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
-            effect="at once, for sessions started from then on",
-            strict_first=VALUES,
-            older="approve_all",
-            key="session.confirm",
-        ),
-    ] = EVERY
-    approve_all: Annotated[
-        bool,
-        Setting(
-            'older spelling of confirm = "all"; also for sessions in which nothing was chosen',
-            effect="at the next start of a session's agent",
-            strict_first=(False, True),
-            key="session.approve_all",
-        ),
-    ] = False
+    node_path: str = setting(
+        "",
+        "node, or its directory, if PATH has none",
+        unit="a path",
+        more="Programs missing from PATH are looked for there first, then where nvm, fnm, "
+        "volta, asdf and mise keep theirs. ROOKERY_NODE in the environment does the same.",
+        example='"~/node/bin"',
+        effect=NEXT_AGENT,
+        runs=True,
+        key="node_path",
+    )
+    confirm: str = setting(
+        EVERY,
+        'when new sessions ask you: "every", "risky" or "all"',
+        VALUES,
+        more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
+        effect="at once, for sessions started from then on",
+        strict_first=VALUES,
+        older="approve_all",
+        key="session.confirm",
+    )
+    approve_all: bool = setting(
+        False,
+        'older spelling of confirm = "all"; also for sessions in which nothing was chosen',
+        effect="at the next start of a session's agent",
+        strict_first=(False, True),
+        key="session.approve_all",
+    )
     rules: tuple[Rule, ...] = ()
     critic: CriticPolicy = CriticPolicy()
-    show_tool_durations: Annotated[
-        bool,
-        Setting(
-            "show how long each tool call took",
-            example="true",
-            effect="at once, for what is printed from then on",
-            key="show_tool_durations",
-        ),
-    ] = True
+    show_tool_durations: bool = setting(
+        True,
+        "show how long each tool call took",
+        example="true",
+        effect="at once, for what is printed from then on",
+        key="show_tool_durations",
+    )
     interface: Interface = Interface()
     keys: Mapping[str, str] = MappingProxyType({})
     """Keys of the terminal interface, by what they are for."""
-    warm: Annotated[
-        bool,
-        Setting(
-            "keep a process with the SDK loaded, so that Rookery's own agent starts at once",
-            more="It takes about 250 MB, shared by its sessions, and ends after half an hour "
-            "without use.",
-            effect="at the next start of a session's agent",
-            key="agent.warm",
-        ),
-    ] = True
-    version: Annotated[
-        int, Setting("version of this file's format", unit="a whole number", key="version")
-    ] = migrations.VERSION
+    warm: bool = setting(
+        True,
+        "keep a process with the SDK loaded, so that Rookery's own agent starts at once",
+        more="It takes about 250 MB, shared by its sessions, and ends after half an hour "
+        "without use.",
+        effect="at the next start of a session's agent",
+        key="agent.warm",
+    )
+    version: int = setting(
+        migrations.VERSION, "version of this file's format", unit="a whole number", key="version"
+    )
     warnings: tuple[str, ...] = ()
     """What is in the file and not used, each with its place."""
 
@@ -109,16 +101,13 @@ HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface"}
 """Tables that are a value of their own in Config, with the name of its field."""
 
 _OWN = [
-    each._replace(default=None) if each.default == "" else each for each in settings_of(Config, "")
+    each._replace(default=None) if each.default == "" else each for each in settings_with_keys()
 ]
 [VERSION] = [each for each in _OWN if each.key == "version"]
 [OLDER] = [each for each in _OWN if each.key == "session.approve_all"]
 PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSION)
 SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
 AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
-NUMBERS = settings_of(Policy, "worker")
-CRITICS = settings_of(CriticPolicy, "critic")
-INTERFACES = settings_of(Interface, "interface")
 
 SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
 """Each is one value."""
@@ -189,17 +178,17 @@ def find(key: str) -> Setting | None:
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
 
 
-def value_of(found: Config, setting: Setting) -> Any:
+def value_of(found: Config, known: Setting) -> Any:
     """The value of a setting of SINGLE."""
-    holder = HOLDERS.get(setting.key.rpartition(".")[0])
-    return getattr(getattr(found, holder) if holder else found, setting.name)
+    holder = HOLDERS.get(known.key.rpartition(".")[0])
+    return getattr(getattr(found, holder) if holder else found, known.name)
 
 
-def with_value(found: Config, setting: Setting, value: Any) -> Config:
-    if holder := HOLDERS.get(setting.key.rpartition(".")[0]):
-        inner = getattr(found, holder)._replace(**{setting.name: value})
+def with_value(found: Config, known: Setting, value: Any) -> Config:
+    if holder := HOLDERS.get(known.key.rpartition(".")[0]):
+        inner = getattr(found, holder)._replace(**{known.name: value})
         return found._replace(**{holder: inner})
-    return found._replace(**{setting.name: value})
+    return found._replace(**{known.name: value})
 
 
 # ---------------------------------------------------------------- as a file

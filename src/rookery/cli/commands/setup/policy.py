@@ -252,11 +252,11 @@ def test(
         if sessions:
             raise click.UsageError("Pass either sessions or a call, not both.")
         return _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
-    from rookery.cli.commands.setup.policy_replay import rehearse
+    from rookery.cli.commands.setup.policy_replay import replay
     from rookery.client.fleet import heads
 
     names = sessions or tuple(head["id"] for head in heads(paths.home()))
-    found = [each for name in names for each in rehearse(name, known)]
+    found = [each for name in names for each in replay(name, known)]
     shown = [each for each in found if everything or each.differs]
     if as_json:
         for each in shown:

@@ -15,7 +15,7 @@ from rookery.log.reader import Reader
 BATCH = 1000
 
 
-class Rehearsed(NamedTuple):
+class Replayed(NamedTuple):
     session: str
     seq: int
     turn: int
@@ -53,7 +53,7 @@ class Rehearsed(NamedTuple):
         }
 
 
-def rehearse(session: str, known: tuple[rules.Rule, ...]) -> list[Rehearsed]:
+def replay(session: str, known: tuple[rules.Rule, ...]) -> list[Replayed]:
     """Every permission that a session's agents asked for, in order."""
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         return _Play(session, known).play(_events(log))
@@ -74,12 +74,12 @@ class _Play:
         self._rules = known
         self._calls = TurnCalls()
         self._open: dict[str, tuple[int, Json]] = {}
-        self._found: list[Rehearsed] = []
+        self._found: list[Replayed] = []
         self._agent, self._turn = "", 0
         self._roots: list[str] = []
         self._lay = call_paths.lay(paths.home(), os.environ)
 
-    def play(self, events: Iterator[Event]) -> list[Rehearsed]:
+    def play(self, events: Iterator[Event]) -> list[Replayed]:
         for event in events:
             self._take(event)
         return self._found
@@ -103,7 +103,7 @@ class _Play:
             case "_judged":
                 said = lenient.text(update, "verdict")
                 about = [self._calls.told(lenient.mapping(update, "toolCall"))]
-                self._found.append(self._rehearsed(event, about, said, event.by or ""))
+                self._found.append(self._replayed(event, about, said, event.by or ""))
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, lenient.text(event.update, "id")
@@ -121,9 +121,9 @@ class _Play:
             about = self._calls.stands_for(given)
             self._calls.asked(update, about)
             self._open[name] = (len(self._found), update)
-            self._found.append(self._rehearsed(event, about, "", ""))
+            self._found.append(self._replayed(event, about, "", ""))
 
-    def _rehearsed(self, event: Event, about: list[Json], said: str, by: str) -> Rehearsed:
+    def _replayed(self, event: Event, about: list[Json], said: str, by: str) -> Replayed:
         """What the rules say to the calls that an event is about."""
         home = os.path.expanduser("~")
         calls = [
@@ -137,7 +137,7 @@ class _Play:
         title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
         verdict = _together([rules.decide(self._rules, call) for call in calls])
         what = ", ".join(shown) or title
-        return Rehearsed(self._session, event.seq, self._turn, what, said, by, verdict)
+        return Replayed(self._session, event.seq, self._turn, what, said, by, verdict)
 
 
 def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
