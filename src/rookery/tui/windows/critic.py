@@ -2,7 +2,7 @@
 which stands beside its models."""
 
 from rookery.core.json.events import Json
-from rookery.core.settings import definitions
+from rookery.core.limits import CRITICS
 from rookery.home import config
 from rookery.models import setup
 from rookery.models.profiles import Settings
@@ -24,8 +24,8 @@ class CriticForm(SettingsForm):
     def __init__(self, found: config.Config, saved: Settings) -> None:
         self._judge = chosen(saved)
         self._saved: Json = {}
-        super().__init__("Critic", definitions.CRITICS, found)
-        fields = list(schema(definitions.CRITICS)["properties"].items())
+        super().__init__("Critic", CRITICS, found)
+        fields = list(schema(CRITICS)["properties"].items())
         at = [name for name, _ in fields].index(BESIDE) + 1
         fields.insert(at, (JUDGE, field(saved)))
         self._schema = {"properties": dict(fields)}

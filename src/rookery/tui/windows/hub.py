@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 
 from rookery.core.json.events import Json
-from rookery.core.limits import Setting
+from rookery.core.limits import INTERFACES, NUMBERS, Setting
 from rookery.core.settings import definitions
 from rookery.home import config, mcp
 from rookery.models import profiles
@@ -14,12 +14,12 @@ from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.rows import Row, RowsScreen
 
 PLACES = {
-    "interface": ("Interface", definitions.INTERFACES),
+    "interface": ("Interface", INTERFACES),
     "worker": (
         "Sessions and workers",
         (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
     ),
-    "limits": ("Times and limits", definitions.NUMBERS),
+    "limits": ("Times and limits", NUMBERS),
 }
 """The parts of config.toml that are one form each."""
 
