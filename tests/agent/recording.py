@@ -29,6 +29,7 @@ from pydantic import SecretStr
 
 from rookery.agent import terminal
 from rookery.agent.scripted.server import serving
+from rookery.agent.sdk_patches import terminal_tool
 from rookery.agent.translate import Translator
 from rookery.agent.translate.children import Watcher
 
@@ -210,7 +211,7 @@ def write(name: str, value: Any) -> None:
 
 
 def main(wanted: list[str]) -> None:
-    terminal.install()
+    terminal_tool.install()
     register_builtins_agents(enable_browser=False)
     for name, script in SCRIPTS.items():
         if wanted and name not in wanted:

@@ -10,7 +10,7 @@ from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.event import Event, PauseEvent
 from openhands.sdk.io import LocalFileStore
 
-from rookery.agent.storage import sdk_files
+from rookery.agent.sdk_patches import sdk_files
 
 PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=40)
 

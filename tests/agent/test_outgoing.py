@@ -1,6 +1,7 @@
 """What goes out to a model is what its client would have made of it, without its walk."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from openhands.sdk import LLM, Message, TextContent
 from rookery.agent.process import sdk_import
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import outgoing
+from rookery.agent.sdk_patches.install import install_rest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -30,7 +32,7 @@ MESSAGE = st.dictionaries(
 def both(body: dict[str, Any]) -> tuple[Any, Any]:
     async def made() -> tuple[Any, Any]:
         plain = await async_maybe_transform(body, CompletionCreateParamsStreaming)
-        quick = outgoing.without_walk(async_maybe_transform)
+        quick = partial(outgoing.transform, async_maybe_transform)
         return plain, await quick(body, CompletionCreateParamsStreaming)
 
     return asyncio.run(made())
@@ -55,7 +57,8 @@ def test_what_is_not_plain_is_written_out() -> None:
 def test_the_agents_requests_go_this_way() -> None:
     """The client that the SDK really uses: its walk sees no messages."""
     sdk_import.load_rest()
-    sdk_import.load_rest()
+    install_rest()
+    install_rest()
     completions = __import__(outgoing.PLACE[0], fromlist=["x"])
     installed = getattr(completions, outgoing.PLACE[1])
     seen: list[Any] = []
@@ -64,7 +67,7 @@ def test_the_agents_requests_go_this_way() -> None:
         seen.append(data)
         return await installed.__wrapped__(data, expected_type)
 
-    setattr(completions, outgoing.PLACE[1], outgoing.without_walk(watched))
+    setattr(completions, outgoing.PLACE[1], partial(outgoing.transform, watched))
     try:
         with serving({"turns": ["Hello"]}) as model:
             llm = LLM(model="openai/scripted", api_key="none", base_url=model.url, usage_id="t")

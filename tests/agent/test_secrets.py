@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from openhands.sdk import Message, TextContent
 
-from rookery.agent.conversation.redact import without_secrets
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.sdk_patches.gate import without_secrets
 from rookery.models.secrets import KNOWN
 from tests.acp.driving import Agent, Json
 from tests.agent.conftest import profiles_of, write_settings

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 
 from rookery.agent import terminal
 from rookery.agent.scripted.server import serving
+from rookery.agent.sdk_patches import terminal_tool
 from rookery.agent.terminal import PtyExecutor
 from rookery.processes.tree import start_time
 
@@ -72,8 +73,8 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched
     tmux.chmod(tmux.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
-    terminal.install()
-    terminal.install()
+    terminal_tool.install()
+    terminal_tool.install()
     with serving(SCRIPT) as model:
         made = Watched(tmp_path, model.url)
         yield made

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from rookery.agent.process import environment
 from rookery.agent.process.arguments import Arguments, parse
+from rookery.agent.sdk_patches import environment
 from rookery.agent.server import Server
 from rookery.wire import reception
 

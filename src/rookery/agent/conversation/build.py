@@ -29,20 +29,17 @@ from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 
 import rookery
-from rookery.agent import terminal
-from rookery.agent.conversation import gate, identity, images, redact, subagent_steps, subagents
+from rookery.agent.conversation import images
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.conversation.critic import PROXY
 from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
 from rookery.agent.conversation.tool_hooks import ToolHookConfig, ToolHookManager
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
-from rookery.agent.process import environment
-from rookery.agent.provider import costs, windows
-from rookery.agent.provider import llm as provider
+from rookery.agent.provider import windows
 from rookery.agent.provider.llm import RookeryLLM
-from rookery.agent.sdk_patches import editor_history, lost_events
-from rookery.agent.storage import head, sdk_files, store
+from rookery.agent.sdk_patches import head, usage
+from rookery.agent.storage import store
 from rookery.home import paths
 from rookery.models import prices
 from rookery.models.profiles import Condenser, Model
@@ -99,19 +96,6 @@ class Wishes(NamedTuple):
 
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the one of that id as it was left. Reads and writes files."""
-    costs.install()
-    identity.install()
-    images.install()
-    environment.install()
-    terminal.install()
-    editor_history.install()
-    sdk_files.install()
-    redact.install()
-    subagents.install()
-    subagent_steps.install()
-    gate.install()
-    provider.install()
-    lost_events.install()
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
     small = windows.is_small(llm.effective_max_input_tokens)
@@ -185,10 +169,10 @@ def _tools(folder: str, usual: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- the model
 
 
-def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = USAGE) -> LLM:
+def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage_id: str = USAGE) -> LLM:
     given: Json = {key: value for key, value in model.extras.items() if key != prices.KEY}
     if (price := prices.price_in(model.extras)) is not None:
-        given |= costs.know(model.model, price)
+        given |= usage.know(model.model, price)
     if model.timeout is not None:
         given["timeout"] = int(model.timeout)
     if wanted.effort != "default":
@@ -202,7 +186,7 @@ def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage: str = 
         "model": model.model,
         "api_key": SecretStr(model.key.reveal()) if model.key else None,
         "base_url": model.base_url or None,
-        "usage_id": usage,
+        "usage_id": usage_id,
         "stream": wanted.streaming,
         "retry_listener": on_retry,
     }

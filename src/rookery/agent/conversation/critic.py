@@ -6,14 +6,12 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
-from rookery.home import paths
 from rookery.models.profiles import Model
 from rookery.models.secrets import Secret
 
@@ -73,8 +71,6 @@ def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
 def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
     from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
 
-    # What it fetches to write the conversation down in its model's way: it belongs into the home.
-    chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
     critic = APIBasedCritic(
         server_url=url, api_key=key.reveal(), model_name="critic", timeout_seconds=WITHIN
     )

@@ -1,15 +1,12 @@
 """Images for a model that no list knows: they are sent, since nobody but the model can say whether
 it sees. One that refuses them gets none from then on, so that the conversation can go on. (In the
 place of one that is known to be blind, the SDK answers.)
-
-Made for openhands-sdk's `_should_handle_non_multimodal_image_input`.
 """
 
 import re
 from typing import Any, Protocol
 
-from openhands.sdk import LLM, Message
-from openhands.sdk.agent import agent
+from openhands.sdk import LLM
 
 from rookery.agent.conversation.steps import Conversation
 from rookery.wire.failures import RpcError
@@ -22,8 +19,6 @@ GIVEN_UP = (
 )
 _REFUSALS = {"BadRequestError", "LLMBadRequestError", "UnprocessableEntityError", "NotFoundError"}
 _ABOUT = re.compile(r"image|vision|multi-?modal|must be a string|valid string", re.IGNORECASE)
-
-_refuses_unseen = agent._should_handle_non_multimodal_image_input
 
 _blind: set[tuple[str, str | None]] = set()
 """Models that refused one, by their name and address."""
@@ -42,31 +37,20 @@ def trying(llm: LLM) -> LLM:
     """The same, with images where it is not known that it takes none."""
     if llm._model_info is not None or ABILITY in llm.capability_overrides:
         return llm
-    if _is_blind(llm):
+    if is_blind(llm):
         return llm
     abilities = {**llm.capability_overrides, ABILITY: True}
     return llm.model_copy(update={"capability_overrides": abilities})
 
 
-def install() -> None:
-    """From now on. Once is enough; twice does no harm."""
-    agent._should_handle_non_multimodal_image_input = _is_refused_unseen
-
-
-def _is_refused_unseen(llm: LLM, messages: list[Message]) -> bool:
-    """Whether the SDK answers in the model's place. Not for one that was tried: the image that it
-    refused is still there, and every prompt behind it would be answered so."""
-    return not _is_blind(llm) and _refuses_unseen(llm, messages)
-
-
-def _is_blind(llm: LLM) -> bool:
+def is_blind(llm: LLM) -> bool:
     return (llm.model, llm.base_url) in _blind
 
 
 def warning(session: Session, parts: list[tuple[str, str]]) -> str:
     """What a person is to know of a prompt before it is sent; "": nothing."""
     llm = session.running.agent.llm
-    if _is_blind(llm) and not llm.vision_is_active() and any(kind == "image" for kind, _ in parts):
+    if is_blind(llm) and not llm.vision_is_active() and any(kind == "image" for kind, _ in parts):
         return LEFT_OUT.format(model=llm.model)
     return ""
 

@@ -20,15 +20,8 @@ from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.conversation.auto_answer import UNJUDGED, is_spoken, rejection
 from rookery.agent.mcp.connections import Connections
-from rookery.agent.provider import windows
-from rookery.agent.provider.endings import (
-    ending_of,
-    forget_ending,
-    is_cut_short,
-    note_condensed,
-)
 from rookery.agent.provider.llm import RookeryLLM
-from rookery.agent.storage import head
+from rookery.agent.sdk_patches import head
 
 type Tool = ToolDefinition[Any, Any]
 
@@ -95,22 +88,9 @@ class RookeryAgent(Agent):
                 # The run compares who spoke last before and after a step: a message within one
                 # would have its answer's actions rejected, or be answered twice.
                 return
-        # A change of the model has put another agent in our place.
-        forget_ending(conversation)
-        windows.check(conversation)
+        # Not `self`: a change of the model puts another agent in its place.
         plain: Any = Agent  # a decorator of the SDK's hides the types
         await plain.astep(conversation.agent, conversation, on_event, on_token)
-        state = conversation.state
-        note_condensed(conversation)
-        if ending_of(conversation).stops and state.execution_status == Status.RUNNING:
-            state.execution_status = Status.FINISHED
-
-    @override
-    def _send_corrective_nudge(self, on_event: Any) -> None:
-        """An answer without words is asked for again, unless it was cut short: that ends the turn,
-        and the person is told why."""
-        if not is_cut_short(self.llm):
-            super()._send_corrective_nudge(on_event)
 
     @override
     async def _arequires_user_confirmation(
@@ -242,7 +222,7 @@ def quiet_copy(llm: LLM) -> LLM:
     own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
     own.reset_metrics()
     if isinstance(own, RookeryLLM):
-        own.begin_anew()  # that a summary can be written does not say that it helps
+        own.start_over()  # that a summary can be written does not say that it helps
     return own
 
 

@@ -14,8 +14,8 @@ from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.mcp.tool import MCPToolDefinition
 
-from rookery.agent.mcp import calls
 from rookery.agent.mcp.names import Names
+from rookery.agent.sdk_patches import mcp_calls
 
 MOMENT = 3.0
 """Seconds that a conversation waits for its servers before it begins."""
@@ -135,7 +135,7 @@ class Connections:
         given = self._names.give(found, self._taken())
         return {
             server: [
-                calls.tool(each, given[server, tool], self._timeouts.get(server, calls.SECONDS))
+                mcp_calls.tool(each, given[server, tool], self._timeouts.get(server))
                 for tool, each in tools.items()
             ]
             for server, tools in found.items()

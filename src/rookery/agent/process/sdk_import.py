@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from rookery.agent.sdk_patches import outgoing
 from rookery.home import paths
 
 ENVIRONMENT = {
@@ -70,8 +69,6 @@ def load_rest() -> None:
                 for name in FIRST_ANSWER:
                     with suppress(ImportError):
                         importlib.import_module(name)
-                with suppress(ImportError):
-                    outgoing.install()
             _rest_loaded.set()
 
 

@@ -5,9 +5,9 @@ from typing import Any
 from openhands.sdk.event import Condensation
 
 from rookery.agent.provider import retries
-from rookery.agent.provider.answers import MAX_TOKENS, Ending
 from rookery.agent.provider.llm import Refused, RookeryLLM
 from rookery.agent.provider.words import spoken
+from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
 
 CUT = (
     "\n\nThe answer ends here: the model has reached the most tokens that it may write at once. "

@@ -6,12 +6,11 @@ needless.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, override
 
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
-from openhands.sdk.agent import AgentBase
 from openhands.sdk.llm import LLMResponse
 from openhands.sdk.llm.exceptions import (
     LLMBadRequestError,
@@ -28,8 +27,9 @@ from tenacity import (
     wait_exponential,
 )
 
-from rookery.agent.provider import answers, retries, surrogates, windows
-from rookery.agent.provider.answers import Ending
+from rookery.agent.provider import retries, surrogates, windows
+from rookery.agent.sdk_patches import answers
+from rookery.agent.sdk_patches.answers import Ending
 
 
 class Refused(Exception):
@@ -53,7 +53,7 @@ class RookeryLLM(LLM):
     def forget_ending(self) -> None:
         self._ending = Ending()
 
-    def begin_anew(self) -> None:
+    def start_over(self) -> None:
         """For another conversation, whose answers and length are its own."""
         self._ending, self._pressure = Ending(), windows.Pressure()
 
@@ -216,19 +216,3 @@ class RookeryLLM(LLM):
             & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
             wait=wait,
         )
-
-
-def install() -> None:
-    """The SDK counts the tokens of models of its own class alone: of ours, too. Once is enough."""
-    known = AgentBase.get_all_llms
-    if hasattr(known, "__wrapped__"):
-        return
-
-    def every_llm(agent: AgentBase) -> Iterator[LLM]:
-        condenser = getattr(agent, "condenser", None)
-        found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
-        yield from (llm for llm in found.values() if isinstance(llm, RookeryLLM))
-        yield from known(agent)
-
-    every_llm.__wrapped__ = known  # type: ignore[attr-defined]
-    AgentBase.get_all_llms = every_llm  # type: ignore[method-assign, assignment]

@@ -1,1 +1,21 @@
-"""Corrections of the OpenHands SDK and its client library."""
+"""Corrections of the OpenHands SDK and the libraries below it. Each file names the version it was
+made for, the reason, and the upstream change that makes it unnecessary; a test fails then."""
+
+from collections.abc import Callable
+from typing import Any
+
+type Around = Callable[..., Any]
+"""Takes the original function, then its arguments."""
+
+
+def wrap(place: Any, name: str, around: Around) -> None:
+    """Call `around` in place of a function. Calling this twice changes nothing."""
+    original = getattr(place, name)
+    if getattr(original, "around", None) is around:
+        return
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        return around(original, *arguments, **named)
+
+    wrapped.around, wrapped.__wrapped__ = around, original  # type: ignore[attr-defined]
+    setattr(place, name, wrapped)

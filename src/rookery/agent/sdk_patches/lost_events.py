@@ -1,11 +1,11 @@
 """What the SDK and the client library leave out of a stream, put back.
 
-Made for openhands-sdk 1.58 and litellm 1.105. Each part is needless once upstream
+Made for openhands-sdk 1.58 and litellm 1.105. Each part is unnecessary once upstream
 
 - takes `response.incomplete` for an answer (the SDK takes it for an error, and asks five times),
-- knows `response.reasoning_summary_text.delta` (the library hands it on as an event without a
-  class, which the SDK drops: thoughts came after the text),
-- hands on `delta.refusal` of chat completions (the library drops it: a refusal was empty).
+- knows `response.reasoning_summary_text.delta` (litellm passes it on as an event without a class,
+  which the SDK drops: thoughts came after the text),
+- passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty).
 """
 
 from typing import Any
@@ -15,30 +15,19 @@ import openhands.sdk.llm.llm as of_llm
 from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
 
+from rookery.agent.sdk_patches import Around, wrap
+
 THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 REFUSED = "content_filter"
 
 
 def install() -> None:
-    """Once is enough."""
-    _wrap(of_llm, "get_completed_response", _completed)
-    _wrap(of_stream, "_response_event", _event)
-    _wrap(CustomStreamWrapper, "handle_openai_chat_completion_chunk", _chunk)
+    wrap(of_llm, "get_completed_response", _completed)
+    wrap(of_stream, "_response_event", _event)
+    wrap(CustomStreamWrapper, "handle_openai_chat_completion_chunk", _chunk)
 
 
-def _wrap(place: Any, name: str, made: Any) -> None:
-    known = getattr(place, name, None)
-    if known is None or hasattr(known, "__wrapped__"):
-        return
-
-    def wrapped(*arguments: Any, **named: Any) -> Any:
-        return made(known, *arguments, **named)
-
-    wrapped.__wrapped__ = known  # type: ignore[attr-defined]
-    setattr(place, name, wrapped)
-
-
-def _completed(known: Any, stream: object, observed: Any = None) -> Any:
+def _completed(known: Around, stream: object, observed: Any = None) -> Any:
     found = getattr(stream, "completed_response", None)
     if getattr(found, "type", None) == "response.incomplete":
         answer = getattr(found, "response", None)
@@ -46,7 +35,7 @@ def _completed(known: Any, stream: object, observed: Any = None) -> Any:
     return known(stream, observed)
 
 
-def _event(known: Any, event: Any) -> Any:
+def _event(known: Around, event: Any) -> Any:
     if str(getattr(event, "type", "")) not in THOUGHTS:
         return known(event)
     if isinstance(event, ReasoningSummaryTextDeltaEvent):
@@ -62,7 +51,7 @@ def _event(known: Any, event: Any) -> Any:
     )
 
 
-def _chunk(known: Any, wrapper: Any, chunk: Any) -> Any:
+def _chunk(known: Around, wrapper: Any, chunk: Any) -> Any:
     for choice in getattr(chunk, "choices", None) or []:
         delta: Any = getattr(choice, "delta", None)
         if refusal := getattr(delta, "refusal", None):

@@ -24,6 +24,7 @@ from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import words
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
+from rookery.agent.sdk_patches import install
 from rookery.agent.session import hooks
 from rookery.agent.session.client_updates import Voice
 from rookery.agent.session.models import Missing, Model, Models
@@ -98,6 +99,7 @@ class Session(Voice, Seams):
             seams=self,
         )
         self._applied = self.choices.wanted
+        await asyncio.to_thread(install.install)
         self.conversation = await asyncio.to_thread(make, wishes)
         self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
@@ -110,6 +112,7 @@ class Session(Voice, Seams):
     def make_ready(self) -> None:
         """Blocks: in a thread."""
         sdk_import.load_rest()
+        install.install_rest()
         self.running._ensure_agent_ready()
         subagents.remember(self.running, delegations.tasks(self.folder))
 

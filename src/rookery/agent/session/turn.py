@@ -18,9 +18,9 @@ from rookery.agent.conversation import critic as critics
 from rookery.agent.conversation import images
 from rookery.agent.conversation.build import llm_of
 from rookery.agent.provider import endings
-from rookery.agent.provider.answers import REFUSAL
 from rookery.agent.provider.endings import ending_of, refused_in
 from rookery.agent.provider.failures import failure_of
+from rookery.agent.sdk_patches.answers import REFUSAL
 from rookery.agent.session import asks, permission, slash_commands
 from rookery.agent.session.models import Model
 from rookery.agent.session.prompt import message_of, words_of

@@ -1,6 +1,6 @@
 """Our terminal in place of the SDK's: ended at once, heard while it runs, ready without waiting.
 
-`install()` before conversations are made; `on_output(conversation, callback)` hears each command;
+`on_output(conversation, callback)` hears each command;
 `interrupt(conversation)` ends the foreground command; `close(conversation)` ends the shells.
 Importing this package imports the SDK.
 """
@@ -11,14 +11,12 @@ from typing import Any
 from rookery.agent.terminal import live
 from rookery.agent.terminal.executor import PtyExecutor
 from rookery.agent.terminal.live import Listener
-from rookery.agent.terminal.tool import install
 
 __all__ = [
     "PtyExecutor",
     "close",
     "close_all",
     "executors",
-    "install",
     "interrupt",
     "on_output",
     "prepare",

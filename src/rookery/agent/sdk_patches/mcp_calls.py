@@ -1,7 +1,8 @@
-"""A call of an MCP server's tool: within the server's own time, and taken back from the server when
-nobody waits for it any more.
+"""A call of an MCP server's tool: with the server's own time limit, and cancelled at the server
+when nobody waits for it.
 
-Made for openhands-sdk 1.58 and mcp 1.30: neither sends `notifications/cancelled` by itself.
+Made for openhands-sdk 1.58 and mcp 1.30, which send no `notifications/cancelled` by themselves and
+name no request's number. Unnecessary once a cancelled call of the SDK's is cancelled at the server.
 """
 
 import asyncio
@@ -17,22 +18,25 @@ from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.definition import MCPToolAction, MCPToolObservation
 from openhands.sdk.mcp.tool import MCPToolDefinition, MCPToolExecutor
 
+from rookery.agent.sdk_patches import wrap
+
 SECONDS = 300.0
-"""For a call, where the server's entry says nothing else."""
+"""For a call, unless the server's entry says otherwise."""
 LAST_WORD = 1.0
-"""Seconds to tell a server that nobody waits: it may not read any more."""
+"""Seconds to send a cancellation: the server may not read it."""
 GONE = (RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
-"""What it raises where nobody is there to be told."""
+"""What a send raises when the server is gone."""
 TAKEN_BACK = "The call was cancelled."
 
 _sent: ContextVar[list[int] | None] = ContextVar("sent", default=None)
 
 
 class Call(MCPToolExecutor):
-    """The SDK's, with an end. `lent`: to a sub-agent, whose end does not end the server."""
+    """The SDK's call, which can be cancelled. `lent`: to a sub-agent, whose end does not end the
+    server."""
 
     def __init__(
-        self, tool_name: str, client: MCPClient, timeout: float = SECONDS, *, lent: bool = False
+        self, tool_name: str, client: MCPClient, timeout: float, *, lent: bool = False
     ) -> None:
         super().__init__(tool_name, client, timeout)
         self._lent = lent
@@ -49,14 +53,14 @@ class Call(MCPToolExecutor):
         token = _sent.set(sent)
         try:
             if self.client.is_connected():
-                _note_requests(self.client.session)
+                wrap(self.client.session, "send_request", _noted)
             plain: Any = super()  # a decorator of the SDK's hides the types
             observation: MCPToolObservation = await plain.call_tool(action)
             return observation
-        except asyncio.CancelledError:  # by a person, or since its time is over
+        except asyncio.CancelledError:  # by the user, or by its time limit
             with anyio.move_on_after(LAST_WORD, shield=True), suppress(*GONE):
                 for request in sent:
-                    await self.client.cancel(request, "nobody waits for it any more")
+                    await self.client.cancel(request, "cancelled by the client")
             raise
         finally:
             _sent.reset(token)
@@ -83,12 +87,12 @@ class Call(MCPToolExecutor):
             super().close()
 
 
-def tool(found: MCPToolDefinition, name: str, timeout: float) -> MCPToolDefinition:
+def tool(found: MCPToolDefinition, name: str, timeout: float | None) -> MCPToolDefinition:
     """A server's tool under the name that the model has for it."""
     executor = found.executor
     assert isinstance(executor, MCPToolExecutor)
     called = found.mcp_tool.model_copy(update={"name": name})
-    own = Call(found.mcp_tool.name, executor.client, timeout)
+    own = Call(found.mcp_tool.name, executor.client, timeout or SECONDS)
     return found.model_copy(update={"mcp_tool": called, "executor": own})
 
 
@@ -100,18 +104,10 @@ def lend(found: MCPToolDefinition) -> MCPToolDefinition:
     return found.model_copy(update={"executor": own})
 
 
-def _note_requests(session: Any) -> None:
-    """From now on the number of each call is noted for whoever makes it: the client has no word for
-    that, and a call can only be taken back by its number."""
-    send = session.send_request
-    if hasattr(send, "__wrapped__"):
-        return
-
-    async def noted(request: Any, *rest: Any, **named: Any) -> Any:
-        sent = _sent.get()
-        if sent is not None and isinstance(request.root, CallToolRequest):
-            sent.append(session._request_id)  # which `send` takes before it waits for anything
-        return await send(request, *rest, **named)
-
-    noted.__wrapped__ = send  # type: ignore[attr-defined]
-    session.send_request = noted
+async def _noted(send: Any, request: Any, *rest: Any, **named: Any) -> Any:
+    """Notes the number of a call for its caller: the client does not offer it, and only by its
+    number can a call be cancelled."""
+    sent = _sent.get()
+    if sent is not None and isinstance(request.root, CallToolRequest):
+        sent.append(send.__self__._request_id)  # which `send` takes before it waits for anything
+    return await send(request, *rest, **named)

@@ -1,12 +1,13 @@
-"""An answer of the model on its way to the SDK, chunk by chunk or whole: what the client library
-gets wrong is mended before anything is shown, kept or sent back.
+"""The model's answer on its way to the SDK, by chunk or whole: corrected before anything is shown,
+kept or sent back.
 
-Made for litellm 1.105 (and what openhands-sdk 1.58 allows below it):
+Made for litellm 1.105, called by openhands-sdk 1.58. Each part is unnecessary once upstream
 
-- A signed thinking block comes with all of its text once more, in the chunk with the signature. The
-  library's chunk builder would keep it twice, and the provider refuses what it did not sign.
-- Chunks of one answer have different ids where the provider gave none (Gemini behind a proxy).
-- The words of a refusal are no part of the message (streamed ones: see `lost_events.py`).
+- keeps a signed thinking block once (it comes again in the chunk with the signature, the library
+  joins both, and the provider refuses what it did not sign),
+- gives the chunks of one answer the same id where the provider gave none (Gemini behind a proxy),
+- puts a refusal's words into the message (streamed ones: `lost_events.py`),
+- joins the halves of a character, and takes `<think>` tags out of an answer.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""What the SDK writes down of a conversation, and of the agents below it: without secrets, and read
-again without a walk through all of it.
+"""What the SDK writes of a conversation and its sub-agents: without secrets, and read again without
+a walk through all of it. A provider may repeat a key in its error, a tool may print one.
 
-A provider may repeat a key in its error, a tool may print one: both are events, and those are kept.
+Made for openhands-sdk 1.58. Unnecessary once a conversation takes a file store, and keeps the
+branch that it walked last.
 """
 
 from typing import override
@@ -24,12 +25,12 @@ class DiscreetStore(LocalFileStore):
 
 
 STEP = 200
-"""Events that are walked back to find the branch that is known; beyond, it is another one."""
+"""Events to walk back to a known branch; after that it counts as another one."""
 
 
 class Branches(EventLog):
-    """The SDK walks from the newest event to the first at every step. Here the branch that was
-    walked last is known, and only what came since is walked."""
+    """The SDK walks from the newest event to the first at every step. This one remembers the last
+    branch, and walks only what came since."""
 
     _walked: tuple[Event, ...] = ()
 
@@ -54,6 +55,5 @@ class Branches(EventLog):
 
 
 def install() -> None:
-    """From now on every conversation is kept so. Once is enough; twice does no harm."""
     state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
     state.EventLog = Branches  # type: ignore[attr-defined]

@@ -1,11 +1,11 @@
-"""What commands and hooks inherit: the environment that the agent was started in. Not what is
-Rookery's own, nor what libraries set while they are loaded.
+"""What commands and hooks inherit: the environment that the agent was started in, without Rookery's
+own variables and what libraries set while they load.
 
-Of Rookery's variables they see ROOKERY_HOME, so that a `rookery` in a session's terminal looks at
-the session's own home, and the mark by which what is left behind is found.
+ROOKERY_HOME stays, so that a `rookery` in a session's terminal finds the session's own home, and so
+does the mark by which processes that are left behind are found.
 
-Made for openhands-sdk's `sanitized_env`; an environment that a conversation is given would do
-without it.
+Made for openhands-sdk 1.58 and openhands-tools 1.58, whose `sanitized_env` passes on nearly all of
+this process's environment. Unnecessary once a conversation can be given one.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from rookery.processes.lineage import MARK
 PREFIX = "ROOKERY_"
 SEEN = frozenset({"ROOKERY_HOME", MARK})
 AGENT = "AI_AGENT"
-"""By it programs know that an agent runs them."""
+"""Tells programs that an agent runs them."""
 
 PLACES = (
     *("openhands.tools.terminal.env", "openhands.sdk.hooks.executor"),
@@ -31,8 +31,8 @@ _given: dict[str, str] | None = None
 
 
 def keep(*, override: bool) -> None:
-    """The agent begins: nothing is loaded yet. `override`: LLM_MODEL, LLM_API_KEY and LLM_BASE_URL
-    are ours, the person said so."""
+    """Before anything is loaded. `override`: LLM_MODEL, LLM_API_KEY and LLM_BASE_URL are for the
+    agent alone."""
     global _given  # noqa: PLW0603 - of this process, from here on
     given = dict(os.environ)
     ours = OVERRIDES if override or overriding(given) else ()
@@ -40,7 +40,7 @@ def keep(*, override: bool) -> None:
 
 
 def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """In the place of the SDK's function of the same meaning."""
+    """In place of the SDK's `sanitized_env`."""
     from openhands.sdk.utils import sanitized_env
 
     if given is None:
@@ -53,7 +53,6 @@ def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def install() -> None:
-    """From now on. Once is enough; twice does no harm."""
     for name in PLACES:
         with suppress(ImportError):
             module = importlib.import_module(name)

@@ -1,5 +1,9 @@
-"""The terminal tool with our executor, under the name that the model and stored conversations
-know."""
+"""The terminal tool with our executor, under the name that the model and stored conversations know.
+
+Made for openhands-tools 1.58, whose terminal shows no output before the end, and whose interrupt
+leaves a command running that ignores it. Unnecessary once both are corrected, or once a
+conversation can be given a terminal's executor.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -42,6 +46,5 @@ def _create(
 
 
 def install() -> None:
-    """From now on every conversation's terminal is ours. Once is enough; twice does no harm."""
     TerminalTool.create = classmethod(_create)  # type: ignore[assignment]
     register_tool(TerminalTool.name, TerminalTool)

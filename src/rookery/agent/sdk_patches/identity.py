@@ -1,8 +1,8 @@
-"""Who the model is told that it is: Rookery's agent. The SDK's words are of another product, its
-manual and its address for commits.
+"""The model reads that it is Rookery's agent: the SDK's prompt speaks of another product, with
+its manual and its address for commits.
 
-Made for openhands-sdk's prompt sections; a `SOUL.md` beside the SDK's files still goes first. Words
-that the SDK changes stay as it has them, and a test says so.
+Made for openhands-sdk 1.58 and its prompt sections; a `SOUL.md` beside the SDK's files still comes
+first. Unnecessary once the SDK names no product of its own.
 """
 
 from typing import Any
@@ -48,7 +48,6 @@ REWORDED: tuple[tuple[Any, str, str, str], ...] = (
 
 
 def install() -> None:
-    """From now on, for sub-agents too. Once is enough; twice does no harm."""
     base._DEFAULT_SOUL = SOUL
     static.SelfDocumentationSection.body = ABOUT
     for section, name, theirs, ours in REWORDED:

@@ -1,0 +1,67 @@
+"""The last check around a tool, for every agent: an action that was not judged does not run,
+whatever the SDK's own policy says, and its result reaches the model without secrets.
+
+The session's own actions are judged between two steps (`steps.py`), those of a sub-agent here, in
+the thread of its tool. A key in a file that the agent reads would otherwise be in every later
+request to the provider.
+
+Made for openhands-sdk 1.58 (`Agent._execute_action_event`). Unnecessary once a hook before each
+tool can reject with a reason, one after it can change the result, and both run in sub-agents.
+"""
+
+from typing import Any
+
+from openhands.sdk import Agent
+from openhands.sdk.event import ActionEvent, Event
+from pydantic import BaseModel
+
+from rookery.agent.conversation import subagents
+from rookery.agent.conversation.auto_answer import UNJUDGED, is_spoken, rejection
+from rookery.agent.conversation.steps import RookeryAgent
+from rookery.agent.sdk_patches import Around, wrap
+from rookery.agent.translate.children import ChildWatcher, Refusal
+from rookery.models.secrets import KNOWN
+
+NOBODY = Refusal(UNJUDGED)
+
+
+def _execute(
+    execute: Around, self: Agent, conversation: Any, action_event: ActionEvent
+) -> list[Event]:
+    is_judged = isinstance(self, RookeryAgent) or is_spoken(action_event)
+    if not is_judged:
+        watcher = conversation._visualizer
+        refusal = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else NOBODY
+        if refusal is not None:
+            return [rejection(action_event, refusal.reason, by_hook=refusal.by_hook)]
+    results = [without_secrets(event) for event in execute(self, conversation, action_event)]
+    if not is_judged:
+        subagents.used(conversation, action_event, results)
+    return results
+
+
+def install() -> None:
+    wrap(Agent, "_execute_action_event", _execute)
+
+
+def without_secrets[T](value: T) -> T:
+    """The same value, its texts without secrets; what holds none is not copied."""
+    changed: Any = value
+    match value:
+        case str():
+            hidden = KNOWN.text(value)
+            changed = value if hidden == value else hidden
+        case BaseModel():
+            fields = {name: getattr(value, name) for name in type(value).model_fields}
+            told = {name: without_secrets(inner) for name, inner in fields.items()}
+            news = {name: inner for name, inner in told.items() if inner is not fields[name]}
+            changed = value.model_copy(update=news) if news else value
+        case dict():
+            inner = {key: without_secrets(each) for key, each in value.items()}
+            changed = inner if any(inner[key] is not value[key] for key in value) else value
+        case list() | tuple():
+            items = [without_secrets(each) for each in value]
+            same = all(new is old for new, old in zip(items, value, strict=True))
+            whole = items if isinstance(value, list) else tuple(items)
+            changed = value if same else whole
+    return changed  # type: ignore[no-any-return]

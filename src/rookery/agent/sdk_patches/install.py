@@ -1,0 +1,31 @@
+"""All corrections of the SDK, installed. Twice does no harm."""
+
+from rookery.agent.sdk_patches import (
+    environment,
+    gate,
+    identity,
+    lost_events,
+    outgoing,
+    refused_images,
+    sdk_files,
+    sdk_folders,
+    subagent_tasks,
+    terminal_tool,
+    usage,
+)
+
+PATCHES = (
+    *(usage, identity, refused_images, environment, terminal_tool, sdk_folders),
+    *(sdk_files, subagent_tasks, gate, lost_events),
+)
+
+
+def install() -> None:
+    """Before the first conversation is made."""
+    for patch in PATCHES:
+        patch.install()
+
+
+def install_rest() -> None:
+    """After `sdk_import.load_rest`, whose libraries it needs."""
+    outgoing.install()

@@ -1,0 +1,20 @@
+"""A model that refused an image is still asked: the image stays in the conversation, and the SDK
+would answer every later prompt in the model's place.
+
+Made for openhands-sdk 1.58 (`_should_handle_non_multimodal_image_input`). Unnecessary once the SDK
+asks models that no list knows, and can leave images out.
+"""
+
+from openhands.sdk import LLM, Message
+from openhands.sdk.agent import agent
+
+from rookery.agent.conversation.images import is_blind
+from rookery.agent.sdk_patches import Around, wrap
+
+
+def _is_answered_for(known: Around, llm: LLM, messages: list[Message]) -> bool:
+    return not is_blind(llm) and known(llm, messages)
+
+
+def install() -> None:
+    wrap(agent, "_should_handle_non_multimodal_image_input", _is_answered_for)

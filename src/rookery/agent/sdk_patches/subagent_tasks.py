@@ -1,0 +1,164 @@
+"""Sub-agents like their parent: watched and judged by its session, and ended with its turn. An
+answer that was cut off or refused is not asked for again, and a window that is too small is found
+before the model is asked.
+
+Made for openhands-sdk 1.58 and openhands-tools 1.58, whose `TaskManager` makes sub-agents of the
+SDK's own classes, without a visualizer when a task is resumed. Unnecessary once a conversation can
+choose the classes of its sub-agents and their conversations.
+"""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+from openhands.sdk import Agent, LocalConversation
+from openhands.sdk.conversation.exceptions import ConversationRunError
+from openhands.sdk.conversation.response_utils import get_agent_final_response
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.mcp.tool import MCPToolDefinition
+from openhands.sdk.security.confirmation_policy import NeverConfirm
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
+from openhands.tools.task import manager
+from openhands.tools.task.manager import Task, TaskManager
+
+from rookery.agent import terminal
+from rookery.agent.provider import endings, retries, windows
+from rookery.agent.provider.failures import failure_of
+from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.sdk_patches import Around, mcp_calls, wrap
+from rookery.agent.sdk_patches.answers import MAX_TOKENS
+from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
+
+CUT = "The sub-agent's model reached its output limit. It wrote:"
+REFUSED = "The sub-agent's model refused to answer:"
+THREADS = 64
+"""For the tools of sub-agents; one that starts another sub-agent waits in one of them."""
+
+_resumed: ContextVar[ChildWatcher | None] = ContextVar("resumed", default=None)
+_parent: ContextVar[LocalConversation | None] = ContextVar("parent", default=None)
+"""The conversation whose sub-agent is being made."""
+
+
+class Unfinished(Exception):
+    """Why a sub-agent ended without a result: the task's error."""
+
+
+class SubAgentConversation(LocalConversation):
+    """Heard by the watcher that its parent's watcher made for it, its terminal too. The SDK gives a
+    resumed task none, and would print its events."""
+
+    def __init__(self, *, agent: Any, visualizer: Any = None, **named: Any) -> None:
+        watcher = visualizer or _resumed.get()
+        if isinstance(watcher, ChildWatcher) and watcher.streams:
+            named["token_callbacks"] = [watcher.on_token]
+            agent = agent.model_copy(update={"llm": agent.llm.model_copy(update={"stream": True})})
+        if isinstance(agent.llm, RookeryLLM):
+            agent.llm.start_over()  # a copy shares what its parent's has met
+        self._parent = _parent.get()
+        super().__init__(agent=agent, visualizer=watcher, **named)
+        self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's risk is ignored
+        if isinstance(watcher, ChildWatcher):
+            terminal.on_output(self, watcher.on_output)
+            about = named.get("observability_metadata") or {}
+            task = str(about.get("task_id") or "")
+            watcher.begin(self.state.persistence_dir, len(self.state.events), task)
+
+    def run(self) -> None:  # type: ignore[override]
+        """On a loop of its own: the SDK's own way cannot be interrupted while a model is silent."""
+        own: Any = self  # a decorator of the SDK's hides the types
+        asyncio.run_coroutine_threadsafe(own.arun(), _loop()).result()
+
+    def _ensure_agent_ready(self) -> None:
+        """From here on a cancel finds the run; this is for one that came before."""
+        if isinstance(self._visualizer, ChildWatcher) and self._visualizer.stopped:
+            raise SubAgentStopped
+        super()._ensure_agent_ready()
+
+    def _runtime_mcp_tools(self, mcp_config: Any, **_: Any) -> list[Any]:  # noqa: ARG002
+        """Its parent's, over the same connections: the SDK would start every server again, and name
+        their tools differently."""
+        above = self._parent.agent.tools_map.values() if self._parent is not None else ()
+        return [mcp_calls.lend(tool) for tool in above if isinstance(tool, MCPToolDefinition)]
+
+    def set_confirmation_policy(self, policy: Any) -> None:  # noqa: ARG002
+        """Neither its parent's nor its own: `gate.py` judges each action just before it runs."""
+        super().set_confirmation_policy(NeverConfirm())
+
+    def close(self) -> None:
+        terminal.on_output(self, None)
+        super().close()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """For all sub-agents, and only them: what they write and wait for delays nothing else."""
+    loop = asyncio.new_event_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="sub-agent"))
+    threading.Thread(target=loop.run_forever, name="sub-agents", daemon=True).start()
+    return loop
+
+
+def _resume(original: Around, self: TaskManager, **named: Any) -> Task:
+    above = self.parent_conversation._visualizer
+    watcher = above.create_sub_visualizer(named["resume"]) if above is not None else None
+    token = _resumed.set(watcher if isinstance(watcher, ChildWatcher) else None)
+    try:
+        return _make(original, self, **named)
+    finally:
+        _resumed.reset(token)
+
+
+def _make(make: Around, self: TaskManager, **named: Any) -> Task:
+    token = _parent.set(self.parent_conversation)
+    try:
+        task: Task = make(self, **named)
+        return task
+    finally:
+        _parent.reset(token)
+
+
+def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConversation) -> None:
+    """Raises Unfinished."""
+    try:
+        run(self, task_id, conversation)
+    except ConversationRunError as error:
+        if any(isinstance(cause, SubAgentStopped) for cause in retries.chain(error)):
+            raise
+        words = endings.refused_in(error) or failure_of(error).message
+        raise Unfinished(words) from error
+    ending = endings.ending_of(conversation)
+    if ending.reason:
+        said = get_agent_final_response(conversation.state.events)
+        words = CUT if ending.reason == MAX_TOKENS else REFUSED
+        raise Unfinished(f"{words}\n{said}" if said else f"{words[:-1]}.")
+
+
+async def _step(
+    step: Around, self: Agent, conversation: Any, on_event: Any, on_token: Any = None
+) -> None:
+    """Of every agent. Raises TooSmall."""
+    endings.forget_ending(conversation)
+    windows.check(conversation)
+    await step(self, conversation, on_event, on_token)
+    endings.note_condensed(conversation)
+    state = conversation.state
+    if endings.ending_of(conversation).stops and state.execution_status == Status.RUNNING:
+        state.execution_status = Status.FINISHED
+
+
+def _nudge(nudge: Around, self: Agent, on_event: Any) -> None:
+    """An empty answer is asked for again, unless it was cut short: that ends the turn."""
+    if not endings.is_cut_short(self.llm):
+        nudge(self, on_event)
+
+
+def install() -> None:
+    manager.LocalConversation = SubAgentConversation  # type: ignore[attr-defined,assignment]
+    wrap(TaskManager, "_resume_task", _resume)
+    wrap(TaskManager, "_create_task", _make)
+    wrap(TaskManager, "_run_until_finished", _run)
+    wrap(Agent, "astep", _step)
+    wrap(Agent, "_send_corrective_nudge", _nudge)

@@ -1,0 +1,78 @@
+"""What the SDK counts of a model's use.
+
+The cost of an answer is what the provider says, else follows from the price in the model's
+settings, else from the SDK's price list. The tokens of our own model class count too.
+
+Made for openhands-sdk 1.58, whose `Telemetry._compute_cost` knows neither `usage.cost` nor a price
+for cached tokens, and whose `AgentBase.get_all_llms` leaves out subclasses of its model; and for
+litellm 1.105, which writes its own list's price into the `usage.cost` of a streamed answer.
+Unnecessary once the SDK reads `usage.cost` and counts subclasses, and litellm leaves that field
+alone.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import litellm.main as completions
+from litellm.responses import streaming_iterator
+from openhands.sdk import LLM
+from openhands.sdk.agent import AgentBase
+from openhands.sdk.llm.utils import telemetry
+
+from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.sdk_patches import Around, wrap
+from rookery.models.prices import Price
+
+_prices: dict[tuple[str, float | None, float | None], Price] = {}
+"""By the model's name and the two prices that the SDK keeps."""
+
+
+def know(model: str, price: Price) -> dict[str, float]:
+    """Remember a model's price. Returns the fields in which the SDK keeps it."""
+    _prices[model, price.input, price.output] = price
+    return {"input_cost_per_token": price.input, "output_cost_per_token": price.output}
+
+
+def stated(usage: object) -> float | None:
+    """The cost that the provider states: a number, or its parts with their sum."""
+    found = getattr(usage, "cost", None)
+    if isinstance(found, dict):
+        found = found.get("total_cost")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not found >= 0:
+        return None
+    return float(found)
+
+
+def _cost(
+    compute: Around, self: telemetry.Telemetry, resp: Any, provider_info: Any = None
+) -> float | None:
+    usage = telemetry._response_usage(resp)
+    cost = stated(usage)
+    if cost:
+        return cost
+    price = _prices.get((self.model_name, self.input_cost_per_token, self.output_cost_per_token))
+    counted = telemetry.normalize_usage(usage)
+    if price is not None and counted is not None:
+        return price.of(counted.prompt_tokens, counted.completion_tokens, counted.cache_read_tokens)
+    if cost is not None and self.input_cost_per_token is None:
+        return cost  # 0, and no list knows better
+    found: float | None = compute(self, resp, provider_info)
+    return found
+
+
+def _every_llm(known: Around, agent: AgentBase) -> Iterator[LLM]:
+    condenser = getattr(agent, "condenser", None)
+    found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
+    yield from (llm for llm in found.values() if isinstance(llm, RookeryLLM))
+    yield from known(agent)
+
+
+def _leave_alone(*_: Any, **__: Any) -> None:
+    """In place of litellm's own price."""
+
+
+def install() -> None:
+    wrap(telemetry.Telemetry, "_compute_cost", _cost)
+    wrap(AgentBase, "get_all_llms", _every_llm)
+    completions._stamp_streaming_usage_cost = _leave_alone
+    streaming_iterator.stamp_responses_usage_cost = _leave_alone

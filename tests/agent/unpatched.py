@@ -1,0 +1,350 @@
+"""The SDK and the libraries below it without our corrections: for each file of `sdk_patches`,
+whether the fault that it corrects is still there.
+
+Prints one JSON object. Runs in a process of its own, where nothing is patched.
+"""
+
+import asyncio
+import gc
+import importlib
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from rookery.agent.process import sdk_import
+
+UNKNOWN = "openai/nobody-knows-this-one"
+SECRET = "sk-quite-a-long-secret-0123456789"
+
+
+def answers() -> bool:
+    """A signed thought is kept twice, and the words of a refusal are no part of the message."""
+    from litellm import stream_chunk_builder
+    from litellm.types.utils import Delta, Message, ModelResponseStream, StreamingChoices
+
+    def chunk(**block: str) -> Any:
+        delta = Delta(thinking_blocks=[{"type": "thinking", **block}], role="assistant")
+        return ModelResponseStream(choices=[StreamingChoices(delta=delta)], model=UNKNOWN)
+
+    built: Any = stream_chunk_builder(
+        [chunk(thinking="Once."), chunk(thinking="Once.", signature="s")]
+    )
+    kept = built.choices[0].message.thinking_blocks
+    said = Message(content=None, provider_specific_fields={"refusal": "no"})
+    return "".join(block["thinking"] for block in kept) != "Once." and not said.content
+
+
+def environment() -> bool:
+    from openhands.sdk.utils import sanitized_env
+
+    from rookery.agent.sdk_patches.environment import PLACES
+
+    used = all(hasattr(importlib.import_module(name), "sanitized_env") for name in PLACES)
+    return used and "ROOKERY_NONCE" in sanitized_env({"ROOKERY_NONCE": "x"})
+
+
+def gate() -> bool:
+    """A sub-agent runs a tool that a hook of its parent's forbids, and is given a secret."""
+    with conversation() as (delegate, seen):
+        delegate()
+        return SECRET in seen.results
+
+
+def head() -> bool:
+    """After a kill within a step the newest event is not the conversation's last one."""
+    with conversation() as (_, seen):
+        state = seen.conversation.state
+        stored = Path(state.persistence_dir, "base_state.json")
+        seen.conversation.send_message("first")
+        with state:
+            seen.conversation._on_event(pause_event())
+            return state.leaf_event_id != json.loads(stored.read_text()).get("leaf_event_id")
+
+
+def identity() -> bool:
+    from openhands.sdk.agent import base
+
+    from rookery.agent.sdk_patches.identity import REWORDED
+
+    theirs = all(old in getattr(section, name) for section, name, old, _ in REWORDED)
+    return theirs and "OpenHands" in base._DEFAULT_SOUL
+
+
+def lost_events() -> bool:
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+    from litellm.types.llms.openai import GenericEvent, ResponseIncompleteEvent
+    from openhands.sdk.llm import _response_stream, llm
+    from openhands.sdk.llm.exceptions import LLMNoResponseError
+
+    ended = ResponseIncompleteEvent.model_construct(type="response.incomplete", response=None)
+    try:
+        cut = llm.get_completed_response(SimpleNamespace(completed_response=ended)) is None
+    except LLMNoResponseError:
+        cut = True
+    thought = GenericEvent(type="response.reasoning_summary_text.delta", delta="x")
+    unheard = _response_stream._response_event(thought) is None
+    delta = SimpleNamespace(content=None, refusal="no", tool_calls=None)
+    chunk = SimpleNamespace(choices=[SimpleNamespace(delta=delta, finish_reason=None)])
+    read: Any = CustomStreamWrapper.handle_openai_chat_completion_chunk
+    return cut and unheard and read(SimpleNamespace(), chunk)["text"] == ""
+
+
+def mcp_calls() -> bool:
+    """A server does not hear that a call was cancelled."""
+    from fastmcp import FastMCP
+    from openhands.sdk.mcp.client import MCPClient
+    from openhands.sdk.mcp.definition import MCPToolAction
+    from openhands.sdk.mcp.tool import MCPToolExecutor
+
+    server: Any = FastMCP("slow")
+
+    async def cancelled_there() -> bool:
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        @server.tool
+        async def slow() -> str:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            return ""
+
+        async with MCPClient(server) as client:
+            plain: Any = MCPToolExecutor("slow", client, 60.0)
+            call = asyncio.ensure_future(plain.call_tool(MCPToolAction(data={})))
+            await begun.wait()
+            call.cancel()
+            await asyncio.wait({asyncio.ensure_future(ended.wait()), call}, timeout=0.5)
+            return ended.is_set()
+
+    return not asyncio.run(cancelled_there())
+
+
+def outgoing() -> bool:
+    from openai.resources.chat.completions import completions
+    from openai.types.chat import completion_create_params as shapes
+
+    given = {"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}
+    shape: Any = shapes.CompletionCreateParamsNonStreaming
+    sent: Any = asyncio.run(completions.async_maybe_transform(given, shape))
+    return sent["messages"] is not given["messages"]
+
+
+def refused_images() -> bool:
+    from openhands.sdk import LLM, ImageContent, Message
+    from openhands.sdk.agent import agent
+
+    seen = Message(role="user", content=[ImageContent(image_urls=["data:image/png;base64,AA"])])
+    llm = LLM(model=UNKNOWN, api_key="none")
+    return agent._should_handle_non_multimodal_image_input(llm, [seen])
+
+
+def sdk_files() -> bool:
+    """Secrets are written, and every event is read again although none was added."""
+    from openhands.sdk.conversation.event_store import EventLog
+    from openhands.sdk.io import LocalFileStore
+
+    class Counting(EventLog):
+        looks = 0
+
+        def get_index(self, event_id: str) -> int:
+            self.looks += 1
+            return super().get_index(event_id)
+
+    with tempfile.TemporaryDirectory() as place:
+        files = LocalFileStore(place)
+        files.write("note", SECRET)
+        log = Counting(files)
+        events = [pause_event() for _ in range(20)]
+        for event in events:
+            log.append(event)
+        log.path_to_root(events[-1].id)
+        log.looks = 0
+        walked = len(log.path_to_root(events[-1].id))
+        return log.looks >= walked == len(events) and SECRET in files.read("note")
+
+
+def sdk_folders() -> bool:
+    from openhands.sdk.critic.impl.api import chat_template
+    from openhands.tools.file_editor.editor import FileHistoryManager
+
+    with tempfile.TemporaryDirectory() as place:
+        tempfile.tempdir = place
+        manager = FileHistoryManager()
+        del manager
+        gc.collect()
+        tempfile.tempdir = None
+        left = bool(os.listdir(place))
+    return left and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
+
+
+def subagent_tasks() -> bool:
+    """A sub-agent has neither the class of its parent nor, when it is resumed, a watcher."""
+    from openhands.sdk import Agent, LocalConversation
+    from openhands.tools.task import manager
+
+    with conversation() as (delegate, seen):
+        delegate()
+        delegate(resume="task_00000001")
+        plain = {type(state.agent) for state in seen.states} == {Agent}
+        return plain and len(seen.states) == 1 and manager.LocalConversation is LocalConversation
+
+
+def terminal_tool() -> bool:
+    """An interrupt does not end a command that ignores it."""
+    from openhands.tools.terminal.definition import TerminalAction
+    from openhands.tools.terminal.impl import TerminalExecutor
+
+    with tempfile.TemporaryDirectory() as place:
+        begun = Path(place, "begun")
+        os.mkfifo(begun)
+        executor = TerminalExecutor(working_dir=place, terminal_type="subprocess")
+        stubborn = TerminalAction(
+            command=f"bash -c 'trap \"\" INT; : >{begun}; sleep 3'", timeout=4
+        )
+        work = threading.Thread(target=executor, args=(stubborn,))
+        work.start()
+        begun.read_text()
+        executor.interrupt()
+        work.join(1.0)
+        runs_on = work.is_alive()
+        executor.close()
+        work.join()
+        return runs_on
+
+
+def usage() -> bool:
+    from litellm import ModelResponse
+    from openhands.sdk import LLM, Agent
+    from openhands.sdk.llm.utils.metrics import Metrics
+    from openhands.sdk.llm.utils.telemetry import Telemetry
+
+    class Own(LLM):
+        __qualname__ = "OwnModel"
+
+    given = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2, "cost": 0.5}
+    with warnings.catch_warnings(action="ignore"):
+        telemetry = Telemetry(model_name=UNKNOWN, metrics=Metrics(model_name=UNKNOWN))
+        cost = telemetry._compute_cost(ModelResponse(usage=given))
+    agent = Agent(llm=Own(model=UNKNOWN, api_key="none"), tools=[])
+    return cost != 0.5 and not list(agent.get_all_llms())
+
+
+# ---------------------------------------------------------------- a conversation with a sub-agent
+
+
+def pause_event() -> Any:
+    from openhands.sdk.event import PauseEvent
+
+    return PauseEvent()
+
+
+@cache
+def own_agent() -> type[Any]:
+    import openhands.sdk.agent
+    from openhands.sdk import Agent
+
+    class Own(Agent):
+        __qualname__ = "Own"  # the SDK takes no class of a function
+
+        @property
+        def prompt_dir(self) -> str:
+            return os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
+
+    return Own
+
+
+@contextmanager
+def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
+    """One whose hook forbids the file editor, with a way to let a sub-agent read a secret by it;
+    and what was seen of the sub-agent."""
+    from openhands.sdk import LocalConversation, Message, TextContent, Tool
+    from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
+    from openhands.sdk.hooks import HookConfig
+    from openhands.sdk.llm import MessageToolCall
+    from openhands.sdk.testing import TestLLM
+    from openhands.tools.file_editor import FileEditorTool
+    from openhands.tools.preset.default import register_builtins_agents
+    from openhands.tools.task import TaskToolSet
+
+    seen = SimpleNamespace(results="", states=[], conversation=None)
+
+    class Watcher(ConversationVisualizerBase):
+        def on_event(self, event: Any) -> None:
+            seen.results += str(getattr(event, "observation", ""))
+
+        def create_sub_visualizer(self, agent_id: str) -> "Watcher":
+            return Below()  # type: ignore[no-untyped-call]
+
+    class Below(Watcher):
+        def initialize(self, state: Any) -> None:
+            super().initialize(state)
+            seen.states.append(state)
+
+    def call(name: str, **arguments: str) -> Message:
+        given = json.dumps({"security_risk": "LOW", **arguments})
+        made = MessageToolCall(
+            id=f"c{time.time_ns()}", name=name, arguments=given, origin="completion"
+        )
+        return Message(role="assistant", content=[TextContent(text="")], tool_calls=[made])
+
+    register_builtins_agents(enable_browser=False)
+    with tempfile.TemporaryDirectory() as place:
+        note = Path(place, "note.txt")
+        note.write_text(SECRET)
+        llm = TestLLM.from_messages([])
+        forbids = {"matcher": "file_editor", "hooks": [{"command": "exit 2"}]}
+        made = seen.conversation = LocalConversation(
+            agent=own_agent()(
+                llm=llm, tools=[Tool(name=FileEditorTool.name), Tool(name=TaskToolSet.name)]
+            ),
+            workspace=place,
+            persistence_dir=os.path.join(place, "kept"),
+            visualizer=Watcher(),  # type: ignore[no-untyped-call]
+            hook_config=HookConfig.model_validate({"pre_tool_use": [forbids]}),
+        )
+        made.update_secrets({"KEY": SECRET})
+
+        def delegate(**more: str) -> None:
+            task = {"description": "look", "prompt": "look", "subagent_type": "general-purpose"}
+            llm._scripted_responses.extend(
+                [
+                    call("task", **task, **more),
+                    call("file_editor", command="view", path=str(note)),
+                    call("finish", message="seen"),
+                    call("finish", message="done"),
+                ]
+            )
+            made.send_message("go")
+            made.run()
+
+        try:
+            yield delegate, seen
+        finally:
+            made.close()
+
+
+PATCHES: tuple[Callable[[], bool], ...] = (
+    *(answers, environment, gate, head, identity, lost_events, mcp_calls, outgoing),
+    *(refused_images, sdk_files, sdk_folders, subagent_tasks, terminal_tool, usage),
+)
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    with sdk_import.surroundings():
+        found = {
+            patch.__name__: patch() for patch in PATCHES if not wanted or patch.__name__ in wanted
+        }
+    print(json.dumps(found))
