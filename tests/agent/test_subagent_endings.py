@@ -18,8 +18,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FILTER: Json = {"status": 400, "message": "Output blocked by content filtering policy"}
 ENDINGS: dict[str, tuple[Json, list[str]]] = {
-    "cut off": ({"text": "Half of it", "finish": "length"}, ["the most tokens", "Half of it"]),
-    "cut off in thought": ({"thought": "Hm", "finish": "length"}, ["the most tokens"]),
+    "cut off": ({"text": "Half of it", "finish": "length"}, ["output limit", "Half of it"]),
+    "cut off in thought": ({"thought": "Hm", "finish": "length"}, ["output limit"]),
     "refused": ({"refusal": "I will not do that."}, ["refused", "I will not do that."]),
     "filtered": ({"finish": "content_filter"}, ["refused"]),
     "request refused": ({"error": FILTER, "times": 9}, ["content filter", FILTER["message"]]),

@@ -21,7 +21,7 @@ async def test_I11_11_an_answer_that_is_cut_off_says_so(talk: Talk) -> None:
     seen = await talk.turn({"text": "Half of it", "finish": "length"})
     assert (seen.stop, seen.error) == ("max_tokens", "")
     assert seen.words.startswith("Half of it")
-    assert "the most tokens" in seen.words
+    assert "output limit" in seen.words
     assert (await talk.turn("On")).stop == "end_turn"
 
 
@@ -29,7 +29,7 @@ async def test_I11_11_thoughts_that_are_cut_off_end_the_turn(talk: Talk) -> None
     """The SDK would ask again until it says that it repeats itself."""
     seen = await talk.turn({"thought": "Hm hm", "finish": "length"}, "Never said")
     assert (seen.stop, len(seen.asked)) == ("max_tokens", 1)
-    assert "the most tokens" in seen.words
+    assert "output limit" in seen.words
     assert "Never said" not in seen.words
 
 

@@ -10,7 +10,7 @@ from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
 
 CUT = (
-    "\n\nThe answer ends here: the model has reached the most tokens that it may write at once. "
+    "\n\nThe answer ends here: the model reached its output limit. "
     'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
 )
 FILTERED = "The model's provider refused to answer this: its content filter objected."
