@@ -31,7 +31,7 @@ from rookery.agent import terminal
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import terminal_tool
 from rookery.agent.translate import Translator
-from rookery.agent.translate.children import Watcher
+from rookery.agent.translate.children import Listener, Watcher
 
 type Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ SUB_AGENT: list[Json] = [
 ]
 
 
-class Recorder:
+class Recorder(Listener):
     def __init__(self) -> None:
         self.items: list[Json] = []
 
@@ -125,9 +125,9 @@ class Recorder:
     def output(self, tool_call: str, text: str) -> None:
         self.items.append({"output": {"call": tool_call, "text": text}})
 
-    def child(self, tool_call: str, conversation: str, event: Event) -> None:
+    def child_event(self, call: str, child: str, event: Event) -> None:
         dumped = event.model_dump(mode="json", exclude_none=True)
-        self.add("child", {"call": tool_call, "conversation": conversation, "event": dumped})
+        self.add("child", {"call": call, "conversation": child, "event": dumped})
 
     def add(self, kind: str, value: Json) -> None:
         event = value["event"] if kind == "child" else value
@@ -154,7 +154,7 @@ def play(script: list[Json], *, streaming: bool, asks: bool) -> list[Json]:
             workspace=CWD,
             callbacks=[recorder.event],
             token_callbacks=[recorder.chunk],
-            visualizer=Watcher(recorder.child, lambda *_: None),
+            visualizer=Watcher(recorder),
         )
         terminal.on_output(conversation, recorder.output)
         try:

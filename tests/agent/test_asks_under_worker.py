@@ -105,6 +105,6 @@ async def test_I9_10_deferred_dropped_and_what_comes_after(
     await here.send("queue", op="send")
     await here.until(is_at_rest, again.seq)
     assert not (aviary.work / "done").exists()
-    assert "person cancelled this action" in told(model, since)
+    assert "user cancelled this action" in told(model, since)
     assert spoken(model)[-1] == "something else"
     assert len(closed(here)) == 1

@@ -207,7 +207,7 @@ async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
     assert stop_reason(await second.answer(going)) == "end_turn"
     assert second.requests() == []
     assert not (tmp_path / "done").exists()
-    assert "The person cancelled this action" in str(results(model)[0])
+    assert "The user cancelled this action" in str(results(model)[0])
 
 
 @pytest.mark.long
@@ -221,7 +221,7 @@ async def test_I9_9_a_real_cancel_still_says_so(
     agent.notify("session/cancel", sessionId=session)
     assert stop_reason(await agent.answer(running)) == "cancelled"
     assert stop_reason(await agent.turn(session, "what now?")) == "end_turn"
-    assert "The person cancelled the turn" in str(results(model)[0])
+    assert "The user cancelled the turn" in str(results(model)[0])
 
 
 @pytest.mark.long

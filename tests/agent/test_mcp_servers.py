@@ -177,9 +177,9 @@ async def test_I11_16_a_server_that_is_late_holds_nobody_up(
     assert "hum" in offered(model)
     assert "sing" not in offered(model)
     said = json.dumps(agent.lines)
-    assert "The MCP server late has not answered yet." in said
+    assert "MCP server late has not answered yet." in said
     (tmp_path / "go").touch()
-    await agent.until(lambda line: "The MCP server late is connected." in str(line))
+    await agent.until(lambda line: "MCP server late is connected." in str(line))
     below = {"prompt": json.dumps({"play": [use("grown", "low"), {"text": "did it"}]})}
     below |= {"subagent_type": "bash-runner", "description": "below"}
     steps = [

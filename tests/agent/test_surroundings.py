@@ -170,4 +170,4 @@ async def test_S7_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) 
     session = made["sessionId"]
     assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
     told = [line["params"]["update"] for line in agent.lines if "update" in line.get("params", {})]
-    assert "The MCP server gone is left out" in words(told, "agent_thought_chunk")
+    assert "MCP server gone is left out" in words(told, "agent_thought_chunk")

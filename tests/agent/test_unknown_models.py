@@ -111,7 +111,7 @@ async def test_I11_18_a_model_that_refuses_them_goes_on_without(
         session = await agent.new(str(tmp_path))
         asked = agent.ask("session/prompt", sessionId=session, prompt=pictured([{"error": error}]))
         failed = (await agent.answer(asked))["error"]["message"]
-        assert failed.startswith("openai/blind-and-unknown seems to take no images")
+        assert failed.startswith("openai/blind-and-unknown does not seem to accept images")
         assert "does not support image input" in failed
         agent.news()
         answer = await agent.turn(session, [{"text": "Then so."}])
@@ -121,7 +121,7 @@ async def test_I11_18_a_model_that_refuses_them_goes_on_without(
         agent.news()
         await agent.call("session/prompt", sessionId=session, prompt=pictured([{"text": "Hm."}]))
     notices = words(agent.news(session), "agent_thought_chunk")
-    assert "takes no images: yours is left out" in notices
+    assert "does not accept images: yours was left out" in notices
 
 
 async def test_I11_18_a_model_that_is_known_to_be_blind(

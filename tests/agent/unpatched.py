@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -80,15 +80,45 @@ def identity() -> bool:
     return theirs and "OpenHands" in base._DEFAULT_SOUL
 
 
+def llm() -> bool:
+    """An account without credit is asked again, and thoughts are streamed as text."""
+    from litellm.exceptions import RateLimitError
+    from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
+    from openhands.sdk import LLM
+
+    model = LLM(model=UNKNOWN, api_key="none")
+    asked: list[int] = []
+
+    @model.retry_decorator(
+        num_retries=2, retry_exceptions=(RateLimitError,), retry_min_wait=0, retry_max_wait=0
+    )
+    def ask() -> None:
+        asked.append(1)
+        raise RateLimitError("insufficient_quota", "openai", UNKNOWN)
+
+    with suppress(RateLimitError):
+        ask()
+    thought = ReasoningSummaryTextDeltaEvent.model_construct(
+        type="response.reasoning_summary_text.delta",
+        item_id="rs_1",
+        output_index=0,
+        summary_index=0,
+        delta="x",
+    )
+    _, chunk = model._process_stream_event(thought)
+    return len(asked) == 2 and chunk is not None and chunk.choices[0].delta.content == "x"
+
+
 def lost_events() -> bool:
     from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
     from litellm.types.llms.openai import GenericEvent, ResponseIncompleteEvent
-    from openhands.sdk.llm import _response_stream, llm
+    from openhands.sdk.llm import _response_stream
+    from openhands.sdk.llm import llm as models
     from openhands.sdk.llm.exceptions import LLMNoResponseError
 
     ended = ResponseIncompleteEvent.model_construct(type="response.incomplete", response=None)
     try:
-        cut = llm.get_completed_response(SimpleNamespace(completed_response=ended)) is None
+        cut = models.get_completed_response(SimpleNamespace(completed_response=ended)) is None
     except LLMNoResponseError:
         cut = True
     thought = GenericEvent(type="response.reasoning_summary_text.delta", delta="x")
@@ -151,9 +181,12 @@ def refused_images() -> bool:
 
 
 def sdk_files() -> bool:
-    """Secrets are written, and every event is read again although none was added."""
+    """Secrets are written, every event is read again although none was added, and folders are made
+    outside of the home."""
     from openhands.sdk.conversation.event_store import EventLog
+    from openhands.sdk.critic.impl.api import chat_template
     from openhands.sdk.io import LocalFileStore
+    from openhands.tools.file_editor.editor import FileHistoryManager
 
     class Counting(EventLog):
         looks = 0
@@ -172,13 +205,7 @@ def sdk_files() -> bool:
         log.path_to_root(events[-1].id)
         log.looks = 0
         walked = len(log.path_to_root(events[-1].id))
-        return log.looks >= walked == len(events) and SECRET in files.read("note")
-
-
-def sdk_folders() -> bool:
-    from openhands.sdk.critic.impl.api import chat_template
-    from openhands.tools.file_editor.editor import FileHistoryManager
-
+        kept = log.looks >= walked == len(events) and SECRET in files.read("note")
     with tempfile.TemporaryDirectory() as place:
         tempfile.tempdir = place
         manager = FileHistoryManager()
@@ -186,7 +213,7 @@ def sdk_folders() -> bool:
         gc.collect()
         tempfile.tempdir = None
         left = bool(os.listdir(place))
-    return left and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
+    return kept and left and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
 
 
 def subagent_tasks() -> bool:
@@ -336,8 +363,8 @@ def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
 
 
 PATCHES: tuple[Callable[[], bool], ...] = (
-    *(answers, environment, gate, head, identity, lost_events, mcp_calls, outgoing),
-    *(refused_images, sdk_files, sdk_folders, subagent_tasks, terminal_tool, usage),
+    *(answers, environment, gate, head, identity, llm, lost_events, mcp_calls, outgoing),
+    *(refused_images, sdk_files, subagent_tasks, terminal_tool, usage),
 )
 
 

@@ -1,40 +1,36 @@
-"""What becomes of an action before it runs: judged by the client where that offers it, else here,
-by the rules of the home, what cannot be undone, and the session's mode (row P11).
-
-The model's word about an action's risk goes with it, and can only add to the risk. Where nobody can
-judge, nothing runs.
-"""
+"""Judges an action before it runs: by the client if it offers that, else here, by the home's rules,
+what cannot be undone, and the session's mode. The model's own view of the risk can only add to it.
+Without a judgement nothing runs."""
 
 import os
 from collections.abc import Sequence
-from typing import Any, Protocol
+from contextlib import suppress
+from typing import Protocol
 
-from openhands.sdk.event import ActionEvent, UserRejectObservation
+from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp import MCPToolAction
-from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 
 from rookery.agent.conversation.choices import Choices
-from rookery.agent.conversation.home_rules import HomeRules
 from rookery.agent.process.client import Client
 from rookery.agent.storage.store import Record
 from rookery.agent.translate import Translator
+from rookery.client.config import in_force
+from rookery.core.json.events import Json
 from rookery.core.policy import danger, modes
 from rookery.core.policy.auto_answer import METHOD, UNREACHED, Judgement, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of
-from rookery.home import call_paths, paths
+from rookery.home import call_paths, confirmed, paths
+from rookery.home.config import FILE, Config, ConfigError
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure, TooLarge
 from rookery.wire.params import offers
 
-type Json = dict[str, Any]
+type Stamp = tuple[tuple[str, int, int, int] | None, ...]
 
 SECONDS = 60.0
-"""Until a client that says nothing counts as one that cannot judge."""
+"""Until a silent client counts as one that cannot judge."""
 NAME = "rookery"
-"""As rules call this agent."""
-UNJUDGED = "Nobody could judge this action, so it was not carried out."
-
-_RULES = HomeRules()
+"""This agent in rules."""
 
 
 class Subject(Protocol):
@@ -48,27 +44,10 @@ class Subject(Protocol):
     def translator_of(self, conversation: str) -> Translator: ...
 
 
-def is_spoken(action: ActionEvent) -> bool:
-    """A way of speaking: nothing is done by it."""
-    return isinstance(action.action, FinishAction | ThinkAction)
-
-
-def rejection(action: ActionEvent, reason: str, *, by_hook: bool = False) -> UserRejectObservation:
-    """What the model is told instead of a result."""
-    return UserRejectObservation(
-        action_id=action.id,
-        tool_name=action.tool_name,
-        tool_call_id=action.tool_call_id,
-        rejection_reason=reason,
-        rejection_source="hook" if by_hook else "user",
-    )
-
-
 async def judge_all(
     session: Subject, actions: Sequence[ActionEvent], child: str = ""
 ) -> list[Judgement]:
-    """For each action what is to be done with it. `child`: the conversation of the sub-agent whose
-    actions they are."""
+    """What to do with each action. `child`: the conversation of the sub-agent that wants them."""
     translator = session.translator_of(child)
     wanted = [
         {
@@ -91,7 +70,7 @@ async def judge_all(
 
 
 def _seen(call: Json) -> Json:
-    """What of it is judged. A look at a command that runs already runs nothing."""
+    """The part that is judged. A look at a running command runs nothing."""
     given = call["rawInput"]
     looks = call["kind"] == "execute" and given.get("command") == "" and not given.get("reset")
     kind = {"kind": "read"} if looks else {}
@@ -106,8 +85,41 @@ def _judge_here(session: Subject, wanted: Json) -> Judgement:
     lay = call_paths.lay(paths.home(), os.environ, session.folder)
     record = session.record
     call = call_paths.look_at(NAME, wanted["toolCall"], [record.cwd, *record.roots], lay)
-    if config is None:  # nobody knows what would be denied: a person decides
-        return Judgement("ask", "config", "config.toml cannot be used as it stands")
+    if config is None:  # what would be denied is unknown: the user decides
+        return Judgement("ask", "config", "config.toml is not valid")
     guard = config.policy.confirm_destructive
     said: Json = {"risk": wanted["risk"], "looks": wanted["looks"]}
     return judge(config.rules, call, confirm, guard=guard, profile=profile, **said)
+
+
+class HomeRules:
+    """The home's rules as they are now: a `stat` of each file for a look, and the last valid ones
+    if a file is damaged. What an agent loosened in them waits for the user, as in a worker."""
+
+    def __init__(self) -> None:
+        self._stamp: Stamp = ()
+        self._config: Config | None = None
+
+    def current(self) -> Config | None:
+        """None: the file was never valid."""
+        home = paths.home()
+        stamp = tuple(_stamp(os.path.join(home, name)) for name in (FILE, confirmed.FILE))
+        if stamp != self._stamp:
+            self._stamp = stamp
+            with suppress(ConfigError):  # the earlier rules stay
+                record = confirmed.read(home)
+                found = in_force.judged(home, record)
+                in_force.remember(home, found, record)
+                self._config = found.config
+        return self._config
+
+
+def _stamp(path: str) -> tuple[str, int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return path, found.st_ino, found.st_ctime_ns, found.st_size
+
+
+_RULES = HomeRules()

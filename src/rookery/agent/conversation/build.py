@@ -1,4 +1,4 @@
-"""A conversation of the SDK's, made from a session's choices, its directory and the settings."""
+"""Makes an SDK conversation from a session's choices, its directory and the settings."""
 
 import json
 import os
@@ -37,28 +37,28 @@ from rookery.agent.conversation.tool_hooks import ToolHookConfig, ToolHookManage
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
-from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.sdk_patches import head, usage
+from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
+from rookery.agent.storage.store import Record
+from rookery.core.json.events import Json
 from rookery.home import paths
 from rookery.models import prices
 from rookery.models.profiles import Condenser, Model
 from rookery.models.providers import PLACEHOLDER
 from rookery.models.secrets import SHORTEST
 
-type Json = dict[str, Any]
-
 TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolSet.name)
 FEW_TOOLS = TOOLS[:2]
-"""For a small window, most of which the declarations of the others would take."""
+"""For a small window, which the others' declarations would fill."""
 USAGE = "agent"
 TIMEOUT = "timeout"
-"""Of an MCP server: seconds to connect, and for a call."""
+"""An MCP server's seconds to connect, and for a call."""
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
-"""The SDK runs these where it may wait; the others it would run on the loop's thread."""
+"""The SDK runs these itself; the others it would run on the loop's thread."""
 
 OWN_SKILLS = ("~/.openhands/skills", "{home}/skills")
-"""A person's, beside those that the SDK finds (~/.agents/skills). The project's go before all."""
+"""The user's, besides those that the SDK finds (~/.agents/skills). A project's win."""
 
 POLICIES: Mapping[str, Callable[[], ConfirmationPolicyBase]] = {
     ALWAYS_ASK: AlwaysConfirm,
@@ -72,14 +72,12 @@ type OnRetry = Callable[[int, int, BaseException | None], None]
 class Wishes(NamedTuple):
     """What a conversation is made from."""
 
-    id: str
-    cwd: str
-    roots: tuple[str, ...]
+    record: Record
     directory: str
     """Where conversations are kept."""
     model: Model
     summarizer: Model | None
-    """The model that shortens it, where that is another."""
+    """The model that condenses it, if another."""
     condenser: Condenser
     wanted: Wanted
     servers: Mapping[str, Json]
@@ -88,18 +86,18 @@ class Wishes(NamedTuple):
     on_token: Callable[[Any], None]
     on_retry: OnRetry
     watcher: ConversationVisualizerBase
-    """Hears the agents that this one starts."""
+    """Hears its sub-agents."""
     names: Names
-    """Of servers' tools."""
+    """Of MCP tools."""
     seams: Seams
 
 
 def make(wishes: Wishes) -> Conversation:
-    """A new conversation, or the one of that id as it was left. Reads and writes files."""
+    """A new conversation, or the stored one of that id. Reads and writes files."""
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
     small = windows.is_small(llm.effective_max_input_tokens)
-    tools = _tools(os.path.join(wishes.directory, wishes.id), FEW_TOOLS if small else TOOLS)
+    tools = _tools(os.path.join(wishes.directory, wishes.record.id), FEW_TOOLS if small else TOOLS)
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: _server(server) for name, server in wishes.servers.items()},
@@ -111,15 +109,15 @@ def make(wishes: Wishes) -> Conversation:
     of_sdk = {kind: wishes.hooks[kind] for kind in SDK_HOOKS if kind in wishes.hooks}
     conversation = Conversation(
         agent=agent,
-        workspace=wishes.cwd,
+        workspace=wishes.record.cwd,
         persistence_dir=wishes.directory,
-        conversation_id=uuid.UUID(wishes.id),
+        conversation_id=uuid.UUID(wishes.record.id),
         callbacks=[wishes.on_event],
         token_callbacks=[wishes.on_token],
         hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
         visualizer=wishes.watcher,
         delete_on_close=False,
-        profile_store_dir=os.path.join(wishes.directory, wishes.id, "profiles"),
+        profile_store_dir=os.path.join(wishes.directory, wishes.record.id, "profiles"),
     )
     timeouts = {
         name: float(each[TIMEOUT]) for name, each in wishes.servers.items() if TIMEOUT in each
@@ -136,22 +134,20 @@ def make(wishes: Wishes) -> Conversation:
 
 
 def _server(server: Mapping[str, Any]) -> MCPServer:
-    """The time that it has is ours to keep: the SDK has one for all."""
+    """Without its time limit, which we keep: the SDK has one for all servers."""
     return MCPServer(**{key: value for key, value in server.items() if key != TIMEOUT})
 
 
 def hide_key(conversation: Conversation, model: Model) -> None:
-    """In what commands print: the model does not see it either."""
+    """The model does not see the key in what commands print."""
     key = model.key.reveal()
     if len(key) >= SHORTEST and key != PLACEHOLDER:
         conversation.state.secret_registry.track_exported_values({model.profile: key})
 
 
 def _tools(folder: str, usual: Sequence[str]) -> Json:
-    """The tools that a conversation was created with, which it keeps; the defaults for a new one.
-
-    One that another program of the SDK's wrote names that program's agent: it becomes ours.
-    """
+    """The tools that a conversation was created with; the defaults for a new one. One written by
+    another SDK program becomes our agent's."""
     path = os.path.join(folder, store.STATE)
     state = paths.read_json(path)
     agent = state.get("agent") if state else None
@@ -211,18 +207,18 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 
 
 def context_of(wishes: Wishes) -> AgentContext:
-    """Skills and instructions of the session's directory, whatever the process's own is. None are
-    fetched: public ones would come from the network."""
+    """Skills and instructions of the session's directory. Public ones, from the network, are not
+    fetched."""
     found = load_available_skills(None, include_user=True)
     for folder in OWN_SKILLS:
         place = os.path.expanduser(folder.format(home=paths.home()))
         if os.path.isdir(place):
             for skills in load_skills_from_dir(place):
                 found |= skills
-    found |= load_available_skills(wishes.cwd, include_project=True)
+    found |= load_available_skills(wishes.record.cwd, include_project=True)
     return AgentContext(
         skills=list(found.values()),
-        system_message_suffix=surroundings(wishes.cwd, wishes.roots),
+        system_message_suffix=surroundings(wishes.record.cwd, wishes.record.roots),
     )
 
 
@@ -232,12 +228,12 @@ def surroundings(cwd: str, roots: Sequence[str]) -> str:
         f"User operating system: {platform.platform()}",
     ]
     if roots:
-        lines.append("Other directories that belong to the task: " + ", ".join(roots))
+        lines.append("Other directories of this task: " + ", ".join(roots))
     return "\n".join(lines)
 
 
 def skills_of(conversation: Conversation) -> list[Skill]:
-    """Those that a person can call by their name: not what is always told to the model."""
+    """Those that the user can call by name: not the ones that are always in the prompt."""
     context = conversation.agent.agent_context
     known = context.skills if context is not None else []
     return [skill for skill in known if skill.is_agentskills_format or skill.trigger is not None]
@@ -248,7 +244,7 @@ def policy_of(mode: str) -> ConfirmationPolicyBase:
 
 
 def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
-    """Those around tools and at the end; the SDK has the others."""
+    """Those around tools and at the end; the SDK runs the others."""
     own = {kind: each for kind, each in wishes.hooks.items() if kind not in SDK_HOOKS}
     if not own:
         return

@@ -1,9 +1,8 @@
-"""Where the SDK's run is entered between its steps: wishes are taken over there, hooks run in
-threads, and a tool is announced when it begins.
+"""The SDK's agent and conversation, with a session that is called between the steps of a run: there
+it changes the conversation, judges actions, and runs hooks in threads.
 
-While `arun` runs, whatever changes the conversation on the loop's thread would land between a call
-and its result, and whatever changes it in another thread would wait for the tool. So everything of
-ours happens at the seams below, at which the run itself waits for us.
+While `arun` runs, a change on the loop's thread would land between a call and its result, and one
+in another thread would wait for the tool.
 """
 
 import asyncio
@@ -18,58 +17,49 @@ from openhands.sdk.event import ActionEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 
-from rookery.agent.conversation.auto_answer import UNJUDGED, is_spoken, rejection
-from rookery.agent.mcp.connections import Connections
-from rookery.agent.provider.llm import RookeryLLM
+from rookery.agent.mcp.connections import Connections, Listener
 from rookery.agent.sdk_patches import head
+from rookery.agent.sdk_patches.gate import UNJUDGED, JudgingAgent, is_spoken, rejection
+from rookery.agent.sdk_patches.llm import RookeryLLM
 
 type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
 RECENT = 200
-"""Events among which a call without a result is found: nothing comes behind it but its batch's."""
+"""Events among which a call without a result is found: only its own batch's come after it."""
 
 
 class Judged(NamedTuple):
-    """What becomes of a step's actions; of those that are in neither, that they run."""
+    """What becomes of a step's actions. Those that are in neither run."""
 
     denied: dict[str, str]
-    """By their ids, and why: the model is told."""
+    """By their ids, with the reason for the model."""
     waits: bool
-    """Some wait for a person, or for somebody who can judge them."""
+    """Some wait for the user, or for a client that can judge them."""
 
 
-class Seams:
-    """What a session does at the seams of its conversation's run."""
+class Seams(Listener):
+    """What a session does while its conversation runs."""
 
     async def between_steps(self) -> bool:
-        """Nothing is pending and the conversation may be changed, in a thread. Says whether a
+        """Nothing is pending, and the conversation may be changed, in a thread. Returns whether a
         message came in."""
         return False
 
-    async def judge(self, actions: list[ActionEvent]) -> "Judged":
-        """The actions of a step are known: what is done with each of them."""
+    async def judge(self, actions: list[ActionEvent]) -> Judged:
+        """What to do with each action of a step."""
         return Judged({}, waits=bool(actions))
 
     def take_clearance(self, action: ActionEvent) -> bool:  # noqa: ARG002 (a method)
-        """Whether it was judged that this may run: once. Called in the tool's thread."""
+        """Whether this was judged and may run: once. Called in the tool's thread."""
         return False
 
     def started(self, action: ActionEvent) -> None:
-        """A tool begins. Called in the tool's thread."""
-
-    def mcp_failed(self, name: str, error: Exception) -> None:
-        """A server of the session's is left out. Called in a thread."""
-
-    def mcp_late(self, name: str) -> None:
-        """A server is not waited for any longer. Called in a thread."""
-
-    def mcp_came(self, name: str, tools: int) -> None:
-        """A server that was not waited for is there. Called in a thread."""
+        """A tool begins. Called in its thread."""
 
 
-class RookeryAgent(Agent):
-    """The SDK's agent with our seams. Its class is part of what is kept of a conversation."""
+class RookeryAgent(JudgingAgent):
+    """Its class is part of what is kept of a conversation."""
 
     @property
     @override
@@ -105,8 +95,7 @@ class RookeryAgent(Agent):
         asked = [action for action in action_events if action.id not in state.blocked_actions]
         if seams is None:
             return await super()._arequires_user_confirmation(conversation, state, asked, on_event)
-        # While the SDK writes down what the model thinks of the risk, others judge: they are asked
-        # before it begins.
+        # The client judges while the SDK writes down the model's own view of the risk.
         loop = asyncio.get_running_loop()
         judging = asyncio.Task(seams.judge(asked), loop=loop, eager_start=True)
         try:
@@ -124,7 +113,7 @@ class RookeryAgent(Agent):
     @staticmethod
     @override
     def _set_confirmation_status(state: Any, risks: Any) -> bool:
-        """The SDK's policy lets nothing through here, and holds nothing up: judgement does."""
+        """Judgement decides, not the SDK's policy."""
         return False
 
     @override
@@ -150,10 +139,9 @@ class RookeryAgent(Agent):
     @override
     def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
         seams = seams_of(conversation)
-        cleared = is_spoken(action_event) or (
-            seams is not None and seams.take_clearance(action_event)
-        )
-        if not cleared:
+        if not is_spoken(action_event) and (
+            seams is None or not seams.take_clearance(action_event)
+        ):
             return [rejection(action_event, UNJUDGED)]
         if seams is not None:
             seams.started(action_event)
@@ -161,16 +149,13 @@ class RookeryAgent(Agent):
 
 
 class Conversation(LocalConversation):
-    """The SDK's conversation, with a session at its seams."""
-
     seams: Seams | None = None
     tool_hooks: HookEventProcessor | None = None
-    """The hooks that run around tools and at the end: in threads of ours, since the SDK would run
-    them on the loop's."""
+    """Those around tools and at the end, in our threads: the SDK would run them on the loop's."""
     connections: Connections | None = None
     """To its MCP servers."""
     condenser_follows = True
-    """The model that shortens the conversation is the conversation's own."""
+    """The conversation's own model condenses it."""
 
     if TYPE_CHECKING:  # a decorator of the SDK's hides these types
 
@@ -186,8 +171,8 @@ class Conversation(LocalConversation):
 
     @override
     def _condenser_for_switched_llm(self, current_llm: LLM, new_llm: LLM) -> CondenserBase | None:
-        """The SDK takes it along only where it streams as the model does, and ours never does:
-        summaries would go on to the provider that was left."""
+        """The SDK switches the condenser's model only if it streams like the conversation's. Ours
+        never does: summaries would still go to the old provider."""
         condenser = self.agent.condenser
         if not self.condenser_follows or not isinstance(condenser, LLMSummarizingCondenser):
             return condenser
@@ -196,7 +181,7 @@ class Conversation(LocalConversation):
             before = self.llm_registry.get(own.usage_id)
             self.llm_registry.remove(own.usage_id)
             self.llm_registry.add(own)
-            own.restore_metrics(before.metrics)  # what it cost so far is counted on
+            own.restore_metrics(before.metrics)  # keeps the cost so far
         return condenser.model_copy(update={"llm": own})
 
     @property
@@ -205,7 +190,7 @@ class Conversation(LocalConversation):
 
     @override
     def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **_: Any) -> list[Tool]:
-        """Each server by itself: one that is broken or slow costs its own tools, and is told of."""
+        """Each server by itself: a broken or slow one costs only its own tools."""
         if not mcp_config or self.connections is None:
             return []
         return list(self.connections.connect(mcp_config))
@@ -218,11 +203,11 @@ class Conversation(LocalConversation):
 
 
 def quiet_copy(llm: LLM) -> LLM:
-    """The same model, to shorten the conversation with: nobody watches its words come."""
+    """The same model, for the condenser: its words are not streamed."""
     own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
     own.reset_metrics()
     if isinstance(own, RookeryLLM):
-        own.start_over()  # that a summary can be written does not say that it helps
+        own.start_over()  # a summary that was written need not help
     return own
 
 
@@ -235,7 +220,7 @@ def hooks_of(conversation: object) -> HookEventProcessor | None:
 
 
 def pending(conversation: LocalConversation) -> list[ActionEvent]:
-    """The actions that have no result: they wait for a person, or for their turn."""
+    """The actions without a result: they wait for the user, or for their turn."""
     state = conversation.state
     return list(state.get_unmatched_actions(state.active_branch(limit=RECENT)))
 

@@ -12,9 +12,6 @@ from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
 from rookery.agent import terminal
-from rookery.agent.conversation.steps import hooks_of
-from rookery.agent.sdk_patches.subagent_tasks import SubAgentConversation
-from rookery.agent.translate.children import ChildWatcher
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000
@@ -22,8 +19,7 @@ LONGEST_WORDS = 2_000
 
 
 def blocked(hooks: HookEventProcessor | None, action: ActionEvent) -> str:
-    """Why a hook of the parent's forbids what a sub-agent is about to do; "": none does. Blocks: in
-    the thread of its tool."""
+    """Why a hook of the parent's forbids a sub-agent's action; "": none does. Blocks."""
     if hooks is None or not hooks.hook_manager.has_hooks(HookEventType.PRE_TOOL_USE):
         return ""
     given = action.action.model_dump() if action.action is not None else {}
@@ -33,37 +29,31 @@ def blocked(hooks: HookEventProcessor | None, action: ActionEvent) -> str:
     return hooks.hook_manager.get_blocking_reason(results) or BLOCKED
 
 
-def used(conversation: Any, action: ActionEvent, results: Sequence[Event]) -> None:
-    """A sub-agent's tool has run: the parent's `post_tool_use` hooks see it as they see the
-    parent's own. Blocks: in the thread of the tool."""
-    hooks = _hooks_above(conversation)
+def used(
+    hooks: HookEventProcessor | None, action: ActionEvent, results: Sequence[Event]
+) -> list[Event]:
+    """A sub-agent's tool has run: the parent's `post_tool_use` hooks see it like the parent's own.
+    Returns the failed ones. Blocks."""
     done = next((each for each in results if isinstance(each, ObservationEvent)), None)
     if hooks is None or done is None:
-        return
+        return []
     manager, kind, name = hooks.hook_manager, HookEventType.POST_TOOL_USE, action.tool_name
     given = action.action.model_dump() if action.action is not None else {}
     ran = manager.run_post_tool_use(name, given, done.observation.model_dump())
-    watcher = conversation._visualizer
-    for hook, result in zip(manager.config.get_hooks_for_event(kind, name), ran, strict=False):
-        if not result.success and isinstance(watcher, ChildWatcher):
-            watcher.on_event(
-                HookExecutionEvent(
-                    hook_event_type="PostToolUse",
-                    hook_command=hook.display_command,
-                    tool_name=name,
-                    success=False,
-                    exit_code=result.exit_code,
-                    stderr=result.stderr[:LONGEST_WORDS],
-                    error=result.error,
-                    action_id=action.id,
-                )
-            )
-
-
-def _hooks_above(conversation: Any) -> HookEventProcessor | None:
-    while isinstance(conversation, SubAgentConversation):
-        conversation = conversation._parent
-    return hooks_of(conversation)
+    return [
+        HookExecutionEvent(
+            hook_event_type="PostToolUse",
+            hook_command=hook.display_command,
+            tool_name=name,
+            success=False,
+            exit_code=result.exit_code,
+            stderr=result.stderr[:LONGEST_WORDS],
+            error=result.error,
+            action_id=action.id,
+        )
+        for hook, result in zip(manager.config.get_hooks_for_event(kind, name), ran, strict=False)
+        if not result.success
+    ]
 
 
 def _executors(conversation: LocalConversation) -> list[TaskExecutor]:
@@ -73,8 +63,8 @@ def _executors(conversation: LocalConversation) -> list[TaskExecutor]:
 
 
 def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None:
-    """Tasks that were given before the conversation was loaded: they can go on, and a new one is
-    not called as they are."""
+    """Tasks from before the conversation was loaded: they can be resumed, and no new one gets their
+    name."""
     for executor in _executors(conversation):
         found = executor._manager
         with found._tasks_lock:
@@ -84,7 +74,7 @@ def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None
 
 
 def running(conversation: LocalConversation) -> list[LocalConversation]:
-    """The conversations of those that work now, and of those that they started."""
+    """The conversations of sub-agents at work, and of those that they started."""
     found: list[LocalConversation] = []
     for executor in _executors(conversation):
         for task in list(executor._manager._tasks.values()):
@@ -94,7 +84,7 @@ def running(conversation: LocalConversation) -> list[LocalConversation]:
 
 
 def interrupt(conversation: LocalConversation) -> None:
-    """End their commands and them, also while they wait for their model. Returns at once."""
+    """End sub-agents and their commands, also while a model is silent. Returns at once."""
     children = running(conversation)
     for child in children:
         terminal.interrupt(child)

@@ -1,11 +1,7 @@
-"""The connections to a conversation's MCP servers.
-
-All are tried at once, and a prompt waits for them a moment. A server that is slow or down is tried
-on beside the conversation; its tools are added when it comes, as are those that it adds later.
-"""
+"""The connections to a conversation's MCP servers. All are tried at once, and a prompt waits for
+them a moment. The tools of a slow server are added when it answers, as are those it adds later."""
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -18,19 +14,24 @@ from rookery.agent.mcp.names import Names
 from rookery.agent.sdk_patches import mcp_calls
 
 MOMENT = 3.0
-"""Seconds that a conversation waits for its servers before it begins."""
+"""Seconds that a conversation waits for its servers."""
 SECONDS = 30.0
-"""For one try to connect, where the server's entry says nothing else."""
+"""For one try to connect, unless the server's entry says otherwise."""
 PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
-"""Seconds between two tries; after the last one it is left out for good."""
+"""Seconds between two tries; after the last one the server is left out."""
 
 
-class Listener(Protocol):
-    """Told of servers, in any thread."""
+class Listener:
+    """Hears of servers, in any thread."""
 
-    def mcp_late(self, name: str) -> None: ...
-    def mcp_failed(self, name: str, error: Exception) -> None: ...
-    def mcp_came(self, name: str, tools: int) -> None: ...
+    def mcp_late(self, name: str) -> None:
+        """It is not waited for any longer."""
+
+    def mcp_failed(self, name: str, error: Exception) -> None:
+        """It is left out, for now."""
+
+    def mcp_came(self, name: str, tools: int) -> None:
+        """After one of the others."""
 
 
 class Owner(Protocol):
@@ -52,17 +53,16 @@ class Connections:
         self._clients: dict[str, MCPClient] = {}
         self._failures: dict[str, Exception] = {}
         self._begun = False
-        """The conversation has begun: what comes from now on is added to it."""
+        """The conversation has begun: later tools are added to it."""
         self._closed = threading.Event()
 
     def connect(self, servers: Mapping[str, MCPServer]) -> list[MCPToolDefinition]:
-        """The tools of those that answer within a moment. Blocks for that long."""
+        """The tools of those that answer in time. Blocks meanwhile."""
         for name, server in servers.items():
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
-        until = time.monotonic() + MOMENT
         with self._changed:
-            self._changed.wait_for(lambda: self._known(servers), until - time.monotonic())
+            self._changed.wait_for(lambda: self._known(servers), MOMENT)
             here = dict(self._clients)
             self._begun = True
             late = [name for name in servers if name not in here and name not in self._failures]
@@ -75,7 +75,7 @@ class Connections:
         return all(name in self._clients or name in self._failures for name in servers)
 
     def state(self, name: str) -> str:
-        """What a person is told of one: "" where it is connected."""
+        """Why a server has no tools; "" where it is connected."""
         with self._changed:
             if name in self._clients:
                 return ""
@@ -83,7 +83,7 @@ class Connections:
         return f"not connected: {words(error)}" if error else "not connected yet"
 
     def close(self) -> None:
-        """What still comes is closed as it does; the tools close the others."""
+        """A server that still answers is closed then; the tools close the others."""
         self._closed.set()
 
     # --- one server ------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Connections:
     # --- its tools -------------------------------------------------------------------------------
 
     def _tools(self, clients: Mapping[str, MCPClient]) -> dict[str, list[MCPToolDefinition]]:
-        """Of servers that came together, under the names that the model has for them."""
+        """Of servers that came together, under the model's names for them."""
         found = {
             name: {tool.name: tool for tool in client.tools} for name, client in clients.items()
         }
@@ -153,9 +153,7 @@ class Connections:
         while True:
             agent = self._owner.agent
             agent._on_mcp_tools_reconciled(client, tools)
-            if (
-                self._owner.agent is agent
-            ):  # else a change of the model has put another in its place
+            if self._owner.agent is agent:  # a change of the model replaces it
                 return
 
     def _listener(self) -> Listener | None:
@@ -163,5 +161,5 @@ class Connections:
 
 
 def words(error: BaseException) -> str:
-    """What went wrong, in a line."""
+    """What went wrong, in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__

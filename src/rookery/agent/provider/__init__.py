@@ -1,2 +1,1 @@
-"""The model's provider: what it answers, mended where a client library below us does not, and how
-often it is asked again."""
+"""What a model's provider says: errors, limits, and whether to ask again."""

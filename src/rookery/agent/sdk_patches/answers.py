@@ -24,14 +24,14 @@ REASONS = {"length": MAX_TOKENS, "content_filter": REFUSAL}
 
 
 class Ending(NamedTuple):
-    """How an answer ended, where that was not by itself."""
+    """How an answer ended, if it was cut short."""
 
     reason: str = ""
     """ACP's stop reason, or nothing."""
     silent: bool = False
-    """There was nothing to read in it."""
+    """It has no words."""
     stops: bool = False
-    """The turn is over with it: nothing can be done with what there is."""
+    """It ends the turn: there is nothing to carry out."""
 
 
 class Stream:
@@ -46,7 +46,7 @@ class Stream:
         """Thinking has come since the last signature."""
         self._arguments: dict[int, surrogates.Pieces] = {}
 
-    def mend(self, chunk: Any) -> None:
+    def correct(self, chunk: Any) -> None:
         """In place: the library builds the answer from the same chunks."""
         self._id = self._id or _text(chunk, "id")
         if self._id:
@@ -55,18 +55,18 @@ class Stream:
             delta = getattr(choice, "delta", None)
             if delta is None:
                 continue
-            self._mend_thinking(delta)
-            self._mend_calls(delta)
-            self._mend_words(delta, last=bool(getattr(choice, "finish_reason", None)))
+            self._correct_thinking(delta)
+            self._correct_calls(delta)
+            self._correct_words(delta, last=bool(getattr(choice, "finish_reason", None)))
 
-    def _mend_calls(self, delta: Any) -> None:
+    def _correct_calls(self, delta: Any) -> None:
         for call in getattr(delta, "tool_calls", None) or []:
             function: Any = getattr(call, "function", None)
             if words := _text(function, "arguments"):
                 pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
                 function.arguments = pieces.feed(words)
 
-    def _mend_thinking(self, delta: Any) -> None:
+    def _correct_thinking(self, delta: Any) -> None:
         for block in getattr(delta, "thinking_blocks", None) or []:
             if not isinstance(block, dict):
                 continue
@@ -79,7 +79,7 @@ class Stream:
             if block.get("thinking"):
                 block["thinking"] = surrogates.whole(block["thinking"])
 
-    def _mend_words(self, delta: Any, *, last: bool) -> None:
+    def _correct_words(self, delta: Any, *, last: bool) -> None:
         said = _text(delta, "content")
         thought, words = self._tags.feed(self._text.feed(said)) if said else ("", "")
         if last:
@@ -93,8 +93,8 @@ class Stream:
             delta.reasoning_content = meant
 
 
-def mend_message(message: Any) -> bool:
-    """The same for a whole message of the library's. Says whether it is a refusal."""
+def correct_message(message: Any) -> bool:
+    """The same for a whole message. Returns whether it is a refusal."""
     said, refusal = _text(message, "content"), _refusal(message)
     thought, words = think_tags.split(surrogates.whole(said))
     words = "\n\n".join(filter(None, (words, surrogates.whole(refusal))))
@@ -139,25 +139,20 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _text(thing: Any, name: str) -> str:
-    value = getattr(thing, name, None)
-    return value if isinstance(value, str) else ""
-
-
 CUT_SHORT = {"max_output_tokens": "length", "content_filter": "content_filter"}
-"""Why an answer of the responses API is incomplete, in the words of chat completions."""
+"""Why a Responses API answer is incomplete, in chat completions' words."""
 
 
-def mend_output(output: Any) -> list[str]:
-    """The items of an answer of the responses API, in place. Returns the words of refusals."""
+def correct_output(output: Any) -> list[str]:
+    """The items of a Responses API answer, in place. Returns the words of refusals."""
     refused: list[str] = []
     for item in output or []:
-        if _of(item, "type") == "function_call" and (arguments := _of(item, "arguments")):
+        if _text(item, "type") == "function_call" and (arguments := _text(item, "arguments")):
             _put(item, "arguments", surrogates.whole_json(arguments))
         for part in [*_list(item, "content"), *_list(item, "summary")]:
-            if words := _of(part, "refusal"):
+            if words := _text(part, "refusal"):
                 refused.append(surrogates.whole(words))
-            elif (words := _of(part, "text")) and words != surrogates.whole(words):
+            elif (words := _text(part, "text")) and words != surrogates.whole(words):
                 _put(part, "text", surrogates.whole(words))
     return refused
 
@@ -173,7 +168,7 @@ def _list(thing: Any, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _of(thing: Any, name: str) -> str:
+def _text(thing: Any, name: str) -> str:
     value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
     return value if isinstance(value, str) else ""
 

@@ -12,31 +12,50 @@ tool can reject with a reason, one after it can change the result, and both run 
 from typing import Any
 
 from openhands.sdk import Agent
-from openhands.sdk.event import ActionEvent, Event
+from openhands.sdk.event import ActionEvent, Event, UserRejectObservation
+from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 from pydantic import BaseModel
 
-from rookery.agent.conversation import subagents
-from rookery.agent.conversation.auto_answer import UNJUDGED, is_spoken, rejection
-from rookery.agent.conversation.steps import RookeryAgent
 from rookery.agent.sdk_patches import Around, wrap
 from rookery.agent.translate.children import ChildWatcher, Refusal
 from rookery.models.secrets import KNOWN
 
+UNJUDGED = "This action could not be judged, so it was not carried out."
 NOBODY = Refusal(UNJUDGED)
+
+
+class JudgingAgent(Agent):
+    """One whose session judges its actions between two steps."""
+
+
+def is_spoken(action: ActionEvent) -> bool:
+    """Only a way of speaking: it does nothing."""
+    return isinstance(action.action, FinishAction | ThinkAction)
+
+
+def rejection(action: ActionEvent, reason: str, *, by_hook: bool = False) -> UserRejectObservation:
+    """For the model, instead of a result."""
+    return UserRejectObservation(
+        action_id=action.id,
+        tool_name=action.tool_name,
+        tool_call_id=action.tool_call_id,
+        rejection_reason=reason,
+        rejection_source="hook" if by_hook else "user",
+    )
 
 
 def _execute(
     execute: Around, self: Agent, conversation: Any, action_event: ActionEvent
 ) -> list[Event]:
-    is_judged = isinstance(self, RookeryAgent) or is_spoken(action_event)
+    is_judged = isinstance(self, JudgingAgent) or is_spoken(action_event)
+    watcher = conversation._visualizer
     if not is_judged:
-        watcher = conversation._visualizer
         refusal = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else NOBODY
         if refusal is not None:
             return [rejection(action_event, refusal.reason, by_hook=refusal.by_hook)]
     results = [without_secrets(event) for event in execute(self, conversation, action_event)]
-    if not is_judged:
-        subagents.used(conversation, action_event, results)
+    if not is_judged and isinstance(watcher, ChildWatcher):
+        watcher.used(action_event, results)
     return results
 
 

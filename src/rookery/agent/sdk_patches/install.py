@@ -8,14 +8,13 @@ from rookery.agent.sdk_patches import (
     outgoing,
     refused_images,
     sdk_files,
-    sdk_folders,
     subagent_tasks,
     terminal_tool,
     usage,
 )
 
 PATCHES = (
-    *(usage, identity, refused_images, environment, terminal_tool, sdk_folders),
+    *(usage, identity, refused_images, environment, terminal_tool),
     *(sdk_files, subagent_tasks, gate, lost_events),
 )
 

@@ -8,8 +8,14 @@ asks models that no list knows, and can leave images out.
 from openhands.sdk import LLM, Message
 from openhands.sdk.agent import agent
 
-from rookery.agent.conversation.images import is_blind
 from rookery.agent.sdk_patches import Around, wrap
+
+BLIND: set[tuple[str, str | None]] = set()
+"""Models that refused an image, by name and address."""
+
+
+def is_blind(llm: LLM) -> bool:
+    return (llm.model, llm.base_url) in BLIND
 
 
 def _is_answered_for(known: Around, llm: LLM, messages: list[Message]) -> bool:

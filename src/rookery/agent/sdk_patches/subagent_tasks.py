@@ -25,11 +25,11 @@ from openhands.tools.task import manager
 from openhands.tools.task.manager import Task, TaskManager
 
 from rookery.agent import terminal
-from rookery.agent.provider import endings, retries, windows
+from rookery.agent.provider import retries, windows
 from rookery.agent.provider.failures import failure_of
-from rookery.agent.provider.llm import RookeryLLM
-from rookery.agent.sdk_patches import Around, mcp_calls, wrap
+from rookery.agent.sdk_patches import Around, llm, mcp_calls, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
+from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 
 CUT = "The sub-agent's model reached its output limit. It wrote:"
@@ -127,9 +127,9 @@ def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConver
     except ConversationRunError as error:
         if any(isinstance(cause, SubAgentStopped) for cause in retries.chain(error)):
             raise
-        words = endings.refused_in(error) or failure_of(error).message
+        words = llm.refused_in(error) or failure_of(error).message
         raise Unfinished(words) from error
-    ending = endings.ending_of(conversation)
+    ending = llm.ending_of(conversation)
     if ending.reason:
         said = get_agent_final_response(conversation.state.events)
         words = CUT if ending.reason == MAX_TOKENS else REFUSED
@@ -140,18 +140,18 @@ async def _step(
     step: Around, self: Agent, conversation: Any, on_event: Any, on_token: Any = None
 ) -> None:
     """Of every agent. Raises TooSmall."""
-    endings.forget_ending(conversation)
+    llm.forget_ending(conversation)
     windows.check(conversation)
     await step(self, conversation, on_event, on_token)
-    endings.note_condensed(conversation)
+    llm.note_condensed(conversation)
     state = conversation.state
-    if endings.ending_of(conversation).stops and state.execution_status == Status.RUNNING:
+    if llm.ending_of(conversation).stops and state.execution_status == Status.RUNNING:
         state.execution_status = Status.FINISHED
 
 
 def _nudge(nudge: Around, self: Agent, on_event: Any) -> None:
     """An empty answer is asked for again, unless it was cut short: that ends the turn."""
-    if not endings.is_cut_short(self.llm):
+    if not llm.is_cut_short(self.llm):
         nudge(self, on_event)
 
 

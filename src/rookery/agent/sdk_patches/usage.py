@@ -19,7 +19,6 @@ from openhands.sdk import LLM
 from openhands.sdk.agent import AgentBase
 from openhands.sdk.llm.utils import telemetry
 
-from rookery.agent.provider.llm import RookeryLLM
 from rookery.agent.sdk_patches import Around, wrap
 from rookery.models.prices import Price
 
@@ -63,7 +62,7 @@ def _cost(
 def _every_llm(known: Around, agent: AgentBase) -> Iterator[LLM]:
     condenser = getattr(agent, "condenser", None)
     found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
-    yield from (llm for llm in found.values() if isinstance(llm, RookeryLLM))
+    yield from (llm for llm in found.values() if isinstance(llm, LLM) and type(llm) is not LLM)
     yield from known(agent)
 
 

@@ -1,18 +1,15 @@
-"""One session: a conversation of the SDK's, what was chosen for it, and what its client is told.
-
-The conversation is the one owner of its mode; what a person chooses is confirmed at once and taken
-over at the next seam of the run.
-"""
+"""One session: an SDK conversation and what was chosen for it. A choice is confirmed at once, and
+applied before the next step."""
 
 import asyncio
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest, Event
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
 
 from rookery.agent import terminal
@@ -25,29 +22,29 @@ from rookery.agent.mcp.connections import words
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
 from rookery.agent.sdk_patches import install
+from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import hooks
-from rookery.agent.session.client_updates import Voice
+from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.models import Missing, Model, Models
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
+from rookery.core.json.events import Json
 from rookery.core.policy.auto_answer import Judgement
 from rookery.wire.choices import UnknownChoice
 
 if TYPE_CHECKING:
     from rookery.log.lock import Lock
 
-type Json = dict[str, Any]
-
 STOPPED = (
-    "Rookery was stopped while this ran, or just before. Whether it took effect is not known: look "
-    "before you do it again."
+    "Rookery was stopped while this ran, or just before. It may have taken effect: check before "
+    "you repeat it."
 )
-NOT_RUN = "This was not run: it waited for a permission, and the person went on with another thing."
+NOT_RUN = "This was not run: it waited for permission, and the user moved on."
 PATIENCE = 2.0
-"""Seconds that a session which is closed waits for its own start."""
+"""Seconds that closing waits for the session's own start."""
 
 
-class Session(Voice, Seams):
+class Session(ClientUpdates, Seams):
     def __init__(
         self,
         client: Client,
@@ -65,8 +62,8 @@ class Session(Voice, Seams):
         self._lock = lock
         self._applied = choices.wanted
         self._opened_waiting = False
-        """When it was opened, a call had no result: the SDK hides such a call from the model, and
-        would show it the result alone."""
+        """A call had no result when the session was opened: the SDK hides it from the model, and
+        would show the result alone."""
         self._settling: set[asyncio.Future[Any]] = set()
         self._cleared: set[str] = set()
         """Actions of this turn that may run."""
@@ -81,9 +78,7 @@ class Session(Voice, Seams):
         condenser = self.models.settings().condenser
         other = self.models.chosen(condenser.profile) if condenser.profile else None
         wishes = Wishes(
-            id=self.record.id,
-            cwd=self.record.cwd,
-            roots=self.record.roots,
+            record=self.record,
             directory=self._home.directory,
             model=model,
             summarizer=other if isinstance(other, Model) else None,
@@ -91,10 +86,10 @@ class Session(Voice, Seams):
             wanted=self.choices.wanted,
             servers=servers,
             hooks=hooks.load(self.models.home, self.record.cwd).config,
-            on_event=self._on_event,
-            on_token=self._on_token,
-            on_retry=self._on_retry,
-            watcher=self._watcher,
+            on_event=self.on_event,
+            on_token=self.on_token,
+            on_retry=self.on_retry,
+            watcher=self.watcher,
             names=self.tool_names,
             seams=self,
         )
@@ -105,7 +100,7 @@ class Session(Voice, Seams):
         terminal.on_output(self.conversation, self._pace.feed)
 
     def warm_up(self) -> None:
-        """Connect, start the shell and tell of the commands while the person still types."""
+        """Connect and start the shell while the user still types."""
         self.warming = self._loop.run_in_executor(None, self.make_ready)
         self.warming.add_done_callback(_forget)
 
@@ -117,7 +112,7 @@ class Session(Voice, Seams):
         subagents.remember(self.running, delegations.tasks(self.folder))
 
     async def end(self) -> None:
-        """End the turn, the shells and the connections; what was never used is not kept."""
+        """End the turn, the shells and the connections. A session without a prompt is not kept."""
         if self.turn is not None:
             self.turn.leave()
             await self.turn.over.wait()
@@ -140,7 +135,7 @@ class Session(Voice, Seams):
         self._lock.release()
 
     def settle(self, work: "asyncio.Future[Any]") -> None:
-        """Work of a turn that was cancelled: the next turn waits for it."""
+        """The next turn waits for this work of a cancelled one."""
         self._settling.add(work)
         work.add_done_callback(self._settled)
 
@@ -157,7 +152,7 @@ class Session(Voice, Seams):
         if waiting:
             await asyncio.wait(waiting)
 
-    # --- the seams -------------------------------------------------------------------------------
+    # --- during a run ----------------------------------------------------------------------------
 
     @override
     async def between_steps(self) -> bool:
@@ -167,7 +162,7 @@ class Session(Voice, Seams):
 
     @override
     async def judge(self, actions: list[ActionEvent]) -> Judged:
-        wanted = [action for action in actions if not auto_answer.is_spoken(action)]
+        wanted = [action for action in actions if not is_spoken(action)]
         denied: dict[str, str] = {}
         for action, judged in zip(wanted, await auto_answer.judge_all(self, wanted), strict=True):
             if judged.outcome == "allow":
@@ -179,12 +174,12 @@ class Session(Voice, Seams):
         return Judged(denied, waits=any(action.id in self._left for action in wanted))
 
     def forget_judgements(self) -> None:
-        """A turn begins: rules and mode may be others than when they were made."""
+        """A turn begins: rules and mode may have changed."""
         self._cleared.clear()
         self._left.clear()
 
     def left_over(self, action: ActionEvent) -> Judgement | None:
-        """What was just judged of an action that does not run at once; told one time."""
+        """The judgement of an action that does not run at once, only once."""
         return self._left.pop(action.id, None)
 
     def clear_for_run(self, action: ActionEvent) -> None:
@@ -200,39 +195,30 @@ class Session(Voice, Seams):
         return may
 
     @override
-    def started(self, action: ActionEvent) -> None:
-        self.on_loop(self._take_start, action)
-
-    def _take_start(self, action: ActionEvent) -> None:
-        if self.turn is not None and not self.turn.cancelled:
-            self.tell(*self.translator.started(action))
-
-    @override
     def mcp_failed(self, name: str, error: Exception) -> None:
-        told = f"The MCP server {name} is left out until it answers.\n{words(error)}\n"
-        self.on_loop(self.notice, told)
+        self.on_loop(self.notice, f"MCP server {name} is left out for now.\n{words(error)}\n")
 
     @override
     def mcp_late(self, name: str) -> None:
-        told = f"The MCP server {name} has not answered yet.\nIts tools are added when it does.\n"
-        self.on_loop(self.notice, told)
+        about = "Its tools will be added when it does."
+        self.on_loop(self.notice, f"MCP server {name} has not answered yet.\n{about}\n")
 
     @override
     def mcp_came(self, name: str, tools: int) -> None:
-        count = "1 tool is" if tools == 1 else f"{tools} tools are"
-        self.on_loop(self.notice, f"The MCP server {name} is connected.\nIts {count} added.\n")
+        count = "1 tool" if tools == 1 else f"{tools} tools"
+        self.on_loop(self.notice, f"MCP server {name} is connected.\nAdded {count}.\n")
 
     # --- choices ---------------------------------------------------------------------------------
 
     def choose(self, option: str, value: Any) -> None:
-        """Confirmed at once, in effect with the next step. Raises UnknownChoice."""
+        """Confirmed at once, applied before the next step. Raises UnknownChoice."""
         if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
             raise UnknownChoice(found.sentence)
         self.tell(*self.choices.set_option(option, value))
         self.keep(choices=self.choices.wanted._asdict())
 
     async def conform(self) -> None:
-        """Make the conversation what was chosen. Nothing of it may run or wait meanwhile."""
+        """Apply what was chosen. Nothing of the conversation may run or wait meanwhile."""
         wanted, applied = self.choices.wanted, self._applied
         if self._opened_waiting:
             await asyncio.to_thread(self.running.state.rebuild_view)
@@ -249,14 +235,14 @@ class Session(Voice, Seams):
         if wanted[1:] != applied[1:]:
             model = self.models.chosen(wanted.model)
             if isinstance(model, Model):
-                conversation.switch_llm(llm_of(model, wanted, self._on_retry))
+                conversation.switch_llm(llm_of(model, wanted, self.on_retry))
                 hide_key(conversation, model)
 
     def renew_model(self) -> None:
-        """Make the model anew, from its settings. Nothing of it may run meanwhile. Blocks."""
+        """Make the model again from its settings. Nothing may run meanwhile. Blocks."""
         model = self.models.chosen(self._applied.model)
         if isinstance(model, Model):
-            self.running.switch_llm(llm_of(model, self._applied, self._on_retry))
+            self.running.switch_llm(llm_of(model, self._applied, self.on_retry))
 
     # --- what is kept ----------------------------------------------------------------------------
 
@@ -265,7 +251,7 @@ class Session(Voice, Seams):
         self._home.write(self.record)
 
     def begin_prompt(self, words: str) -> None:
-        """Note that it was used, and give it a title with its first message."""
+        """Note that the session is used, and take its title from the first message."""
         changes: Json = {"updated": store.now(), "prompted": True}
         if not self.record.title and (title := store.title_of(words)):
             changes["title"] = title
@@ -297,7 +283,7 @@ class Session(Voice, Seams):
 
     @contextmanager
     def _unwatched(self) -> Iterator[None]:
-        """The SDK would make a fork's visualizer as a copy of ours, which it cannot."""
+        """The SDK would copy our visualizer for a fork, which fails."""
         conversation = self.running
         watcher, conversation._visualizer = conversation._visualizer, None
         try:
@@ -311,14 +297,14 @@ class Session(Voice, Seams):
         return pending(self.running)
 
     def note_granted(self) -> None:
-        """From now on nothing waits: after a crash what was begun is not asked for again."""
+        """Nothing waits now: after a crash, actions that began are not asked for again."""
         with self.running.state as state:
             state.execution_status = Status.RUNNING
         if self.record.granted:
             self.keep(granted=())
 
     def repair(self, words: str = "") -> None:
-        """Give every call without a result one, so that the history stays valid. Blocks."""
+        """Give every open call a result, so that the history stays valid. Blocks."""
         conversation = self.running
         if not self.pending():
             return
@@ -338,7 +324,7 @@ class Session(Voice, Seams):
                 )
 
     def drop_request(self) -> None:
-        """Take back a wish to shorten that could not be met: it would fail every later step."""
+        """Drop a failed request to condense: it would fail every later step."""
         state = self.running.state
         if not state.view.unhandled_condensation_request:
             return
@@ -348,28 +334,35 @@ class Session(Voice, Seams):
             self.running.navigate_to(branch[wishes[-1] - 1].id)
 
     def interrupt(self) -> None:
-        """End what runs: the model's stream, the command in the terminal, the agents below."""
+        """End what runs: the model's stream, the terminal's command, the sub-agents."""
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))
         self.running.interrupt()
-        self._watcher.stop_children()
+        self.watcher.stop_children()
         subagents.interrupt(self.running)
 
     @override
-    def _permit_child(self, conversation: str, action: ActionEvent) -> Refusal | None:
+    def permit_child(self, child: str, action: ActionEvent) -> Refusal | None:
         turn = self.turn
         if turn is None:
-            return Refusal(auto_answer.UNJUDGED)
+            return Refusal(UNJUDGED)
         if words := subagents.blocked(self.running.tool_hooks, action):
             return Refusal(words, by_hook=True)
-        asked = turn.ask_for_child(conversation, action)
+        asked = turn.ask_for_child(child, action)
         reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
         if reason:
             return Refusal(reason)
-        self.on_loop(self._tell_start, conversation, action)
+        self.started(action, child)
         return None
+
+    @override
+    def child_used(
+        self, call: str, child: str, action: ActionEvent, results: Sequence[Event]
+    ) -> None:
+        for event in subagents.used(self.running.tool_hooks, action, results):
+            self.child_event(call, child, event)
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:
-    """Its error is told where it is met again: by the next prompt."""
+    """The next prompt reports its error."""
     if not work.cancelled():
         work.exception()

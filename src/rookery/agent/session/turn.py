@@ -1,8 +1,5 @@
-"""A turn: from a prompt to its answer, with everything that can come between (rows G5, G6, G9).
-
-finished → `end_turn`; waiting → ask → go on, or stop waiting; cancelled → `cancelled`, at once and
-whatever is under way, since nobody waits for a thread that is not needed any more.
-"""
+"""A turn, from a prompt to its answer. A cancelled one is answered at once; the next turn waits for
+what still runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,35 +14,33 @@ from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from rookery.agent.conversation import critic as critics
 from rookery.agent.conversation import images
 from rookery.agent.conversation.build import llm_of
-from rookery.agent.provider import endings
-from rookery.agent.provider.endings import ending_of, refused_in
 from rookery.agent.provider.failures import failure_of
+from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
-from rookery.agent.session import asks, permission, slash_commands
+from rookery.agent.session import asks, slash_commands
 from rookery.agent.session.models import Model
 from rookery.agent.session.prompt import message_of, words_of
+from rookery.core.json.events import Json
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
 
-type Json = dict[str, Any]
 type Parts = list[tuple[str, str]]
 
 GRACE = 0.3
-"""Seconds that a cancelled run has to end; it is not waited for any longer."""
+"""Seconds that a cancelled run has to end."""
 JUDGING = 60.0
 """Seconds for a critic."""
 STOPS_REFUSED = 10
-"""Times that a hook may keep the agent from stopping, in one turn."""
+"""Times that a hook may keep the agent from stopping in one turn."""
 WAITS = (
-    "\n\nAn action waits for your permission, which did not come. "
-    "Send another prompt to be asked again.\n"
+    "\n\nAn action is still waiting for your permission. Send another prompt to be asked again.\n"
 )
-KEPT_BACK = "\n\nYour prompt was not given to the model, which waits for that permission.\n"
-STUCK = "\n\nI stopped: I was repeating myself without getting on. Tell me how to go on.\n"
-CANCELLED = "The person cancelled the turn."
-GIVEN_UP = "The turn was given up: nothing had come for a long time."
-DROPPED = "The person cancelled this action, which waited for their permission."
+KEPT_BACK = "\n\nYour prompt was not sent to the model, which waits for that permission.\n"
+STUCK = "\n\nI stopped because I was repeating myself. Tell me how to continue.\n"
+CANCELLED = "The user cancelled the turn."
+GIVEN_UP = "The turn was given up: there was no news for a long time."
+DROPPED = "The user cancelled this action, which waited for permission."
 CLOSED = "The session was closed."
 BUSY = "Wait until the turn has ended, or cancel it first."
 FEEDBACK = "[Stop hook feedback]"
@@ -56,25 +51,25 @@ class Stopped(Exception):
 
 
 class Waits(Exception):
-    """An action waits for a permission that nobody gives now."""
+    """An action waits for a permission that does not come now."""
 
 
 class Turn:
     def __init__(self, session: "Session", *, judged: bool = True, drops: bool = False) -> None:
-        """`drops`: what still waits for a permission was given up by the person."""
+        """`drops`: the user gave up what still waits for permission."""
         self.session = session
         self._judged = judged
         self._drops = drops
         self._left = False
         self._why = CANCELLED
         self.over = asyncio.Event()
-        """It is at its end, but for the answer."""
+        """Over, except for the answer."""
         self.answered = asyncio.Event()
         self.stop_reason = "end_turn"
         """How it ended, once it is over."""
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """A prompt waits behind this turn: nobody waits for a verdict then."""
+        """A prompt waits behind this turn: do not wait for a verdict."""
         self._steering: list[Parts] = []
         session.forget_judgements()
         self._ending = False
@@ -85,18 +80,18 @@ class Turn:
         return self._stopped.done()
 
     def cancel(self, *, person: bool = True) -> None:
-        """`person`: else it was given up, since nothing had come of it for long."""
+        """`person`: by the user; else because nothing had come for long."""
         self._why = CANCELLED if person else GIVEN_UP
         if not self._stopped.done():
             self._stopped.set_result(None)
 
     def leave(self) -> None:
-        """The session is closed: nobody cancelled anything, and what waits goes on waiting."""
+        """The session is closed: open permissions stay open."""
         self._left = True
         self.cancel()
 
     def steer(self, parts: Parts) -> bool:
-        """Take a prompt into this turn, at its next step. False: the turn is about to end."""
+        """Take a prompt into this turn at its next step. False: the turn is about to end."""
         if self._ending or self.cancelled:
             self._hurry()
             return False
@@ -104,7 +99,7 @@ class Turn:
         return True
 
     def command(self, said: slash_commands.Said) -> None:
-        """A command that is sent while the turn runs."""
+        """A slash command sent while the turn runs."""
         known = slash_commands.BY_NAME.get(said.name)
         answer = (
             slash_commands.answer(self.session, said) if not known or known.while_running else None
@@ -118,8 +113,8 @@ class Turn:
     # --- the course of it ------------------------------------------------------------------------
 
     async def play(self, parts: Parts | None) -> Json:
-        """The answer to the prompt; None: there is none, and the run goes on where it was left.
-        Raises RpcError where the model failed."""
+        """The answer to a prompt. None: continue where the run was left. Raises RpcError if the
+        model failed."""
         session = self.session
         try:
             self.stop_reason = await (self._continue() if parts is None else self._play(parts))
@@ -131,8 +126,10 @@ class Turn:
         except ConversationRunError as error:
             session.end_calls("The model failed.")
             await asyncio.to_thread(session.drop_request)
-            if (words := refused_in(error)) is None:
-                refused = await asyncio.to_thread(images.give_up, session, error)
+            if (words := llms.refused_in(error)) is None:
+                refused = await asyncio.to_thread(
+                    images.give_up, session.running, session.renew_model, error
+                )
                 raise images.explained(failure_of(error), refused) from error
             self.stop_reason = REFUSAL
             session.say(f"\n\n{words}\n")
@@ -158,11 +155,11 @@ class Turn:
         session.begin_prompt(words_of(parts))
         await self._thread(session.make_ready)
         await self._resume()
-        if session.pending():  # what was granted is done first: a call is followed by its result
+        if session.pending():  # granted actions run first: a call is followed by its result
             self._steering.insert(0, parts)
         else:
             await self._first(asyncio.ensure_future(session.conform()))
-            if said_before := images.warning(session, parts):
+            if said_before := images.warning(session.running.agent.llm, parts):
                 session.notice(said_before)
             await self._thread(session.running.send_message, message_of(parts))
         self._sent = True
@@ -214,7 +211,7 @@ class Turn:
         return self.session.running.state.execution_status
 
     async def _first[T](self, work: "asyncio.Future[T]") -> T:
-        """Its result, unless the turn is cancelled before: then the next turn waits for it."""
+        """Its result. If the turn is cancelled first, the next turn waits for it."""
         try:
             return await self._unless_stopped(work)
         except Stopped:
@@ -229,12 +226,12 @@ class Turn:
         return work.result()
 
     async def _thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Whatever of the SDK's may block."""
+        """For calls of the SDK that may block."""
         loop = asyncio.get_running_loop()
         return await self._first(loop.run_in_executor(None, function, *arguments))
 
     async def take_steering(self) -> bool:
-        """Give the model what was said meanwhile. Says whether there was anything."""
+        """Give the model what was said meanwhile. Returns whether there was anything."""
         taken = bool(self._steering)
         while self._steering:
             parts = self._steering.pop(0)
@@ -242,14 +239,14 @@ class Turn:
         return taken
 
     def _cut_short(self) -> str:
-        """The stop reason of an answer that did not end by itself, which is said; "": it did."""
-        ending = ending_of(self.session.running)
-        if words := endings.words_of(ending):
+        """The stop reason of an answer that was cut short; "": it was not."""
+        ending = llms.ending_of(self.session.running)
+        if words := llms.words_of(ending):
             self.session.say(words)
         return ending.reason
 
     def _limit(self) -> str:
-        """The run met a limit of ours: the last error says which."""
+        """The run hit one of our limits: the last error says which."""
         for event in reversed(self.session.running.state.active_branch(limit=5)):
             if isinstance(event, ConversationErrorEvent):
                 self.session.say(f"\n\nI stopped: {event.detail}\n")
@@ -259,7 +256,7 @@ class Turn:
     # --- what stands before and behind -----------------------------------------------------------
 
     async def _resume(self) -> None:
-        """What was left open before: asked again where it waits, else given a result."""
+        """What was left open before is asked again if it waits, else gets a result."""
         session = self.session
         if not session.pending():
             return
@@ -277,14 +274,16 @@ class Turn:
             conversation._on_event(event)
 
     async def _clean_up(self) -> None:
-        """A history in which every call has its result: the next prompt goes on from it."""
+        """Every call gets a result, so that the next prompt finds a valid history."""
         if self._left:
             return
-        if not self.session.unsettled:  # else its thread still holds it: the next turn does this
+        if (
+            not self.session.unsettled
+        ):  # else its thread still holds the state: the next turn does this
             await asyncio.to_thread(self.session.repair, self._why)
 
     async def _may_stop(self) -> bool:
-        """Whether no hook objects; one that does tells the model why."""
+        """Whether no hook objects. One that does tells the model why."""
         hooks = self.session.running.tool_hooks
         if hooks is None:
             return True
@@ -325,7 +324,7 @@ class Turn:
         return answer
 
     async def _verdict(self) -> Json:
-        """What a critic says of a turn that ended well, for the answer's `_meta`."""
+        """A critic's verdict on a turn that ended well, for the answer's `_meta`."""
         session = self.session
         ended_well = self.stop_reason == "end_turn" and self._sent
         if not self._judged or not ended_well or session.pending():
@@ -352,7 +351,7 @@ class Turn:
         if not critic.enabled or not isinstance(model, Model):
             return None
         if critic.judge:
-            known = critic.judge in settings.profiles  # one that is gone judges nothing
+            known = critic.judge in settings.profiles  # one that was deleted judges nothing
             judge = session.models.chosen(critic.judge) if known else None
             if not isinstance(judge, Model):
                 return None
@@ -372,29 +371,29 @@ class Turn:
             before = action.id in granted
             if asks.needs_permission(self.session, action):
                 match await asks.ask(self.session, action, self._unless_stopped, granted=before):
-                    case permission.Allowed() if len(pending) > 1 and not before:
+                    case asks.Allowed() if len(pending) > 1 and not before:
                         self.session.keep(granted=(*granted, action.id))
-                    case permission.Rejected(reason):
+                    case asks.Rejected(reason):
                         await self._thread(asks.reject, self.session, action, reason)
-                    case permission.Cancelled():
+                    case asks.Cancelled():
                         self.cancel()
                         raise Stopped
-                    case permission.Unanswered():
+                    case asks.Unanswered():
                         raise Waits
         await self._thread(self.session.note_granted)
 
     async def ask_for_child(self, child: str, action: ActionEvent) -> str:
-        """Why a sub-agent may not carry this out; "": it may. `child`: its conversation."""
+        """Why a sub-agent may not do this; "": it may. `child`: its conversation."""
         try:
             verdict = await asks.ask(self.session, action, self._unless_stopped, child)
         except Stopped:
             return CANCELLED
         match verdict:
-            case permission.Allowed():
+            case asks.Allowed():
                 return ""
-            case permission.Rejected(reason):
+            case asks.Rejected(reason):
                 return reason
-            case permission.Cancelled():
+            case asks.Cancelled():
                 self.cancel()
                 return CANCELLED
-        return permission.UNANSWERED
+        return asks.UNANSWERED

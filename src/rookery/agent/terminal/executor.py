@@ -7,27 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.llm import TextContent
-from openhands.tools.terminal.definition import (
-    TerminalAction,
-    TerminalObservation,
-)
+from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
 from rookery.agent.terminal import live
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
-from rookery.models.secrets import KNOWN
 
 if TYPE_CHECKING:
     from openhands.sdk.conversation import LocalConversation
 
 RECENT = 200
-"""So many events back is the call that an action belongs to looked for."""
+"""Events among which an action's call is looked for."""
 
 
 class PtyExecutor(TerminalExecutor):
-    """Not made by the SDK's constructor: that asks for tmux first."""
+    """Does not call the SDK's constructor, which asks for tmux first."""
 
     def __init__(
         self,
@@ -47,15 +43,14 @@ class PtyExecutor(TerminalExecutor):
         self._told: list[str] = []
         live.register(self)
 
-    # --- life -----------------------------------------------------------------------------------
-
     def prepare(self) -> None:
-        """Start the shell off the critical path. A failure shows at the first command."""
-        threading.Thread(target=self._prepare, daemon=True).start()
+        """Start the shell in a thread. A failure shows at the first command."""
 
-    def _prepare(self) -> None:
-        with suppress(ShellEnded, OSError):
-            self._ours.shell()
+        def start() -> None:
+            with suppress(ShellEnded, OSError):
+                self._ours.shell()
+
+        threading.Thread(target=start, daemon=True).start()
 
     def interrupt(self, tell: Callable[[str], object] = bool) -> None:
         self._ours.interrupt(tell)
@@ -66,12 +61,10 @@ class PtyExecutor(TerminalExecutor):
     def _reset_single_session(self) -> TerminalObservation:
         self._ours.reset()
         return TerminalObservation.from_text(
-            "The terminal was reset: a new shell, in the first directory.",
+            "The terminal was reset: a new shell in the first directory.",
             command="[RESET]",
             exit_code=0,
         )
-
-    # --- a command ------------------------------------------------------------------------------
 
     def _execute_single_session(
         self, action: TerminalAction, conversation: "LocalConversation | None" = None
@@ -96,16 +89,16 @@ class PtyExecutor(TerminalExecutor):
     def _listener(
         self, action: TerminalAction, conversation: "LocalConversation | None"
     ) -> tuple[Callable[[str], None] | None, Callable[[], None]]:
-        """Who is told of the output as it comes, with the secrets hidden in it."""
+        """For the output as it comes; and what to call at its end."""
         told = live.listener_of(conversation) if conversation is not None else None
-        call = self._call_of(action, conversation) if conversation and told else None
-        if conversation is None or told is None or call is None:
+        call = self._call_of(action, conversation) if told else None
+        if told is None or call is None:
             return None, lambda: None
-        stream = live.Stream(lambda text: told(call, text), KNOWN.in_pieces())
+        stream = live.Stream(lambda text: told(call, text))
         return stream.feed, stream.flush
 
     def _call_of(self, action: TerminalAction, conversation: Any) -> str | None:
-        """The id of the tool call that this action is: the SDK does not tell its tools."""
+        """The id of the action's tool call, which the SDK does not give its tools."""
         events = conversation.state.events
         for number in range(len(events) - 1, max(-1, len(events) - RECENT), -1):
             event = events[number]

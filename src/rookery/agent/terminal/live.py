@@ -6,8 +6,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from rookery.models.secrets import KNOWN
+
 LIVE = 200_000
-"""So much of one command is shown while it runs; the rest is in its result."""
+"""Characters of one command that are shown while it runs; the rest is in its result."""
 CAPPED = "\n[more output follows; it is not shown while the command runs]\n"
 
 type Listener = Callable[[str, str], None]
@@ -22,18 +24,12 @@ _listeners: dict[str, Listener] = {}
 _lock = threading.Lock()
 
 
-class Mask(Protocol):
-    def feed(self, text: str) -> str: ...
-
-    def flush(self) -> str: ...
-
-
 class Stream:
-    """One command's output on its way to a listener: masked, and not without end."""
+    """One command's output on its way to a listener: without secrets, and not without end."""
 
-    def __init__(self, tell: Callable[[str], None], mask: Mask) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._mask = mask
+        self._mask = KNOWN.in_pieces()
         self._room = LIVE
 
     def feed(self, text: str) -> None:
@@ -56,29 +52,24 @@ def register(executor: Closable) -> None:
         _executors.add(executor)
 
 
-def listen(conversation: Any, listener: Listener | None) -> None:
+def on_output(conversation: Any, listener: Listener | None) -> None:
+    """Call `listener(tool_call_id, text)` in the terminal's thread, as output comes and before the
+    observation is made. None: no longer."""
     with _lock:
         if listener is None:
-            _listeners.pop(_name(conversation), None)
+            _listeners.pop(str(conversation.state.id), None)
         else:
-            _listeners[_name(conversation)] = listener
+            _listeners[str(conversation.state.id)] = listener
 
 
 def listener_of(conversation: Any) -> Listener | None:
     with _lock:
-        return _listeners.get(_name(conversation))
+        return _listeners.get(str(conversation.state.id))
 
 
-def _name(conversation: Any) -> str:
-    return str(conversation.state.id)
-
-
-def close_all() -> None:
-    """At the end of the process: no shell is left, whatever was forgotten."""
+@atexit.register
+def _close_all() -> None:
     with _lock:
         left = list(_executors)
     for executor in left:
         executor.close()
-
-
-atexit.register(close_all)

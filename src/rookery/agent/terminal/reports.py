@@ -1,8 +1,8 @@
-"""How a shell says that a command has begun and what became of it, whatever the command did to the
+"""How a shell reports that a command has begun and how it ended, whatever the command did to the
 shell: variables unset, a prompt of its own, `PROMPT_COMMAND` that never ends, stderr closed.
 
-Nothing of it is a variable that commands inherit, but the one by which what they leave behind is
-found. What has to be known stands in two files, and their paths in the line that is typed.
+Commands inherit only the variable by which what they leave behind is found. The rest is in two
+files, whose paths are in the typed line.
 """
 
 import os
@@ -36,17 +36,17 @@ class Reports:
         self._prompt_command = self._reporting(f'"{last}"') + " || :"
 
     def write(self, *, own_files: bool) -> None:
-        """What the shell reads at its start, and behind each command. `own_files`: with those of
-        the person."""
+        """What the shell reads at its start and after each command. `own_files`: with the user's
+        set-up files."""
         setup = [
             *([OWN_FILES] if own_files else []),
             f"export {TERMINAL}={step_mark(0)}",
             "set +H",
             "unset HISTFILE",
-            # For the day when we are killed, and the terminal hangs up.
+            # When we are killed, the terminal hangs up.
             f"trap {shlex.quote(f'rm -rf {shlex.quote(self.folder)}')} EXIT",
             self._arm(),
-            # One that the person's files made readonly stays, and is trusted.
+            # One that the user's files made readonly stays, and is trusted.
             f"{self._is_armed()} || : >{self._theirs}",
             f". {shlex.quote(self._after)} {step_mark(0)} 0 3>&2",
         ]
@@ -56,7 +56,7 @@ class Reports:
             # stopped jobs bash warns at the first exit.)
             f"{self._is_armed()} || [ -e {self._theirs} ] "
             '|| { \\builtin exit "$2"; \\builtin exit "$2"; }',
-            # It would come, and nobody would see it.
+            # It would come unseen.
             f'[ -t 3 ] && [ "$PS1" = {shlex.quote(self._prompt)} ] && {self._is_armed()} '
             f"&& \\shopt -q promptvars || {self._report()}",
             '\\builtin return "$2"',
@@ -69,8 +69,8 @@ class Reports:
         return f'\\builtin printf {words} "$1" "$2" "$PWD" "{PYTHON}" >/dev/tty'
 
     def _arm(self) -> str:
-        """The prompt reports, behind what bash says of its jobs. Not by plain assignment, since one
-        to a readonly variable ends the line."""
+        """Let the prompt report, after bash's words about jobs. Not by plain assignment, which ends
+        the line if the variable is readonly."""
         armed = f"PS1={shlex.quote(self._prompt)} PS2= PROMPT_COMMAND={self._quoted()}"
         return (
             "\\builtin unset PROMPT_COMMAND 2>/dev/null || :\n"
@@ -84,8 +84,7 @@ class Reports:
         return shlex.quote(self._prompt_command)
 
     def write_command(self, step: int, before: int, command: str) -> None:
-        """Put a command where the line that is typed finds it. `before`: the exit code that it
-        sees."""
+        """Put a command where the typed line finds it. `before`: the exit code that it sees."""
         begun = f"\\builtin printf '\\036{self._word}\\037{step}\\035' >/dev/tty"
         first = f"\\export {TERMINAL}={step_mark(step)}; {begun}"
         if before:  # not where a failure ends the shell
@@ -99,7 +98,7 @@ class Reports:
             file.write(text.encode("utf-8", "surrogateescape"))
 
     def typed(self, step: int) -> str:
-        """The line by which it is run. An alias for a word of it changes nothing."""
+        """The line that runs it, whatever aliases there are."""
         return f'\\eval "$(<{shlex.quote(self._command)})"; {self._reporting(step_mark(step))}\n'
 
     def _reporting(self, step: str) -> str:
@@ -107,5 +106,5 @@ class Reports:
 
 
 def step_mark(step: int) -> str:
-    """In the environment of what one command starts."""
+    """In the environment of a command's processes."""
     return f"shell.{step}"

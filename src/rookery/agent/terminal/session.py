@@ -1,7 +1,4 @@
-"""The terminal as the model sees it: one command at a time, waited for, timed, answered.
-
-The SDK's own session looks at the screen every half second; this one is woken by the shell.
-"""
+"""The terminal as the model sees it: one command at a time, waited for, timed, answered."""
 
 import getpass
 import os
@@ -44,7 +41,7 @@ type Outcome = Literal["completed", "ended", "quiet", "late"]
 
 
 def keys_of(text: str) -> str:
-    """What is typed for an input: a named key, a control key, or a line."""
+    """What to type for an input: a named key, a control key, or a line."""
     word = text.strip().upper()
     if word in KEYS:
         return KEYS[word]
@@ -83,7 +80,7 @@ class Session:
     # --- the shell ------------------------------------------------------------------------------
 
     def shell(self) -> Shell:
-        """The living shell; made when there is none, in the directory where the last one was."""
+        """The living shell; a new one is made in the last one's directory."""
         with self._making:
             if self._closed:
                 raise ShellEnded("The terminal is closed.")
@@ -112,7 +109,7 @@ class Session:
                 self._shell.close()
 
     def reset(self) -> None:
-        """A new shell in the first directory: for one that answers no more."""
+        """The next command gets a new shell in the first directory."""
         with self._making:
             if self._shell is not None:
                 self._shell.close()
@@ -163,11 +160,11 @@ class Session:
                     continue
                 now = time.monotonic()
                 if timeout is None:
-                    left, late = shell.last_output + self.quiet_seconds - now, "quiet"
+                    left = shell.last_output + self.quiet_seconds - now
                 else:
-                    left, late = begun + timeout - now, "late"
+                    left = begun + timeout - now
                 if left <= 0:
-                    return "quiet" if late == "quiet" else "late"
+                    return "quiet" if timeout is None else "late"
                 shell.changed.wait(left)
 
     # --- answers --------------------------------------------------------------------------------
@@ -199,8 +196,8 @@ class Session:
         else:
             suffix = f"[The shell ended with exit code {code}.]"
         if shell.ended:
-            suffix += "\n[The next command gets a new shell in the same directory. "
-            suffix += "What was exported in the old one is gone.]"
+            suffix += "\n[The next command gets a new shell in the same directory, without "
+            suffix += "variables exported in the old one.]"
         metadata = self._metadata(shell, code, outcome)
         metadata.prefix, metadata.suffix = prefix, "\n" + suffix
         return self._observation(shell, command, metadata, is_error=False)

@@ -1,9 +1,5 @@
-"""One bash behind a pseudo terminal: typed to, read from, and heard of when it is ready.
-
-Nothing here sleeps for a while in the hope that the shell is ready: behind each command it reports
-with a word that nobody else prints, the number of the command, and what became of that
-(`reports.py`). Where a command was interrupted, its prompt does.
-"""
+"""One bash behind a pseudo terminal. Nothing here sleeps in the hope that the shell is ready: after
+each command it reports with a secret word how the command ended (`reports.py`)."""
 
 import codecs
 import fcntl
@@ -11,6 +7,7 @@ import os
 import secrets
 import select
 import shutil
+import signal
 import struct
 import subprocess
 import termios
@@ -20,22 +17,28 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from rookery.agent.terminal import ending
+from rookery.agent.terminal.ending import GRACE
 from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
 from rookery.core.vendors.environment import TERMINAL
 from rookery.home import paths, scratch
 from rookery.processes import offspring, strays
 from rookery.processes.lineage import LINUX
-from rookery.processes.tree import Process
+from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
 ROWS, COLUMNS = 50, 200
 START_SECONDS = 10.0
 SETTLE_SECONDS = 1.0
-"""A shell that is closed while it reads its set-up files may come to their end: what they run may
-hold a lock of the person's own tools."""
+"""A shell that is closed while it reads its set-up files gets time to finish them: they may hold a
+lock of the user's tools."""
 READ = 65_536
 LONGEST_PROMPT = 20_000
 SYNTAX_ERROR = 2
+LOOK = 0.05
+PASSES = 3
+"""Each ends what was started during the one before."""
+PATIENCE = 1.0
+"""Seconds after which the shell itself is ended: something in it cannot be interrupted."""
 
 # The shell opens the terminal after it has become a session's leader: so the terminal is its
 # controlling one, and there is job control. No code runs between fork and exec.
@@ -88,8 +91,8 @@ class Shell:
     # --- start ----------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Blocks until the shell asks for its first command. A set-up file that never comes to an
-        end, or that becomes another shell, is left out."""
+        """Blocks until the shell is ready. Set-up files that never end, or that start another
+        shell, are left out."""
         self._spawn(own_files=True)
         if self._wait_prompt(START_SECONDS):
             return
@@ -154,12 +157,12 @@ class Shell:
 
     @property
     def busy(self) -> bool:
-        """A command was given, and the prompt after it has not come."""
+        """Whether a command still runs."""
         return self.prompt is None or self.prompt.step != self.step
 
     def run(self, command: str) -> None:
-        """Give the waiting shell a command, however long and whatever its lines: it is read from a
-        file, so that nothing of it is taken for keys."""
+        """Run a command of any length. The shell reads it from a file, so that nothing of it is
+        taken for keys."""
         with self.changed:
             self.changed.wait_for(lambda: not self._ending, SETTLE_SECONDS)
             before = self.prompt.exit_code if self.prompt else 0
@@ -190,8 +193,8 @@ class Shell:
             raise ShellEnded("The shell has ended.") from error
 
     def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
-        """End the foreground command, from any thread, without waiting for it. `tell` is given
-        words about what runs on, since it is another user's."""
+        """End the foreground command, from any thread, without waiting for it. `tell` gets a notice
+        about processes of another user, which run on."""
         with self.changed:
             if not self.busy or self.ended or self.prompt is None:
                 return False
@@ -204,21 +207,21 @@ class Shell:
 
     def _end_command(self, tell: Callable[[str], object]) -> None:
         try:
-            if left := ending.end_foreground(self):
+            if left := end_foreground(self):
                 names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
-                tell(f"Still running, as another user, who alone may end it: {strays.told(names)}")
+                tell(f"Still running as another user, who alone can end it: {strays.told(names)}")
         finally:
             with self.changed:
                 self._ending = False
                 self.changed.notify_all()
 
     def pause(self, seconds: float) -> None:
-        """Until the command is over, at most so long."""
+        """Until the command is over, or the time."""
         with self.changed:
             self.changed.wait_for(lambda: self.ended or not self.busy, seconds)
 
     def started(self) -> list[Process]:
-        """What the command that was given last started, and still runs, wherever it went."""
+        """What the last command started and still runs, wherever it went."""
         step = TERMINAL, step_mark(self.step)
         return offspring.below_since(self.pid, self._earlier, self._since, step)
 
@@ -256,7 +259,7 @@ class Shell:
                 self._master, self._wake = -1, (-1, -1)
             for descriptor in (master, *wake):
                 os.close(descriptor)
-        # Whoever waits for the command is told by the shell's end, which its lost terminal brings.
+        # Losing its terminal ends the shell, which wakes those who wait for the command.
         process.wait()
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
@@ -297,8 +300,8 @@ class Shell:
             listener(text)
 
     def _marked(self, fields: list[str]) -> None:
-        """A command says that it has begun, or the shell what became of it. That counts after the
-        beginning alone, and once: the prompt says it again."""
+        """A command has begun, or ended. An end counts only after a beginning, and once: the prompt
+        reports it again."""
         if len(fields) == 2 and fields[1] == str(self.step):
             with self.changed:
                 self._begun = True
@@ -339,3 +342,61 @@ class Shell:
             thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+# ---------------------------------------------------------------- interrupting
+
+
+def end_foreground(shell: Shell) -> list[Process]:
+    """Until the prompt is back, each group that comes to the foreground gets INT, then its tree
+    KILL. The command's background jobs end with it, those of earlier commands stay. Returns what
+    still runs because we may not signal it."""
+    shell.wait_begun(PATIENCE)
+    foreign = forbidden(shell.started())
+    _end_command(shell)
+    return still_alive(foreign)
+
+
+def _end_command(shell: Shell) -> None:
+    begun = time.monotonic()
+    _end_the_rest(shell)
+    asked: dict[int, float] = {}
+    trees: dict[int, Process] = {}
+    while shell.busy and not shell.ended:
+        now = time.monotonic()
+        group = shell.foreground()
+        if now - begun > PATIENCE:
+            ending.end_session(shell.pid)
+            return
+        if group and (group not in asked or (group == shell.pid and now - asked[group] > GRACE)):
+            asked[group] = now
+            trees |= {one.pid: one for one in ending.tree_of(group, shell.pid)}
+            _interrupt(shell, group)
+        elif group and group != shell.pid and now - asked[group] >= GRACE:
+            trees |= {one.pid: one for one in ending.tree_of(group, shell.pid)}
+            # The shell too: else it goes on with what stands after the killed command.
+            _interrupt(shell, shell.pid)
+            kill(still_alive(trees.values()))
+        shell.pause(LOOK)
+    for _ in range(PASSES):
+        left = {one.pid: one for one in [*still_alive(trees.values()), *shell.started()]}
+        if not left:
+            return
+        kill(wait_gone(left.values(), max(0.0, begun + GRACE - time.monotonic())))
+
+
+def _end_the_rest(shell: Shell) -> None:
+    """What the command started out of reach of its terminal's keys."""
+    group = shell.foreground()
+    near = {one.pid for one in ending.tree_of(group, shell.pid)} if group else set()
+    terminate(one for one in shell.started() if one.pid not in near)
+
+
+def _interrupt(shell: Shell, group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGINT)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        # Another user's, by sudo: the terminal may send what we may not.
+        shell.type("\x03")

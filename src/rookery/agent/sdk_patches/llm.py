@@ -1,8 +1,9 @@
-"""The SDK's model, as a session of ours has it: its answers are mended, how they ended is known,
-and it is asked again only where that can help.
+"""The SDK's model for a session of ours: its answers are corrected, how they ended is known, and it
+is asked again only where that can help.
 
-Made for openhands-sdk 1.58; `answers.py` says what upstream changes would make which part of it
-needless.
+Made for openhands-sdk 1.58, which asks again after an error that every try gets, waits otherwise
+than the provider says, and streams thoughts as text. Unnecessary once a retry can be decided by
+error, and thoughts and the end of an answer are told apart. (`answers.py` has the rest.)
 """
 
 import os
@@ -11,6 +12,7 @@ from typing import Any, override
 
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
+from openhands.sdk.event import Condensation
 from openhands.sdk.llm import LLMResponse
 from openhands.sdk.llm.exceptions import (
     LLMBadRequestError,
@@ -28,8 +30,16 @@ from tenacity import (
 )
 
 from rookery.agent.provider import retries, surrogates, windows
+from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
-from rookery.agent.sdk_patches.answers import Ending
+from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
+
+CUT = (
+    "\n\nThe answer ends here: the model reached its output limit. "
+    'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
+)
+FILTERED = "The model's provider refused to answer this: its content filter objected."
+REFUSED = f"{FILTERED} Rephrase it, or take it back with /rewind."
 
 
 class Refused(Exception):
@@ -40,10 +50,10 @@ class RookeryLLM(LLM):
     _ending: Ending = PrivateAttr(default=Ending())
     _pressure: windows.Pressure = PrivateAttr(default_factory=windows.Pressure)
     _attempt: str = PrivateAttr(default="")
-    """The id of an answer's pieces, before its own is known."""
+    """The id of an answer's chunks, before its own is known."""
     _summary: tuple[str, int] = PrivateAttr(default=("", 0))
     _own_summaries: bool = PrivateAttr(default=False)
-    """Summaries of thoughts are our wish, not the person's: one that is refused is taken back."""
+    """We asked for summaries of thoughts, not the user: given up where refused."""
 
     @property
     def ending(self) -> Ending:
@@ -54,11 +64,11 @@ class RookeryLLM(LLM):
         self._ending = Ending()
 
     def start_over(self) -> None:
-        """For another conversation, whose answers and length are its own."""
+        """For another conversation."""
         self._ending, self._pressure = Ending(), windows.Pressure()
 
     def note_condensed(self) -> None:
-        """Raises TooSmall where the conversation is condensed without end."""
+        """Raises TooSmall if the conversation is condensed without end."""
         self._pressure.condense(self.effective_max_input_tokens)
 
     def wish_for_summaries(self) -> None:
@@ -68,7 +78,7 @@ class RookeryLLM(LLM):
 
     @override
     def _validate_context_window_size(self) -> None:
-        """Whether it is too small is seen by what is sent: the SDK has one number for all."""
+        """`windows.check` looks at what is sent: the SDK has one number for all."""
 
     @override
     async def agenerate(
@@ -77,7 +87,7 @@ class RookeryLLM(LLM):
         try:
             found = await self._generate(messages, tools, *more, **named)
         except LLMContentPolicyViolationError as error:
-            # The SDK would ask the model to say it otherwise, again and again.
+            # The SDK would ask the model to rephrase it, again and again.
             raise Refused(str(error)) from error
         except LLMContextWindowExceedError as error:
             self._pressure.meet(error, messages, tools or ())
@@ -105,7 +115,7 @@ class RookeryLLM(LLM):
         return super().generate(*arguments, **named)
 
     def _gives_up_summaries(self, error: LLMBadRequestError) -> bool:
-        """Only verified organisations may have them."""
+        """OpenAI gives them to verified organisations only."""
         if not self._own_summaries or "summar" not in str(error).lower():
             return False
         self._own_summaries, self.reasoning_summary = False, None
@@ -115,28 +125,16 @@ class RookeryLLM(LLM):
 
     @override
     def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        stream = answers.Stream()
-
-        def mended(chunk: Any) -> None:
-            stream.mend(chunk)
-            on_token(chunk)
-
-        return super()._transport_call(on_token=mended if on_token else None, **named)
+        return super()._transport_call(on_token=_corrected(on_token), **named)
 
     @override
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        stream = answers.Stream()
-
-        def mended(chunk: Any) -> Any:
-            stream.mend(chunk)
-            return on_token(chunk)
-
-        return await super()._atransport_call(on_token=mended if on_token else None, **named)
+        return await super()._atransport_call(on_token=_corrected(on_token), **named)
 
     @override
     def _build_completion_result(self, resp: Any) -> LLMResponse:
         choice = resp["choices"][0]
-        refused = answers.mend_message(choice["message"])
+        refused = answers.correct_message(choice["message"])
         found = super()._build_completion_result(resp)
         finish = str(choice.get("finish_reason") or "")
         self._ending = answers.ending_of(finish, found.message, refused=refused)
@@ -146,8 +144,8 @@ class RookeryLLM(LLM):
 
     @override
     def _process_stream_event(self, event: Any, *, emit_deltas: bool = True) -> Any:
-        """One answer is one stream, thoughts first: the SDK names each piece by the item that it is
-        of, and tells thoughts as text."""
+        """One answer is one stream with one id: the SDK gives each chunk its item's id, and
+        thoughts as text."""
         item, chunk = super()._process_stream_event(event, emit_deltas=emit_deltas)
         if chunk is not None:
             delta = chunk.choices[0].delta
@@ -170,7 +168,7 @@ class RookeryLLM(LLM):
 
     @override
     def _build_responses_result(self, resp: Any) -> LLMResponse:
-        refused = answers.mend_output(resp.output)
+        refused = answers.correct_output(resp.output)
         found = super()._build_responses_result(resp)
         answers.add_refusals(found.message, refused)
         details = getattr(resp, "incomplete_details", None)
@@ -205,7 +203,7 @@ class RookeryLLM(LLM):
             wanted = retries.delay_of(error) if error is not None else None
             found = float(usual(state)) if wanted is None else wanted
             if error is not None:
-                error.retry_in = found  # type: ignore[attr-defined]  # for who tells of it
+                error.retry_in = found  # type: ignore[attr-defined]  # for the notice
             return found
 
         return retry(
@@ -216,3 +214,57 @@ class RookeryLLM(LLM):
             & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
             wait=wait,
         )
+
+
+def _corrected(on_token: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    """The chunks of one attempt."""
+    if on_token is None:
+        return None
+    stream = answers.Stream()
+
+    def corrected(chunk: Any) -> Any:
+        stream.correct(chunk)
+        return on_token(chunk)
+
+    return corrected
+
+
+# ---------------------------------------------------------------- how an answer ended
+
+
+def words_of(ending: Ending) -> str:
+    """For the user. A refusal with words of its own needs none of ours."""
+    if ending.reason == MAX_TOKENS:
+        return CUT
+    return f"\n\n{REFUSED}\n" if ending.reason and ending.silent else ""
+
+
+def ending_of(conversation: Any) -> Ending:
+    llm = conversation.agent.llm
+    return llm.ending if isinstance(llm, RookeryLLM) else Ending()
+
+
+def forget_ending(conversation: Any) -> None:
+    llm = conversation.agent.llm
+    if isinstance(llm, RookeryLLM):
+        llm.forget_ending()
+
+
+def note_condensed(conversation: Any) -> None:
+    """After a step that only condensed the conversation. Raises TooSmall."""
+    events, llm = conversation.state.events, conversation.agent.llm
+    if isinstance(llm, RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
+        llm.note_condensed()
+
+
+def is_cut_short(llm: Any) -> bool:
+    return isinstance(llm, RookeryLLM) and bool(llm.ending.reason)
+
+
+def refused_in(error: BaseException) -> str | None:
+    """What to say of a request that the provider's filter refused; None: another error."""
+    for cause in retries.chain(error):
+        if isinstance(cause, Refused):
+            said = spoken(str(cause))
+            return f"{REFUSED}\n{said}" if said else REFUSED
+    return None
