@@ -100,7 +100,7 @@ async def test_new_and_rewind_make_the_model_forget(
     session = await agent.new(str(tmp_path))
     for prompt in ("first thing", "second thing", "third thing"):
         await agent.turn(session, prompt)
-    assert "2 prompts are taken back" in await said(agent, session, "/rewind 2")
+    assert "Undid your last 2 prompts" in await said(agent, session, "/rewind 2")
     await agent.turn(session, "fourth thing")
     sent = str(model.asked[-1].body["messages"])
     assert "first thing" in sent
@@ -116,7 +116,7 @@ async def test_fork_and_title(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "begin")
     assert "My work" in await said(agent, session, "/title My work")
-    assert "another session" in await said(agent, session, "/fork")
+    assert "Forked to session" in await said(agent, session, "/fork")
     found = (await agent.call("session/list", cwd=str(tmp_path)))["sessions"]
     assert {entry["title"] for entry in found} == {"My work", "My work (fork)"}
     assert "A scripted model" in await said(agent, session, "/title")
@@ -126,7 +126,7 @@ async def test_condense(agent: Agent, model: ScriptedModel, tmp_path: Path) -> N
     session = await agent.new(str(tmp_path))
     for number in range(8):
         await agent.turn(session, f"thing {number}")
-    assert "Shortened" in await said(agent, session, "/condense")
+    assert "Condensed" in await said(agent, session, "/condense")
     await agent.turn(session, "and now")
     assert "thing 4" not in str(model.asked[-1].body["messages"])
 
@@ -141,7 +141,7 @@ async def test_I11_14_the_summary_is_written_by_the_model_that_was_chosen(
     await said(agent, session, "/model second")
     await agent.turn(session, "with the other one")
     since = len(model.asked)
-    assert "Shortened" in await said(agent, session, "/condense")
+    assert "Condensed" in await said(agent, session, "/condense")
     asked = list(model.asked)[since:]
     assert [each.body["model"] for each in asked] == ["other"]
     assert not any(each.body.get("stream") for each in asked)

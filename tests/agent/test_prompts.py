@@ -209,7 +209,7 @@ async def test_I10_13_tokens_of_a_model_that_no_list_knows(
         write_settings(agent_home, model)
     assert usage == {"sessionUpdate": "usage_update", "used": 120, "size": 0}
     said = "".join(texts(agent.news(session)))
-    assert "Cost: not known for this model" in said
+    assert "Cost: unknown for this model" in said
     assert "Tokens in: 100" in said
 
 

@@ -29,6 +29,7 @@ from openhands.sdk.security.risk import SecurityRisk
 from openhands.tools.browser_use.definition import BrowserObservation
 from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
 
+from rookery.agent.conversation.choices import Choices, Wanted
 from rookery.agent.translate import Translator
 from rookery.agent.translate.arguments import Arguments
 from rookery.agent.translate.calls import Call
@@ -370,19 +371,15 @@ def test_the_persons_images_are_replayed() -> None:
     assert text["messageId"] == image["messageId"] == event.id
 
 
-def test_usage_title_mode_commands() -> None:
+def test_usage_mode_options() -> None:
     translator = Translator(CWD)
     updates = [
         *translator.usage(1200, 128_000, 0.25),
-        *translator.title("A title"),
-        *translator.mode("always-ask"),
-        *translator.commands([("help", "Say what there is", ""), ("model", "Switch", "name")]),
-        *translator.plan([]),
+        *Choices(Wanted(), [], booleans=False).set_option("mode", "always-ask"),
         *translator.notice("A server did not start."),
-        *translator.options([]),
     ]
     kinds = [update["sessionUpdate"] for update in checked(updates)]
-    assert kinds[:3] == ["usage_update", "session_info_update", "current_mode_update"]
+    assert kinds[:3] == ["usage_update", "current_mode_update", "config_option_update"]
     assert updates[0]["cost"] == {"amount": 0.25, "currency": "USD"}
 
 

@@ -1,12 +1,10 @@
-"""`rookery agent`: the door of Rookery's own agent.
+"""`rookery agent`: the door of Rookery's own agent, whose SDK takes seconds to import.
 
-The SDK takes seconds to import. Where a warm process has it loaded already, this process offers it
-its descriptors, environment and directory, and stays as a small stand-in: it waits for the exit
-status, passes signals on, and its own death ends the agent. Where there is none, it becomes the
-agent itself and starts a warm process for next time. Both ways the protocol is the same, so nobody
-who starts `rookery agent` knows which one it was.
+If a warm process has it loaded, this process hands over its descriptors, environment and directory,
+and stays as a stand-in: it waits for the exit status, passes signals on, and its death ends the
+agent. Else it becomes the agent itself, and starts a warm process for next time.
 
-Standard library only, and little of it: this is what everybody waits for.
+Little of the standard library, and nothing else: every start waits for this.
 """
 
 import marshal
@@ -22,13 +20,13 @@ from rookery.processes.lineage import LINUX, MARK, die_with_parent
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOST = 70
-"""The exit status when the agent died and nobody could say how."""
+"""The exit status of an agent that died without one."""
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status; as the agent itself it ends the process."""
+    """The exit status. As the agent itself it ends the process."""
     home = paths.home()
-    # Who is used wrongly is told so, and starts nothing.
+    # Wrong arguments start nothing.
     if isinstance(parse(arguments), Arguments) and warm_agent.is_wanted(home):
         try:
             stand_in = _offer(warm_agent.socket_path(home), arguments)
@@ -36,7 +34,7 @@ def main(arguments: list[str]) -> int:
             stand_in = None
         if stand_in is not None:
             return _stand_in(stand_in)
-        if MARK not in os.environ:  # a worker ends all that it started: a warm one would go with it
+        if MARK not in os.environ:  # a worker would end it with all that it started
             warm_agent.start(home)
     if MARK not in os.environ:  # an editor started us
         status = _alone(home)
@@ -48,8 +46,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _alone(home: str) -> int | None:
-    """What a worker is to its agent, and does around it; the status in the agent's keeper, when the
-    agent has ended."""
+    """Keep and confine an agent that has no worker. Returns its status in the keeper, once it has
+    ended."""
     from rookery.agent.process import keeper
     from rookery.client.config import confinement
 
@@ -60,13 +58,13 @@ def _alone(home: str) -> int | None:
     try:
         confinement.enter(off=confinement.is_off(home))
     except OSError as error:
-        sys.stderr.write(f"rookery agent: it could not be confined: {error}\n")
+        sys.stderr.write(f"rookery agent: cannot confine the agent: {error}\n")
         return LOST
     return None
 
 
 def _offer(path: str, arguments: list[str]) -> socket.socket | None:
-    """The connection to the warm process that took the descriptors; None where none did."""
+    """The connection to the warm process that took us in; None: there is none."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(warm_agent.PATIENCE)
@@ -94,16 +92,16 @@ def _offer(path: str, arguments: list[str]) -> socket.socket | None:
 
 
 def _stand_in(connection: socket.socket) -> int:
-    """Wait for the status; what is told to us is told to the agent."""
+    """Wait for the status, and pass signals on."""
     if MARK in os.environ:
-        # A worker that is killed together with its warden: an agent that is stopped sees no end of
-        # its stdin, but the warm process misses us.
+        # If the worker and its warden are killed, a stopped agent does not see its stdin's end, but
+        # the warm process misses us.
         die_with_parent(os.getppid())
     for number in PASSED_ON:
         signal.signal(
             number, lambda number, _: connection.send(warm_agent.SIGNAL + bytes([number]))
         )
-    # Its own copies of the pipes would keep them open after the agent closed its ends.
+    # Our copies of the pipes would keep them open after the agent closed its ends.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -111,7 +109,7 @@ def _stand_in(connection: socket.socket) -> int:
     while len(said) < 2:
         more = connection.recv(2 - len(said))
         if not more:
-            sys.stderr.write("rookery agent: the agent's process is gone\n")
+            sys.stderr.write("rookery agent: the agent's process died\n")
             return LOST
         said += more
     return said[1]

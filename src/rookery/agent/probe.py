@@ -1,5 +1,5 @@
-"""One call to a model by litellm, in a process of its own that `rookery.models.probe` starts: the
-question as JSON on stdin, the answer as the last line of stdout."""
+"""One call to a model by litellm, in a process that `rookery.models.probe` starts: the question as
+JSON on stdin, the answer as the last line of stdout."""
 
 import json
 import os
@@ -9,9 +9,9 @@ from typing import Any
 from rookery.agent.process import sdk_import
 from rookery.models.probe import Answer, of_network, of_status, shortened
 
-MISSING = "This provider is reached by a part that is not installed: pip install 'rookery[agent]'"
+MISSING = "This provider needs a part that is not installed: pip install 'rookery[agent]'"
 TAKEN = ("aws_", "vertex_", "api_version")
-"""Beginnings of fields of a profile that say how a provider is reached."""
+"""Prefixes of a model's fields that say how to reach its provider."""
 
 
 def main() -> int:
@@ -48,10 +48,10 @@ def call(asked: dict[str, Any]) -> Answer:
         return of_network(shortened(str(error)), where)
     except openai.APIStatusError as error:
         if "LLM Provider NOT provided" in str(error):
-            return Answer("model", f"There is no provider {model.partition('/')[0]!r}.")
+            return Answer("model", f"Unknown provider {model.partition('/')[0]!r}.")
         return of_status(error.status_code, str(error), str(error.code or ""), model, where)
     except (openai.OpenAIError, ValueError, ImportError, OSError) as error:
-        return Answer("provider", f"{model} cannot be asked: {shortened(str(error))}")
+        return Answer("provider", f"Cannot call {model}: {shortened(str(error))}")
     return Answer("ok", f"{model} answered.")
 
 

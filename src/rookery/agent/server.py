@@ -1,4 +1,4 @@
-"""The agent's side of ACP: its methods, who is on the other side, and which sessions are open."""
+"""The agent's side of ACP."""
 
 import asyncio
 import os
@@ -37,12 +37,12 @@ class Server(Reception):
 
     def _initialize(self, request: Incoming, params: Json) -> None:
         super()._initialize(request, params)
-        # Written before the import begins: it holds the interpreter for long stretches.
+        # Before the import begins, which holds the interpreter for long stretches.
         self.peer.flush()
         self.sdk.begin()
 
     def welcome(self) -> Json:
-        about = "Choose a model and its key: run `rookery setup` in a terminal."
+        about = "Run `rookery setup` in a terminal to choose a model and its key."
         methods: list[Json] = [{"id": SETUP, "name": "Set up a model", "description": about}]
         if offers(self.client or {}, "auth", "terminal"):
             more = {"type": "terminal", "args": ["--setup"]}
@@ -59,8 +59,8 @@ class Server(Reception):
         except (ConnectionClosed, TooLarge):
             raise
         except Exception as error:
-            # A foreign library's bug ends one request, not all.
-            raise RpcError(INTERNAL_ERROR, KNOWN.text(_told(error))) from error
+            # A bug in a library ends one request, not all.
+            raise RpcError(INTERNAL_ERROR, KNOWN.text(_described(error))) from error
 
     def cancel(self, params: Json) -> None:
         if self._sessions is not None:
@@ -72,7 +72,7 @@ class Server(Reception):
             self._sessions.cancel(params.get("sessionId"))
 
     def _known_sessions(self) -> "Sessions":
-        """Loaded with the first request about one."""
+        """Loaded with the first request for one."""
         if self._sessions is None:
             from rookery.agent.session.sessions import Sessions
 
@@ -82,7 +82,7 @@ class Server(Reception):
     # --- the end ---------------------------------------------------------------------------------
 
     async def wind_down(self, seconds: float = WIND_DOWN) -> None:
-        """Turns are cancelled and answered, shells ended, or the time is up."""
+        """Cancel and answer turns, and end shells, within the time."""
         if self._sessions is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -90,8 +90,8 @@ class Server(Reception):
         await super().wind_down(seconds / 2)
 
 
-def _told(error: Exception) -> str:
-    """For the client a sentence; for whoever looks after us the trace."""
+def _described(error: Exception) -> str:
+    """A sentence for the client; the trace goes to stderr."""
     import traceback
 
     traceback.print_exception(error, file=sys.stderr)

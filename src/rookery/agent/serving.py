@@ -1,4 +1,4 @@
-"""`rookery agent`: Rookery's own agent as a process that speaks ACP on stdio, until stdin ends."""
+"""Rookery's own agent as a process that speaks ACP on stdio until stdin ends."""
 
 import asyncio
 import os
@@ -13,12 +13,12 @@ from rookery.wire import reception
 
 
 def main(argv: list[str]) -> NoReturn:
-    """Ends the process: threads of tools are not waited for."""
+    """Ends the process without waiting for tools' threads."""
     run(argv, os._exit)
 
 
 def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
-    """Speak over the descriptors 0 and 1, then end the process as the caller would have it."""
+    """Speak over descriptors 0 and 1, then `end` the process."""
     arguments = parse(argv)
     if isinstance(arguments, str):
         print(f"rookery agent: {arguments}", file=sys.stderr, flush=True)
@@ -31,7 +31,7 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
 
 
 def _end_descendants() -> None:
-    """Shells, servers, and whatever they started: nothing of ours outlives us (acp-T14)."""
+    """Shells, servers and what they started: nothing outlives us."""
     from rookery.processes import tree
 
     tree.end_below(os.getpid())
@@ -48,6 +48,6 @@ def _opened(arguments: Arguments, group: asyncio.TaskGroup) -> Server:
 
     server = Server(arguments, group)
     stderr.shield()
-    # More than asyncio's few: a tool that hangs holds its thread, and nobody may wait for that.
+    # More than asyncio's few: a tool that hangs holds its thread.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
     return server

@@ -87,7 +87,7 @@ async def test_I11_11_an_empty_prompt_is_refused(agent: Agent, tmp_path: Path, t
 ONCE = {
     "key": (401, "Incorrect API key provided", "auth", "rookery setup"),
     "forbidden": (403, "Your region is not supported", "auth", "what this key may use"),
-    "model": (404, "No model of that name", "provider", "The model's provider knows no such"),
+    "model": (404, "No model of that name", "provider", "The model's provider does not have this"),
     "payment": (402, "Payment is required", "rate_limit", "Add credit"),
     "quota": (429, "You exceeded your current quota, see your plan", "rate_limit", "Add credit"),
     "credit": (400, "Your credit balance is too low, see Billing", "rate_limit", "Add credit"),

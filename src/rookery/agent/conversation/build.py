@@ -5,13 +5,16 @@ import os
 import platform
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, override
 
 from openhands.sdk import LLM, AgentContext, Tool
 from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser, NoOpCondenser
 from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
 from openhands.sdk.hooks import HookConfig
+from openhands.sdk.hooks.config import HookDefinition
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+from openhands.sdk.hooks.manager import HookManager
+from openhands.sdk.hooks.types import HookEvent, HookEventType
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security.confirmation_policy import (
     AlwaysConfirm,
@@ -26,14 +29,13 @@ from openhands.tools.preset.default import register_builtins_agents
 from openhands.tools.task import TaskToolSet
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
-from pydantic import SecretStr
+from pydantic import PrivateAttr, SecretStr
 
 import rookery
 from rookery.agent.conversation import images
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
 from rookery.agent.conversation.critic import PROXY
 from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
-from rookery.agent.conversation.tool_hooks import ToolHookConfig, ToolHookManager
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
@@ -263,3 +265,48 @@ def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
     )
     conversation.tool_hooks = HookEventProcessor(manager, original_callback=emit)
     conversation.tool_hooks.set_conversation_state(conversation.state)
+
+
+# ---------------------------------------------------------------- hooks and MCP tools
+
+
+class ToolHookConfig(HookConfig):
+    """Knows MCP tools by the names that rules have for them, `mcp__server__tool`."""
+
+    _names: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def made(cls, hooks: Json, names: Mapping[str, str]) -> "ToolHookConfig":
+        """`names`: the model's names of MCP tools, and what each stands for. A live table."""
+        config = cls.model_validate(hooks)
+        config._names = names
+        return config
+
+    def whole(self, tool: str) -> str:
+        return self._names.get(tool, tool)
+
+    @override
+    def get_hooks_for_event(
+        self, event_type: HookEventType, tool_name: str | None = None
+    ) -> list[HookDefinition]:
+        """A matcher may also have the model's name for a tool."""
+        names = [tool_name] if tool_name is None else list({tool_name, self.whole(tool_name)})
+        return [
+            hook
+            for matcher in self._get_matchers_for_event(event_type)
+            if any(matcher.matches(name) for name in names)
+            for hook in matcher.hooks
+        ]
+
+
+class ToolHookManager(HookManager):
+    config: HookConfig
+
+    @override
+    def _create_event(
+        self, event_type: HookEventType, tool_name: str | None = None, *more: Any, **named: Any
+    ) -> HookEvent:
+        """A hook for every tool gets the whole name."""
+        if tool_name is not None and isinstance(self.config, ToolHookConfig):
+            tool_name = self.config.whole(tool_name)
+        return super()._create_event(event_type, tool_name, *more, **named)

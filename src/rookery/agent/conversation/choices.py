@@ -1,13 +1,11 @@
-"""What a person can choose in a session: the mode (as ACP's mode and as an option, which are one
-setting with two faces), the model, its effort, and whether it streams. What is chosen is a wish
-until the conversation has taken it over between two steps."""
+"""What the user can choose in a session: the mode (ACP's mode and an option are one setting), the
+model, its effort, and whether it streams. The conversation applies it before its next step."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rookery.core.json.events import Json
 from rookery.wire import choices
-
-type Json = dict[str, Any]
 
 ALWAYS_ASK = "always-ask"
 RISK_BASED = "risk-based"
@@ -19,8 +17,8 @@ MODES = (
 )
 MODE_IDS = tuple(mode for mode, _, _ in MODES)
 EFFORTS = (
-    ("default", "Default", "As the model's profile says."),
-    ("none", "None", "No reasoning, where the model allows that."),
+    ("default", "Default", "As set for the model."),
+    ("none", "None", "No reasoning, if the model allows that."),
     ("low", "Low", "Quick answers."),
     ("medium", "Medium", "Balanced."),
     ("high", "High", "Thorough."),
@@ -35,14 +33,13 @@ class Wanted(NamedTuple):
 
     mode: str = ALWAYS_ASK
     model: str = ""
-    """The name of a profile; "": the default one."""
+    """A saved model's name; "": the default."""
     effort: str = "default"
     streaming: bool = True
 
 
 class Choices:
-    """`models`: the saved profiles, each with its model's name. `efforts`: those that a model
-    takes."""
+    """`models`: name and model of each saved one. `efforts`: those that a model takes."""
 
     def __init__(
         self,
@@ -62,7 +59,7 @@ class Choices:
         self._forget_effort()
 
     def state(self) -> Json:
-        """What the answers to session/new, load, resume and fork say."""
+        """For the answers to session/new, load, resume and fork."""
         return choices.state(self.modes(), self.options())
 
     def modes(self) -> Json:
@@ -85,19 +82,16 @@ class Choices:
         return self._efforts(model) if model else EFFORT_IDS
 
     def _forget_effort(self) -> None:
-        """One that the model does not take."""
+        """If the model does not take it."""
         if self.wanted.effort not in self._offered_efforts():
             self.wanted = self.wanted._replace(effort=EFFORT_IDS[0])
 
     def _streaming(self) -> Json:
+        about = "Show the answer as it is written."
         if self._booleans:
-            about = "Show the answer while it is being written."
             kind: Json = {"type": "boolean", "currentValue": self.wanted.streaming}
             return {"id": "streaming", "name": "Streaming", "description": about, **kind}
-        values = [
-            ("on", "On", "Show the answer while it is being written."),
-            ("off", "Off", "Show whole messages."),
-        ]
+        values = [("on", "On", about), ("off", "Off", "Show whole messages.")]
         value = "on" if self.wanted.streaming else "off"
         return _select("streaming", "Streaming", None, value, values)
 
@@ -116,16 +110,15 @@ class Choices:
         return [*updates, choices.options_update(self.options())]
 
 
-def wanted_of(saved: Mapping[str, Any], default: Wanted) -> Wanted:
-    """What was chosen before; what is no longer offered is forgotten."""
-    mode, model = saved.get("mode"), saved.get("model")
-    effort, streaming = saved.get("effort"), saved.get("streaming")
-    return Wanted(
-        mode if mode in MODE_IDS else default.mode,
-        model if isinstance(model, str) and model else default.model,
-        effort if effort in EFFORT_IDS else default.effort,
-        streaming if isinstance(streaming, bool) else default.streaming,
-    )
+def wanted_of(saved: Mapping[str, Any]) -> Wanted:
+    """What was chosen before, without what is no longer offered."""
+    valid = {
+        "mode": saved.get("mode") in MODE_IDS,
+        "model": isinstance(saved.get("model"), str),
+        "effort": saved.get("effort") in EFFORT_IDS,
+        "streaming": isinstance(saved.get("streaming"), bool),
+    }
+    return Wanted(**{name: saved[name] for name, is_valid in valid.items() if is_valid})
 
 
 def _select(

@@ -1,6 +1,5 @@
-"""What a critic says of a turn that ended: the SDK's API critic, where the model comes from the
-OpenHands proxy, or a judge, another model of the person's. Neither is needed; a failure is silent.
-"""
+"""A critic's verdict on a turn: by the SDK's API critic, if the model comes from the OpenHands
+proxy, or by a judge, another of the user's models. A failure is silent."""
 
 import json
 import re
@@ -12,10 +11,9 @@ from urllib.parse import urlsplit
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
+from rookery.core.json.events import Json
 from rookery.models.profiles import Model
 from rookery.models.secrets import Secret
-
-type Json = dict[str, Any]
 
 PROXY = re.compile(r"^https?://llm-proxy\.[^./]+\.all-hands\.dev")
 KINDS = {
@@ -27,16 +25,16 @@ KINDS = {
 WITHIN = 50.0
 """Seconds for the API's answer."""
 RESTS = 600.0
-"""Seconds for which an API that failed is left alone: each turn would wait for it again."""
+"""Seconds without a call after a failure: each turn would wait again."""
 LONGEST = 40_000
-"""Characters of a conversation that a judge reads: the end of it."""
+"""Characters at the end of a conversation that a judge reads."""
 ASKED = (
-    "You judge the work of a coding agent. Below is the end of its conversation with a person. "
+    "You judge the work of a coding agent. Below is the end of its conversation with a user. "
     "Answer with one JSON object and nothing else: "
-    '{"score": 0 to 1, how likely the person is served, '
+    '{"score": 0 to 1, how likely the user is satisfied, '
     '"issues": [{"name": "a short sentence", "category": "one word", "probability": 0 to 1, '
-    '"kind": "behavioural" or "infrastructure"}]}. Infrastructure is what the agent is not to '
-    "blame for. No issue: an empty list."
+    '"kind": "behavioural" or "infrastructure"}]}. Infrastructure issues are not the '
+    "agent's fault. Without issues, use an empty list."
 )
 
 
@@ -45,8 +43,7 @@ def has_api_critic(model: Model) -> bool:
 
 
 def critic_url(base_url: str) -> str:
-    """Beside the model's own API, whose path is left out. The key goes to no other host than the
-    one that it is for."""
+    """On the model's own host: its key goes to no other."""
     where = urlsplit(base_url)
     return f"{where.scheme}://{where.netloc}/vllm"
 
@@ -55,7 +52,7 @@ _resting: dict[tuple[str, Secret], float] = {}
 
 
 def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
-    """Blocks. None while it is left alone; raises what the SDK raises where it cannot be had."""
+    """Blocks. None after a recent failure. Raises what the SDK raises."""
     place = critic_url(model.base_url), model.key
     if time.monotonic() < _resting.get(place, 0.0):
         return None
@@ -76,7 +73,7 @@ def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
     )
     try:
         result = critic.evaluate(_events(conversation))
-    except ValueError:  # half a file of that, too: it is fetched anew next time
+    except ValueError:  # also for half a template: it is fetched again next time
         chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
         raise
     finally:
@@ -99,7 +96,7 @@ def issues_of(categorized: Mapping[str, Any]) -> list[Json]:
 
 
 def judge_by_model(conversation: LocalConversation, llm: LLM) -> Json | None:
-    """Blocks. None where the model's answer is not what was asked for."""
+    """Blocks. None: the answer is not a verdict."""
     lines = [
         f"{message.role}: {_words(message)}"
         for message in LLMConvertibleEvent.events_to_messages(_events(conversation)[1:])

@@ -1,1 +1,1 @@
-"""The MCP servers of a conversation: how they are reached, named and called."""
+"""A conversation's MCP servers: connections and names of tools."""

@@ -1,9 +1,6 @@
-"""What the tools of MCP servers are called: by the model as their server calls them, with a prefix
-where that name is taken; by rules and in what is shown always `mcp__server__tool`.
-
-Kept beside the conversation: a name that the model knows from before means the same tool after a
-load, whichever server answers first, and a replay needs no server.
-"""
+"""The names of MCP tools: the server's own for the model, with a prefix if that is taken; for rules
+and the user always `mcp__server__tool`. Kept beside the conversation, so that a name means the same
+tool after a load, whichever server answers first."""
 
 import json
 import os
@@ -16,7 +13,7 @@ from rookery.home import paths
 
 FILE = "mcp_tools.json"
 LONGEST = 64
-"""Characters of a tool's name that every provider takes."""
+"""Characters that every provider accepts."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -26,7 +23,7 @@ def whole(server: str, tool: str) -> str:
 
 
 def read(folder: str) -> dict[str, str]:
-    """The model's names, and what each of them stands for."""
+    """The model's names, and what each stands for."""
     found = paths.read_json(os.path.join(folder, FILE)) or {}
     return {name: tool for name, tool in found.items() if isinstance(tool, str)}
 
@@ -38,11 +35,11 @@ def copy(source: str, target: str) -> None:
 
 
 class Names:
-    """Of one conversation. `reserved`: names that would be taken for something else."""
+    """Of one conversation. `reserved`: names with another meaning."""
 
     def __init__(self, folder: str, reserved: Collection[str] = ()) -> None:
         self.meaning = read(folder)
-        """The model's name of a tool: what it stands for. Shared with whoever shows calls."""
+        """What each of the model's names stands for. A live table."""
         self._folder = folder
         self._reserved = frozenset(reserved)
         self._lock = threading.Lock()
@@ -50,8 +47,8 @@ class Names:
     def give(
         self, tools: Mapping[str, Collection[str]], taken: Collection[str]
     ) -> dict[tuple[str, str], str]:
-        """The model's name for each tool of servers that come at the same time; of two that would
-        have the same, both get the prefix. `taken`: names of tools that are not from a server."""
+        """The model's name for each tool of servers that connect together. If two share a name,
+        both get the prefix. `taken`: names of other tools."""
         with self._lock:
             before = dict(self.meaning)
             given = {
@@ -81,7 +78,7 @@ class Names:
             if name not in taken and name not in self._reserved and name not in self.meaning:
                 self.meaning[name] = meant
                 return name
-        raise ValueError(f"there is no name left for {meant}")
+        raise ValueError(f"no name is left for {meant}")
 
 
 def _fits(name: str) -> bool:
@@ -89,6 +86,6 @@ def _fits(name: str) -> bool:
 
 
 def _prefixed(meant: str) -> str:
-    """Within what providers take; what is left of a long name is its end, which tells most."""
+    """Short enough for providers; a long name keeps its end, which says most."""
     plain = _FOREIGN.sub("_", meant)
     return plain if len(plain) <= LONGEST else f"mcp__{plain[-(LONGEST - 5) :]}"

@@ -1,4 +1,4 @@
-"""What the agent is started with, read by hand: a client waits for this start."""
+"""The agent's arguments, read by hand: a client waits for this start."""
 
 from typing import NamedTuple
 
@@ -8,18 +8,18 @@ USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--s
 OVERRIDE = "override-with-envs"
 
 SETUP = "rookery-setup"
-"""The way to authenticate: to set up a model."""
+"""ACP's authentication method: setting up a model."""
 
 
 class Arguments(NamedTuple):
     resume: str = ""
     last: bool = False
     override: bool = False
-    """LLM_MODEL, LLM_API_KEY and LLM_BASE_URL win over what is saved."""
+    """LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override what is saved."""
 
 
 def parse(words: list[str]) -> Arguments | str:
-    """The arguments, or what is wrong with them."""
+    """The arguments, or what is wrong."""
     flags = ("last", OVERRIDE)
     try:
         found = argv.read(words, values=("resume",), flags=flags, either=[("resume", "last")])

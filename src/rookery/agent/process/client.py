@@ -1,32 +1,31 @@
-"""Who is on the other side of the agent, and what it takes."""
+"""The agent's client, and what it can show."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from rookery.core.json.events import Json
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
-
-type Json = dict[str, Any]
 
 
 class Client(NamedTuple):
     peer: Peer
     capabilities: Json
     fork: Callable[[Any], Awaitable[str]]
-    """Make another session of one; says how it is found."""
+    """Fork a session. Returns what to say about it."""
 
     def tell(self, session: str, update: Json) -> None:
-        """Without secrets: a tool may have read them, a server may have said them."""
+        """Without secrets, which a tool or a server may have shown."""
         params = {"sessionId": session, "update": KNOWN.json(update)}
         self.peer.notify("session/update", params)
 
     @property
     def is_behind(self) -> bool:
-        """Whether it does not read as fast as it is told."""
+        """Whether it reads slower than we write."""
         return self.peer.buffered > HIGH_WATER
 
     async def keep_up(self) -> None:
-        """Wait until it has read what it was told, or is gone."""
+        """Wait until it has read everything, or is gone."""
         with suppress(ConnectionClosed):
             await self.peer.drain()

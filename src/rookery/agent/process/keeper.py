@@ -1,5 +1,5 @@
-"""Above an agent that an editor started and no warm process took in: a small parent that holds on
-to whatever the agent starts, as a worker's warden does, and ends it when the agent is gone."""
+"""The parent of an agent that an editor started without a warm process: like a worker's warden it
+ends whatever the agent started, when the agent is gone."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def mark(home: str) -> str:
-    """In the environment of what such an agent starts: the home, since there is no session."""
+    """The mark of what such an agent starts: by its home, since there is no session."""
     return f"{home_tag(home) or 'agent'}.{os.urandom(4).hex()}"
 
 
 def fork(home: str) -> int | None:
-    """In the agent: None. In its keeper: the agent's exit status, when it has ended."""
+    """In the agent: None. In its keeper: the agent's exit status, once it has ended."""
     keeper = os.getpid()
     os.environ[MARK] = mark(home)
     become_subreaper()
@@ -30,7 +30,7 @@ def fork(home: str) -> int | None:
     roots.record(home, agent, start)
     for number in PASSED_ON:
         signal.signal(number, lambda number, _: _pass_on(agent, number))
-    # Copies of the pipes would keep them open after the agent closed its ends.
+    # Our copies of the pipes would keep them open after the agent closed its ends.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

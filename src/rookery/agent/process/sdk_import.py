@@ -1,5 +1,5 @@
-"""The OpenHands SDK costs seconds to import: it is imported once, in a thread, while the client's
-first questions are answered already."""
+"""Imports the OpenHands SDK, which takes seconds: once, in a thread, while the client's first
+requests are answered."""
 
 import asyncio
 import gc
@@ -16,19 +16,19 @@ ENVIRONMENT = {
     # litellm otherwise fetches a price list at import, and can fail there without a network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENHANDS_SUPPRESS_BANNER": "1",
-    # It otherwise loads the first .env above its own package, whosever that is.
+    # It otherwise loads the first .env above its own package.
     "LITELLM_MODE": "PRODUCTION",
     "PYTHON_DOTENV_DISABLED": "1",
-    # And the MCP client's settings are those in the .env of the working directory.
+    # The MCP client otherwise reads the .env of the working directory.
     "FASTMCP_ENV_FILE": os.devnull,
 }
 PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LOG": "ERROR"}
-"""Unless the person said otherwise: stderr is for what a person should read."""
+"""Unless set otherwise: stderr is for the user."""
 
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """What has to hold while it is imported; commands that the agent runs see none of it."""
+    """The environment of the import, which the agent's commands do not see."""
     wanted = {**PREFERENCES, **os.environ, **ENVIRONMENT}
     before = {name: os.environ.get(name) for name in (*ENVIRONMENT, *PREFERENCES)}
     os.environ.update({name: wanted[name] for name in before})
@@ -52,9 +52,8 @@ FIRST_ANSWER = (
     *("litellm.proxy.openai_files_endpoints.common_utils",),
     *("litellm.responses.mcp.chat_completions_handler",),
 )
-"""What the libraries below import when a model answers for the first time: on the loop's thread,
-which was late by seconds. Found by what a first turn adds to sys.modules; one that is gone is no
-harm."""
+"""What the libraries import at a model's first answer, on the loop's thread, for seconds. Found by
+what a first turn adds to sys.modules; a missing one does no harm."""
 
 
 _rest = threading.Lock()
@@ -62,7 +61,7 @@ _rest_loaded = threading.Event()
 
 
 def load_rest() -> None:
-    """Import what a first answer would. In a thread, behind `session/new`; once is enough."""
+    """Import what a first answer would. Blocks; twice does no harm."""
     with _rest:
         if not _rest_loaded.is_set():
             with _out_of_the_collectors_way():
@@ -74,8 +73,8 @@ def load_rest() -> None:
 
 @contextmanager
 def _out_of_the_collectors_way() -> Iterator[None]:
-    """What is imported stays for good: to look through all of it at every full collection held the
-    loop for half a second."""
+    """Imported modules stay: to scan them at every full collection held the loop for half a
+    second."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -87,10 +86,10 @@ def _out_of_the_collectors_way() -> Iterator[None]:
 
 
 def load() -> None:
-    """Import all of it that a first turn needs. Takes seconds."""
-    # Its own files belong into the home, too: else they would lie in ~/.openhands.
+    """Import what a first turn needs. Takes seconds."""
+    # Its files belong in the home, not in ~/.openhands.
     os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
-    # Of a model without a known price, at every answer.
+    # At every answer of a model without a known price.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
     with surroundings(), _out_of_the_collectors_way():
         for part in ("session.session", "session.turn", "session.slash_commands"):

@@ -1,9 +1,6 @@
-"""Whether this process is about to end: from then on nothing more is written into a conversation.
-
-What ends with us (a command, a permission that is open) would else be told to the model as if
-somebody had wanted it. What is not written is found as it stood, and the next process goes on from
-there.
-"""
+"""Whether this process is about to end. Then nothing more is written to a conversation: what ends
+with us (a command, an open permission) would look as if the user had wanted it. The next process
+continues from what was written before."""
 
 from threading import Event
 
@@ -16,7 +13,7 @@ def begin() -> None:
 
 
 def stay() -> None:
-    """It was only a turn to warm up, after which the process lives on."""
+    """It was only a warm-up turn: the process lives on."""
     _leaving.clear()
 
 

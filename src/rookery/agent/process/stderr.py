@@ -1,5 +1,5 @@
-"""Stderr that never blocks us, since a client that does not read it must not stop a turn (acp-T13),
-and that shows no secret, whichever library writes."""
+"""A stderr that never blocks, since a client that does not read it must not stop a turn, and that
+shows no secrets."""
 
 import os
 import select
@@ -10,16 +10,16 @@ from rookery.models.secrets import KNOWN
 from rookery.wire.pipes import private_copy
 
 PIECE = 4096
-"""Bytes: what a pipe that is ready takes without waiting."""
+"""Bytes that a ready pipe takes without blocking."""
 LONGEST = 64 * 1024
-"""Bytes of a line that are held back until its end comes."""
+"""Bytes of a line that are held back until its end."""
 
 
 def shield() -> None:
-    """Point our stderr at a thread that passes on what the real one takes, and drops the rest."""
+    """Send our stderr through a thread that drops what the real one does not take."""
     try:
         real = private_copy(2, os.O_WRONLY)
-    except OSError:  # we were started without one
+    except OSError:  # there is none
         return
     reading, writing = os.pipe()
     os.dup2(writing, 2)
@@ -32,7 +32,7 @@ def _pass_on(reading: int, real: int) -> None:
     poll.register(real, select.POLLOUT)
     begun = b""
     while data := os.read(reading, PIECE):
-        # By whole lines: a secret may lie across two pieces.
+        # By whole lines: a secret may span two pieces.
         whole, newline, begun = (begun + data).rpartition(b"\n")
         if len(begun) > LONGEST:
             whole, begun = whole + newline + begun, b""
@@ -44,7 +44,7 @@ def _pass_on(reading: int, real: int) -> None:
 
 
 def _write(poll: select.poll, real: int, data: bytes) -> None:
-    """What it takes now; the rest is dropped."""
+    """As much as it takes now."""
     for start in range(0, len(data), PIECE):
         if any(state & select.POLLOUT for _, state in poll.poll(0)):
             with suppress(OSError):

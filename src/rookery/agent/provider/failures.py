@@ -1,37 +1,34 @@
-"""What went wrong at the model's, in words that say what to do, and in a form that a client can act
-on (row T11)."""
+"""A model's errors: in words that say what to do, and in a form that a client can act on."""
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from rookery.agent.provider import retries
 from rookery.agent.provider.windows import TooSmall
 from rookery.agent.provider.words import spoken
+from rookery.core.json.events import Json
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
-
-type Json = dict[str, Any]
 
 REMEDY = {
     "auth": "Check the key of this model: rookery setup",
-    "forbidden": "Check at the provider what this key may use, or choose another with /model.",
-    "model": "Check the model's name and base URL (rookery setup), or choose another with /model.",
-    "context": "Shorten it with /condense, or begin anew with /new.",
+    "forbidden": "Check what this key may use at the provider, or choose another with /model.",
+    "model": "Check its name and base URL (rookery setup), or choose another model with /model.",
+    "context": "Shorten it with /condense, or start over with /new.",
     "network": "Check the network and the model's base URL, then send the prompt again.",
     "provider": "Send the prompt again, or choose another model with /model.",
-    "request": "Go back to before the last prompt with /rewind, or begin anew with /new.",
+    "request": "Take back the last prompt with /rewind, or start over with /new.",
     "rate_limit": "Send the prompt again later, or choose another model with /model.",
     "quota": "Add credit or raise the limit at the provider, or choose another model with /model.",
 }
 WORDS = {
     "auth": "The model's provider refused the key.",
-    "forbidden": "The model's provider does not let this key use the model.",
-    "model": "The model's provider knows no such model.",
+    "forbidden": "This key may not use the model.",
+    "model": "The model's provider does not have this model.",
     "context": "The conversation is too long for this model.",
     "network": "The model cannot be reached.",
     "provider": "The model's provider failed.",
-    "request": "The model's provider refused the conversation as it stands.",
-    "rate_limit": "The model's provider limits how much it is used.",
+    "request": "The model's provider refused the conversation.",
+    "rate_limit": "The model's provider limits the rate of requests.",
     "quota": "The account's quota or credit at the model's provider is used up.",
 }
 KINDS = {
@@ -40,8 +37,8 @@ KINDS = {
     "request": "provider",
     "quota": "rate_limit",
 }
-"""What a client is told where it acts upon fewer kinds."""
-WINDOW = "Choose a model with a larger window with /model, or give this one more at its server."
+"""What clients, which know fewer kinds, get instead."""
+WINDOW = "Choose a model with a larger window with /model, or enlarge this one at its server."
 DETAIL = 500
 """Characters of the provider's own words."""
 
@@ -55,7 +52,7 @@ _KEYS = re.compile(r"\b(sk|pk|key|token)[-_][\w-]{6,}|(Bearer\s+)[\w.-]{6,}", re
 
 
 def failure_of(error: BaseException) -> RpcError:
-    """How a prompt is answered whose run ended with this error."""
+    """The answer to a prompt whose run ended with this error."""
     causes = list(retries.chain(error))
     if small := next((cause for cause in causes if isinstance(cause, TooSmall)), None):
         return RpcError(INTERNAL_ERROR, f"{small} {WINDOW}", {"errorKind": "context"})
@@ -80,7 +77,7 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
     names = {base.__name__ for cause in causes for base in type(cause).__mro__}
     if names & {"LLMContextWindowExceedError", "ContextWindowExceededError"}:
         return "context"
-    if "NoCondensationAvailableException" in names:  # it was too long, and cannot be shortened
+    if "NoCondensationAvailableException" in names:  # too long, and cannot be condensed
         return "context"
     if retries.is_exhausted(error):
         return "quota"
@@ -106,19 +103,14 @@ def _said(causes: list[BaseException]) -> str:
     return _KEYS.sub("…", said)[:DETAIL]
 
 
-# ---------------------------------------------------------------- when a limit is lifted
-
-
 def reset_of(causes: list[BaseException]) -> Json:
-    """`resetsAt` or `retryAfter`, as the provider gave it; nothing where it did not."""
+    """When a limit is lifted: `resetsAt` or `retryAfter`, if the provider says."""
     if causes and (wait := retries.delay_of(causes[0])) is not None:
         return {"retryAfter": wait}
     for cause in causes:
-        headers = retries.headers_of(cause)
-        for name, value in headers.items():
-            if name.startswith("x-ratelimit-reset") or name.endswith("-reset"):
-                wait = retries.duration(value)
-                if wait is not None:
-                    at_time = datetime.now(UTC) + timedelta(seconds=wait)
-                    return {"resetsAt": at_time.isoformat(timespec="seconds")}
+        for name, value in retries.headers_of(cause).items():
+            is_reset = name.startswith("x-ratelimit-reset") or name.endswith("-reset")
+            if is_reset and (wait := retries.duration(value)) is not None:
+                at_time = datetime.now(UTC) + timedelta(seconds=wait)
+                return {"resetsAt": at_time.isoformat(timespec="seconds")}
     return {}

@@ -1,5 +1,4 @@
-"""Whether a provider is asked again after an error, and when: as it says, or not at all where the
-same would come back."""
+"""Whether and when a provider is asked again after an error."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +6,19 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 FINAL = frozenset({400, 401, 402, 403, 404, 405, 413, 422})
-"""Statuses that the same request gets each time."""
+"""Statuses that the same request gets every time."""
 EXHAUSTED = (
     *("insufficient_quota", "usage_limit_reached", "exceeded your current quota"),
     *("credit balance is too low", "credit balance too low", "insufficient credits"),
     *("insufficient balance", "payment required", "billing_error", "billing hard limit"),
     *("requires more credits", "budget_exceeded", "budget has been exceeded"),
 )
-"""What is said where an account has nothing left."""
+"""Said when an account has no credit left."""
 BROKEN_OFF = (
     *("peer closed", "incomplete chunked", "not enough data to satisfy", "server disconnected"),
     *("payload is not completed", "connection reset", "connection closed", "closed connection"),
 )
-"""What is said where a connection breaks within an answer, whichever class that has."""
+"""Said when a connection breaks within an answer."""
 _SAID = re.compile(
     r"""(?:retry|try\ again)\ in\ (?P<words>(?:\d+(?:\.\d+)?\s*(?:ms|h|m|s)\w*\s*)+)
       | "?retryDelay"?\s*:\s*"(?P<field>[\d.]+s)" """,
@@ -41,7 +40,7 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int:
-    """The HTTP status nearest to the provider; 0: none is known."""
+    """The HTTP status nearest to the provider; 0: unknown."""
     found = 0
     for cause in chain(error):
         status = getattr(cause, "status_code", None)
@@ -63,7 +62,7 @@ def headers_of(error: BaseException) -> dict[str, str]:
 
 
 def delay_of(error: BaseException) -> float | None:
-    """Seconds after which the provider wants to be asked again: a header of its, or its words."""
+    """Seconds until the provider wants to be asked again, by a header or its words."""
     for cause in chain(error):
         headers = headers_of(cause)
         if (wait := seconds(headers.get("retry-after-ms"))) is not None:
@@ -77,7 +76,7 @@ def delay_of(error: BaseException) -> float | None:
 
 
 def _header(value: str | None) -> float | None:
-    """Seconds, or a date of HTTP's."""
+    """Seconds, or an HTTP date."""
     plain = seconds(value)
     if plain is not None or not value:
         return plain
@@ -89,8 +88,8 @@ def _header(value: str | None) -> float | None:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Whether there is nothing left, rather than too much at once: Gemini has the same words for
-    both, and tells when it goes on for the latter."""
+    """Whether no credit is left, rather than too much at once: Gemini has the same words for both,
+    but says when to retry the latter."""
     if status_of(error) == 402:
         return True
     return says(error, EXHAUSTED) and delay_of(error) is None
@@ -101,8 +100,7 @@ def is_broken_off(error: BaseException) -> bool:
 
 
 def is_worth_it(error: BaseException, longest: float) -> bool:
-    """Whether to ask again by ourselves. Where it would be long until then, the person is told
-    when instead."""
+    """Whether to ask again by ourselves. A long wait is left to the user."""
     if (status_of(error) in FINAL and not is_broken_off(error)) or is_exhausted(error):
         return False
     wanted = delay_of(error)

@@ -1,5 +1,5 @@
-"""Halves of a character, which JSON can carry and UTF-8 cannot: joined where both come, replaced
-where one is missing. Written down as they are they would fail the turn, and every later one."""
+"""Halves of a character, which JSON can carry and UTF-8 cannot: joined, or replaced where one is
+missing. Kept as they are, they would fail this turn and every later one."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ HIGH = range(0xD800, 0xDC00)
 
 
 def whole(text: str) -> str:
-    """Free of them."""
+    """Text without them."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -17,7 +17,7 @@ def whole(text: str) -> str:
 
 
 def whole_json(text: str) -> str:
-    """The same for JSON, in which they may be escapes. What is no JSON stays as it is."""
+    """The same for JSON, where they may be escapes. Invalid JSON is returned as is."""
     text = whole(text)
     if "\\ud" not in text.lower():
         return text
@@ -40,7 +40,7 @@ def _each(value: Any) -> Any:
 
 
 class Pieces:
-    """A text that comes in pieces, each of which may end in the middle of a character."""
+    """A text in pieces, each of which may end in the middle of a character."""
 
     def __init__(self) -> None:
         self._held = ""

@@ -1,20 +1,18 @@
-"""`<think>…</think>`, with which local models begin an answer where the server before them leaves
-their thoughts in it."""
+"""`<think>…</think>`, with which local models begin an answer if their server leaves it in."""
 
 OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkTags:
-    """Cuts a text that comes in pieces into thought and answer. Only what stands at the very
-    beginning counts: further in, the model speaks of the tag."""
+    """Cuts a text in pieces into thought and answer. Only a tag at the very beginning counts:
+    further in, the model speaks of the tag."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
 
     def feed(self, piece: str) -> tuple[str, str]:
-        """The thought and the answer in this piece. What may be the beginning of a tag is held
-        back."""
+        """The thought and the answer in this piece. A possible beginning of a tag is held back."""
         text = self._held + piece
         self._held = ""
         thought = ""

@@ -1,5 +1,5 @@
-"""Models whose window is too small: found before they are asked, where it is known, else by their
-own errors, so that nobody condenses what cannot become shorter."""
+"""Models whose window is too small: found before they are asked, or by their errors. To condense
+would not help."""
 
 import json
 import re
@@ -9,13 +9,13 @@ from typing import Any
 from openhands.sdk.event import LLMConvertibleEvent
 
 SMALL = 32_000
-"""Tokens of a window for which the tools are fewer."""
+"""Tokens; a smaller window gets fewer tools."""
 PER_TOKEN = 4
 """Characters, about."""
 SURELY = 0.8
-"""Of what is counted so roughly: more than that over the window is too much for certain."""
+"""The count is rough: this share of it must be over the window."""
 TRIES = 3
-"""Times that a conversation may be too long in a row."""
+"""Times in a row that a conversation may be too long."""
 
 _SIZE = re.compile(
     r"(?:maximum|max|limit|context (?:length|window|size))\D{0,40}?(\d[\d,]{2,})|> (\d[\d,]{2,})",
@@ -24,15 +24,15 @@ _SIZE = re.compile(
 
 
 class TooSmall(Exception):
-    """What has to be sent does not fit into the model's window, and cannot be made shorter."""
+    """The prompt does not fit the model's window, and cannot be condensed."""
 
     def __init__(self, needed: int, size: int) -> None:
         self.needed = needed
         self.size = size
         has = f"this model has {size:,}" if size else "this model has fewer"
         told = f"about {needed:,} tokens, {has}."
-        if needed <= size:  # what was counted is a guess, and the provider knows better
-            told = f"more than the {size:,} tokens that this model has."
+        if needed <= size:  # the count is a guess, and the provider knows better
+            told = f"more than this model's {size:,} tokens."
         super().__init__(f"This needs {told}")
 
 
@@ -44,14 +44,13 @@ def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
 
 
 def least_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
-    """The same for what cannot be left out: the first message, the last of the person's, the
-    tools."""
+    """The same for what cannot be left out: the first message, the user's last, the tools."""
     asked = [message for message in messages if message.role == "user"][-1:]
     return needed_for([*messages[:1], *asked], tools)
 
 
 def size_in(error: BaseException) -> int:
-    """The window's size as the provider tells it; 0: it does not."""
+    """The window's size as the provider states it; 0: it does not."""
     found = _SIZE.search(str(error))
     return int((found[1] or found[2]).replace(",", "")) if found else 0
 
@@ -61,8 +60,7 @@ def is_small(size: int | None) -> bool:
 
 
 def check(conversation: Any) -> None:
-    """Before a step: the SDK would condense again and again what is too long from the beginning.
-    Raises TooSmall."""
+    """Before a step: the SDK would condense again and again. Raises TooSmall."""
     agent = conversation.agent
     size = agent.llm.effective_max_input_tokens
     if size is not None and is_small(size):
@@ -84,14 +82,14 @@ class Pressure:
         self._condensed = 0
 
     def condense(self, size: int | None) -> None:
-        """It was condensed before it was sent. Raises TooSmall where that happens in a row."""
+        """It was condensed before it was sent. Raises TooSmall after several times."""
         self._condensed += 1
         if self._condensed > TRIES:
             self.relieve()
             raise TooSmall(0, size or 0)
 
     def meet(self, error: BaseException, messages: Sequence[Any], tools: Sequence[Any]) -> None:
-        """It was too long once more. Raises TooSmall where to condense does not help."""
+        """It was too long again. Raises TooSmall if condensing does not help."""
         size, needed = size_in(error), needed_for(messages, tools)
         stuck = bool(self._needed) and needed > 0.9 * self._needed[-1]
         self._needed.append(needed)

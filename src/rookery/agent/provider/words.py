@@ -1,5 +1,4 @@
-"""A provider's own words in an error: out of the client library's prefixes, JSON, bytes and pages
-in which they come."""
+"""A provider's own words in an error, out of prefixes, JSON, bytes and HTML pages."""
 
 import ast
 import json
@@ -17,7 +16,7 @@ _PAGE = re.compile(r"<!doctype html|<html|<head|<body", re.I)
 
 
 def spoken(text: str) -> str:
-    """One line; nothing where there is nothing to read."""
+    """One line; "": there is nothing to read."""
     text = _unwrapped(text.strip())
     found = _message_in(text)
     if found is None and (raw := _BYTES.search(text)):

@@ -9,7 +9,7 @@ from openhands.sdk.event import ActionEvent
 from rookery.agent.conversation import auto_answer
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
-from rookery.core.json import lenient
+from rookery.core.asks.asks import reason_of
 from rookery.core.json.events import Json
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 type UnlessStopped = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 """Waits for something unless the turn is cancelled."""
 
-
 ALLOW = "allow-once"
 REJECT = "reject"
 OPTIONS: list[Json] = [
@@ -30,7 +29,7 @@ OPTIONS: list[Json] = [
     {"optionId": RISK_BASED, "name": "Ask only when risky", "kind": "allow_always"},
 ]
 REASON = "The user rejected this action."
-UNANSWERED = "Nobody answered, so this action was not carried out."
+UNANSWERED = "There was no answer, so this action was not carried out."
 
 
 class Allowed(NamedTuple):
@@ -133,7 +132,5 @@ def verdict_of(answer: Any) -> Verdict:
 
 
 def _reason(outcome: Json) -> str:
-    """Some clients say why, in a place of their own."""
-    ours = lenient.mapping(lenient.mapping(outcome, "_meta"), "rookery")
-    said = lenient.text(ours, "reason").strip()
+    said = reason_of(outcome).strip()
     return f"{REASON} Their reason: {said}" if said else REASON

@@ -1,9 +1,8 @@
-"""`hooks.json`: commands that run at six moments of a conversation, the person's own and the
-project's, in the SDK's shape.
+"""`hooks.json`: commands that run at six moments of a conversation, the user's and the project's,
+in the SDK's form (also under `hooks`, and with names such as `PreToolUse`):
 
     {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": "./check.sh", "timeout": 10}]}]}
 
-Also read: the same under `hooks`, and names such as `PreToolUse`. Read anew for each conversation.
 A file with a mistake is refused: a guard that is silently left out guards nothing.
 """
 
@@ -30,25 +29,24 @@ class Hooks(NamedTuple):
     config: Json
     """For the SDK's `HookConfig.model_validate`; empty where there are none."""
     files: tuple[str, ...]
-    """What it was read from, the person's own first."""
+    """What it was read from, the user's own first."""
 
 
 def places(home: str, cwd: str) -> list[str]:
-    """Where hooks may stand; each file once, also where the project is the person's home."""
+    """Where hooks may be; each file once, even if the project is the user's home."""
     found = [os.path.join(home, FILE), *(os.path.join(cwd, name, FILE) for name in PROJECT)]
     return list({os.path.realpath(place): place for place in reversed(found)}.values())[::-1]
 
 
 def load(home: str, cwd: str) -> Hooks:
-    """All of them, in the order in which they run: the person's own, then the project's. Raises
-    SettingsError."""
+    """All, in the order in which they run: the user's, then the project's. Raises SettingsError."""
     config: Json = {}
     files = []
     for place in places(home, cwd):
         own = place == os.path.join(home, FILE)
         found = documents.read(place, private=False, home=home if own else "")
         if own:
-            found = dict(in_force.hooks(home))  # a change by an agent waits for a person
+            found = dict(in_force.hooks(home))  # a change by an agent waits for the user
         if not found:
             continue
         files.append(place)
@@ -66,9 +64,9 @@ def validated(found: Json, place: str) -> Json:
     for key, matchers in table.items():
         kind = re.sub(r"(?<!^)(?=[A-Z])", "_", key).lower()
         if kind not in KINDS:
-            raise refusal(place, key, f"is no kind of hook. There are: {', '.join(KINDS)}")
+            raise refusal(place, key, f"is not a kind of hook. Known kinds: {', '.join(KINDS)}")
         if kind in config:
-            raise refusal(place, key, f"is there twice: as {kind}, too")
+            raise refusal(place, key, f"appears twice: also as {kind}")
         if not isinstance(matchers, list):
             raise refusal(place, key, 'must be a list of {"matcher": …, "hooks": […]}')
         config[kind] = [_matcher(place, key, each) for each in matchers]
@@ -85,7 +83,7 @@ def _matcher(place: str, key: str, value: Any) -> Json:
         try:
             re.compile(pattern[1:-1])
         except re.error as error:
-            why = f"is no regular expression: {error}"
+            why = f"is not a regular expression: {error}"
             raise refusal(place, f"{key}.matcher", why) from None
     hooks = value.get("hooks", [])
     if not isinstance(hooks, list):
@@ -107,10 +105,10 @@ def _check_hook(place: str, key: str, hook: Any) -> None:
     if kind == "prompt" and (not isinstance(prompt, str) or not prompt.strip()):
         raise refusal(place, f"{key}.prompt", "must be a text")
     if kind != "command" and command:
-        raise refusal(place, f"{key}.command", f"does not go with the type {kind}")
+        raise refusal(place, f"{key}.command", f"cannot be used with type {kind}")
     if kind != "command" and hook.get("async"):
-        raise refusal(place, f"{key}.async", f"does not go with the type {kind}")
+        raise refusal(place, f"{key}.async", f"cannot be used with type {kind}")
     for field in ("timeout", "max_iterations"):
         number = hook.get(field, 1)
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise refusal(place, f"{key}.{field}", "must be a whole number of at least 1")
+            raise refusal(place, f"{key}.{field}", "must be an integer of at least 1")

@@ -1,8 +1,9 @@
-"""Which models a session can have: the saved profiles, with the environment over the default one
-where that is wanted. Read anew each time, since a person may be setting one up just now."""
+"""The models that a session can have: the saved ones, the default overridden by the environment
+where that is wanted. Read each time, since the user may be setting one up just now."""
 
 from collections.abc import Mapping
 
+from rookery.agent.conversation.choices import EFFORT_IDS
 from rookery.core.vendors.environment import overriding
 from rookery.models import credentials, profiles
 from rookery.models.profiles import Missing, Model, Settings
@@ -30,7 +31,7 @@ class Models:
         return settings
 
     def listed(self) -> list[tuple[str, str]]:
-        """Each profile and its model, the default one first. Raises SettingsError."""
+        """Name and model of each, the default first. Raises SettingsError."""
         settings = self.settings()
         first = self.chosen("")
         known = [(first.profile, first.model)] if isinstance(first, Model) else []
@@ -39,12 +40,28 @@ class Models:
         return [*known, *((each.name, each.model) for each in others)]
 
     def chosen(self, profile: str) -> Model | Missing:
-        """The model of a profile ("" and a name that is gone: the default). Raises SettingsError.
-
-        The environment goes over the default alone: who chooses another by its name means that.
-        """
+        """A model by its name ("" or one that is gone: the default). The environment overrides only
+        the default. Raises SettingsError."""
         settings = self.settings()
         default = settings.chosen.name if settings.chosen else ""
         if profile in settings.profiles and profile != default:
             return profiles.effective(settings, self._environment, False, profile)
         return profiles.effective(settings, self._environment, self._override)
+
+    @staticmethod
+    def efforts_of(model: str) -> tuple[str, ...]:
+        """Those that a model takes by litellm's list; all for a model that it does not know."""
+        import litellm
+
+        name = model.removeprefix("litellm_proxy/").removeprefix("openhands/")
+        found = litellm.model_cost.get(name) or litellm.model_cost.get(name.partition("/")[2])
+        if not isinstance(found, dict):
+            return EFFORT_IDS
+        if not found.get("supports_reasoning"):
+            return EFFORT_IDS[:1]
+        not_taken = set()
+        if found.get("supports_none_reasoning_effort") is False or found.get("thinking_always_on"):
+            not_taken.add("none")
+        if not found.get("supports_xhigh_reasoning_effort"):
+            not_taken.add("xhigh")
+        return tuple(effort for effort in EFFORT_IDS if effort not in not_taken)

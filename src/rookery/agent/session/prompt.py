@@ -1,19 +1,18 @@
-"""A prompt's content blocks as the message that the model gets."""
+"""A prompt's content blocks as the model's message."""
 
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from rookery.agent.provider.surrogates import whole
+from rookery.core.json.events import Json
 from rookery.wire.params import invalid
-
-type Json = dict[str, Any]
 
 
 def parts_of(prompt: list[Any]) -> list[tuple[str, str]]:
-    """Raises RpcError for what is not taken; nothing is dropped in silence."""
+    """Raises RpcError for what is not supported: nothing is dropped silently."""
     parts = [_part(block) for block in prompt]
     if not any(kind != "text" or words.strip() for kind, words in parts):
-        raise invalid("the prompt is empty: write what is to be done")
+        raise invalid("the prompt is empty")
     return parts
 
 
@@ -25,12 +24,10 @@ def message_of(parts: list[tuple[str, str]]) -> Any:
     """The SDK's message."""
     from openhands.sdk import ImageContent, Message, TextContent
 
-    content: list[TextContent | ImageContent] = []
-    for kind, value in parts:
-        if kind == "image":
-            content.append(ImageContent(image_urls=[value]))
-        else:
-            content.append(TextContent(text=value))
+    content = [
+        ImageContent(image_urls=[value]) if kind == "image" else TextContent(text=value)
+        for kind, value in parts
+    ]
     return Message(role="user", content=content)
 
 
@@ -46,8 +43,8 @@ def _part(block: Any) -> tuple[str, str]:
         case "resource":
             return _resource(block.get("resource"))
         case "audio":
-            raise invalid("this agent cannot hear: audio is not taken, send it as text")
-    raise invalid(f"content of type {kind!r} is not taken")
+            raise invalid("audio is not supported: send it as text")
+    raise invalid(f"content of type {kind!r} is not supported")
 
 
 def _text(block: Json, key: str) -> str:
@@ -84,6 +81,6 @@ def _resource(resource: Any) -> tuple[str, str]:
 
 
 def path_of(uri: str) -> str:
-    """A file's address as its path, since the tools take paths."""
+    """A file: URI as a path, since the tools take paths."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" and parts.path else uri

@@ -1,10 +1,10 @@
-"""The sessions that a client has open, and how they come and go (rows G3, G4)."""
+"""The sessions that a client has open: made, loaded, forked, closed, prompted."""
 
 import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from rookery.agent.conversation.choices import Choices, Wanted, wanted_of
+from rookery.agent.conversation.choices import Choices, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
@@ -14,6 +14,7 @@ from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
 from rookery.agent.storage.store import Record, Store
 from rookery.core.json import lenient
+from rookery.core.json.events import Json
 from rookery.home import mcp, paths
 from rookery.log.lock import Busy
 from rookery.models.documents import SettingsError
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from rookery.agent.session.session import Session
     from rookery.agent.session.turn import Parts, Turn
 
-type Json = dict[str, Any]
-
 
 class Sessions:
     def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: Arguments) -> None:
@@ -56,10 +55,7 @@ class Sessions:
         """Answer one request. Raises RpcError."""
         try:
             await self._serve(request, params)
-        except (
-            SettingsError,
-            mcp.McpError,
-        ) as error:  # a file of the person's, named with its line
+        except (SettingsError, mcp.McpError) as error:  # names the user's file and line
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _serve(self, request: Incoming, params: Json) -> None:
@@ -100,7 +96,7 @@ class Sessions:
             session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
 
     async def end(self) -> None:
-        """With the process: the conversations stay as they stand."""
+        """With the process: nothing more is written."""
         shutdown.begin()
         async with asyncio.TaskGroup() as group:
             for session in self._open.values():
@@ -137,11 +133,11 @@ class Sessions:
         session.warm_up()
 
     def _wished(self, cwd: str) -> Record | None:
-        """The session that the command line names: the first thread of the client goes on in it."""
+        """The session that the command line names, for the client's first session/new."""
         if self._arguments.last:
             found = [each for each in self._store.all() if each.cwd == cwd]
             if not found:
-                raise invalid(f"--last: no session was held in {cwd} yet")
+                raise invalid(f"--last: there is no session in {cwd}")
             return found[0]
         if not self._arguments.resume:
             return None
@@ -152,7 +148,7 @@ class Sessions:
         return record
 
     async def _load(self, request: Incoming, params: Json) -> None:
-        """session/load tells everything again before its answer; session/resume tells nothing."""
+        """session/load sends everything again before its answer; session/resume does not."""
         cwd, roots = _place(params)
         given = servers_of(servers(params))
         id = store.known_form(session_id(params)) or ""
@@ -176,21 +172,20 @@ class Sessions:
     ) -> "Session":
         """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()
-        from rookery.agent.session.efforts import efforts_of
         from rookery.agent.session.session import Session
 
         async with self._opening:
             if record.id in self._open:
                 return self._open[record.id]
             booleans = offers(self._client.capabilities, "session", "configOptions", "boolean")
-            wanted = wanted_of(record.choices, Wanted())
+            wanted = wanted_of(record.choices)
             listed = self._models.listed()
-            choices = Choices(wanted, listed, booleans=booleans, efforts=efforts_of)
+            choices = Choices(wanted, listed, booleans=booleans, efforts=self._models.efforts_of)
             try:
                 take = self._store.make if made else lambda it: self._store.hold(it.id)
                 lock = await asyncio.to_thread(take, record)
             except Busy:
-                words = "This session is open in another process: close it there first."
+                words = "This session is open in another process. Close it there first."
                 raise RpcError(INTERNAL_ERROR, words) from None
             session = Session(self._client, self._store, record, choices, self._models, lock)
             opened = False
@@ -204,11 +199,11 @@ class Sessions:
         return session
 
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
-        """The client's, and those of mcp.json: one of a name that is given twice is taken once."""
+        """The client's and those of mcp.json; if two share a name, the client's wins."""
         listed = mcp.load(self._models.home)
         found = mcp.for_agent(listed, os.environ)
         merged = servers_of(found.servers) | given
-        for each in listed:  # ACP has no word for it
+        for each in listed:  # ACP has no field for it
             if each.name in merged and (seconds := mcp.timeout_of(each.entry)):
                 merged[each.name] = {**merged[each.name], "timeout": seconds}
         KNOWN.learn(secrets_in(merged))
@@ -235,7 +230,7 @@ class Sessions:
     async def _fork_here(self, session: "Session") -> str:
         record = session.record
         made = await asyncio.to_thread(session.fork, record.cwd, record.roots)
-        return f"Made another session that goes on from here: {made.id} ({made.title})"
+        return f"Forked to session {made.id} ({made.title})"
 
     async def _list(self, params: Json) -> Json:
         cwd, records = params.get("cwd"), await asyncio.to_thread(self._store.all)
@@ -283,8 +278,7 @@ class Sessions:
         await self._play(request, turn, parts)
 
     async def _go_on(self, request: Incoming, session: "Session", wish: Json) -> None:
-        """Nothing new is said to the model: what was left open is asked again, and the run goes
-        on."""
+        """Continue without a new message: what was left open is asked again."""
         from rookery.agent.session.turn import Turn
 
         while (turn := session.turn) is not None:
@@ -298,15 +292,13 @@ class Sessions:
             answer = await turn.play(parts)
         finally:
             session.turn = None
-            # In the next round of the loop: the first prompt is answered first.
+            # In the next round of the loop, after the answer to this prompt.
             asyncio.get_running_loop().call_soon(turn.answered.set)
         request.reply(answer)
 
     def _steer(self, params: Json) -> bool:
         session, parts = known(self._open, params), parts_of(blocks(params))
         return session.turn is not None and session.turn.steer(parts)
-
-    # --- what they share -------------------------------------------------------------------------
 
     def _choose(self, session: "Session", option: str, value: Any) -> None:
         try:
@@ -322,12 +314,11 @@ def _tell_commands(session: "Session") -> None:
 
 
 def _wish(params: Json) -> Json:
-    """What a client that knows us says beside a prompt."""
+    """Our own fields of a prompt."""
     return lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
 
 
 def _is_judged(wish: Json) -> bool:
-    """Unless the client wants no verdict."""
     return wish.get("critic") is not False
 
 
@@ -337,7 +328,7 @@ def _place(params: Json) -> tuple[str, tuple[str, ...]]:
 
 
 def servers_of(given: list[Json]) -> dict[str, Json]:
-    """The client's MCP servers as the SDK wants them, by name. Raises RpcError."""
+    """MCP servers as the SDK takes them, by name. Raises RpcError."""
     found: dict[str, Json] = {}
     for server in given:
         if not isinstance(server.get("name"), str):
@@ -351,15 +342,13 @@ def _server(server: Json) -> Json:
     if kind in ("http", "sse"):
         if not isinstance(server.get("url"), str):
             raise invalid(f"the MCP server {server['name']} needs a url")
-        return {"url": server["url"], "transport": kind, "headers": _pairs(server.get("headers"))}
+        return {"url": server["url"], "transport": kind, "headers": _pairs(server, "headers")}
     if not isinstance(server.get("command"), str):
         raise invalid(f"the MCP server {server['name']} needs a command")
-    arguments = server.get("args")
-    words = [str(word) for word in arguments] if isinstance(arguments, list) else []
-    return {"command": server["command"], "args": words, "env": _pairs(server.get("env"))}
+    words = [str(word) for word in lenient.sequence(server, "args")]
+    return {"command": server["command"], "args": words, "env": _pairs(server, "env")}
 
 
-def _pairs(values: Any) -> dict[str, str]:
-    listed = values if isinstance(values, list) else []
-    pairs = [pair for pair in listed if isinstance(pair, dict)]
+def _pairs(server: Json, key: str) -> dict[str, str]:
+    pairs = lenient.mappings(server, key)
     return {str(pair.get("name")): str(pair.get("value")) for pair in pairs}

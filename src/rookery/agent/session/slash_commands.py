@@ -1,8 +1,8 @@
-"""Slash commands: what a person can ask of the agent itself, without its model."""
+"""Slash commands: what the user can ask of the agent itself, without its model."""
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
@@ -12,6 +12,7 @@ from rookery.agent.conversation.choices import MODES
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
+from rookery.core.json.events import Json
 from rookery.core.policy import modes
 from rookery.core.units import money
 from rookery.core.vendors.profiles import profile_of
@@ -20,7 +21,6 @@ from rookery.wire.choices import UnknownChoice
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
 
-type Json = dict[str, Any]
 type Parts = list[tuple[str, str]]
 
 OWN = "rookery"
@@ -31,24 +31,24 @@ class Command(NamedTuple):
     name: str
     about: str
     hint: str = ""
-    """What may stand behind it."""
+    """What may follow it."""
     while_running: bool = False
-    """It changes nothing that a running turn stands on."""
+    """It changes nothing that a running turn depends on."""
 
 
 COMMANDS = (
-    Command("help", "Say what there is.", while_running=True),
-    Command("new", "Begin anew: the model forgets all of this."),
-    Command("clear", "The same as /new."),
-    Command("condense", "Shorten what the model remembers of this."),
-    Command("confirm", "Say or choose when you are asked.", "mode", while_running=True),
-    Command("model", "Say or choose the model.", "profile", while_running=True),
+    Command("help", "List the commands and skills.", while_running=True),
+    Command("new", "Start over: the model forgets this conversation."),
+    Command("clear", "Same as /new."),
+    Command("condense", "Summarize the conversation to shorten it."),
+    Command("confirm", "Show or set when to ask you.", "mode", while_running=True),
+    Command("model", "Show or switch the model.", "profile", while_running=True),
     Command("mcp", "List the MCP servers and their tools.", while_running=True),
     Command("skills", "List the skills.", while_running=True),
-    Command("cost", "Say what this session used.", while_running=True),
-    Command("rewind", "Take back your last prompt and what came of it.", "how many"),
-    Command("fork", "Make another session that goes on from here."),
-    Command("title", "Choose a title, or let the model find one.", "title"),
+    Command("cost", "Show this session's tokens and cost.", while_running=True),
+    Command("rewind", "Undo your last prompt and everything after it.", "how many"),
+    Command("fork", "Fork this session from here."),
+    Command("title", "Set the title, or let the model choose one.", "title"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -61,7 +61,7 @@ class Said(NamedTuple):
 
 
 def said_in(parts: Parts) -> Said | None:
-    """A prompt that is a command: one that begins with a word behind a slash, not with a path."""
+    """The command in a prompt that begins with a slash and a word, not with a path."""
     if not parts or parts[0][0] != "text":
         return None
     found = FORM.fullmatch(parts[0][1].strip())
@@ -69,7 +69,7 @@ def said_in(parts: Parts) -> Said | None:
 
 
 def advertised(conversation: Conversation) -> Json:
-    """The update that tells a client of them."""
+    """The update that lists them for a client."""
     listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
         _told(skill.name, skill.description or "A skill of this directory.", "what to do")
@@ -91,7 +91,7 @@ def skill_called(session: "Session", said: Said) -> Skill | None:
 
 
 def with_skill(skill: Skill, said: Said) -> Parts:
-    """The message of a person who calls a skill by its name."""
+    """The message when the user calls a skill by name."""
     asked = said.rest or f"Do what the skill {skill.name} says."
     return [("text", asked), ("text", f'<skill name="{skill.name}">\n{skill.content}\n</skill>')]
 
@@ -100,7 +100,7 @@ def with_skill(skill: Skill, said: Said) -> Parts:
 
 
 def answer(session: "Session", said: Said) -> str | None:
-    """What a command that needs no thread says; None: it is one that does, see `work`."""
+    """The answer of a command that needs no thread; None: see `work`."""
     match said.name:
         case "help":
             return _help(session)
@@ -119,14 +119,14 @@ def answer(session: "Session", said: Said) -> str | None:
             return f"The title is now: {session.record.title}"
         case "new" | "clear" | "condense" | "rewind" | "fork" | "title":
             return None
-    return f"There is no command /{said.name}.\n\n{_help(session)}"
+    return f"Unknown command /{said.name}.\n\n{_help(session)}"
 
 
 def work(session: "Session", said: Said) -> str:
-    """What a command that changes the conversation does. Blocks; in a thread."""
+    """Carry out a command that changes the conversation. Blocks."""
     match said.name:
         case "new" | "clear":
-            return _begin_anew(session)
+            return _start_over(session)
         case "rewind":
             return _rewind(session, said.rest)
         case "condense":
@@ -143,12 +143,12 @@ def _help(session: "Session") -> str:
 
 
 def _confirm(session: "Session", value: str) -> str:
-    """By the mode's own name, or by the word that every other way into a session has for it."""
+    """By the mode's own name, or by Rookery's word for it."""
     words = dict(reversed(profile_of(OWN, ()).confirms))
     mode = words.get(modes.value_of(value) or "", value)
     said = _choose(session, "mode", mode, [mode for mode, _, _ in MODES])
     listed = ", ".join(f"`{ours}` ({words[ours]})" for ours in modes.VALUES)
-    return said if mode in words.values() else f"{said} In other words: {listed}."
+    return said if mode in words.values() else f"{said} Also: {listed}."
 
 
 def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -> str:
@@ -167,7 +167,7 @@ def _servers(session: "Session") -> str:
     conversation = session.running
     names = list(conversation.agent.mcp_config)
     if not names:
-        return "No MCP server was given. Add one with: rookery mcp add"
+        return "There are no MCP servers. Add one with: rookery mcp add"
     return "\n".join(["MCP servers:", *(f"- {name}: {_server(session, name)}" for name in names)])
 
 
@@ -185,27 +185,27 @@ def _server(session: "Session", name: str) -> str:
 def _skills(session: "Session") -> str:
     skills = skills_of(session.running)
     if not skills:
-        return "There are no skills in this directory, nor of your own."
+        return "There are no skills in this directory or your home."
     return "\n".join(f"- `/{each.name}` {each.description or ''}" for each in skills)
 
 
 def _cost(session: "Session") -> str:
     metrics = session.running.conversation_stats.get_combined_metrics()
     usage = metrics.accumulated_token_usage
-    cost = metrics.accumulated_cost  # nothing is added where no list has the model's price
-    lines = [f"Cost: {money(cost)}" if cost else "Cost: not known for this model"]
+    cost = metrics.accumulated_cost  # 0 if no list has the model's price
+    lines = [f"Cost: {money(cost)}" if cost else "Cost: unknown for this model"]
     if usage is not None:
         lines.append(f"Tokens in: {usage.prompt_tokens} ({usage.cache_read_tokens} from a cache)")
         lines.append(f"Tokens out: {usage.completion_tokens}")
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _begin_anew(session: "Session") -> str:
+def _start_over(session: "Session") -> str:
     conversation = session.running
     branch = conversation.state.active_branch()
     first = next((event for event in branch if isinstance(event, SystemPromptEvent)), None)
     conversation.navigate_to(first.id if first is not None else None)
-    return "We begin anew: the model knows nothing of what was said before."
+    return "Started over: the model no longer sees what was said before."
 
 
 def _rewind(session: "Session", rest: str) -> str:
@@ -218,12 +218,12 @@ def _rewind(session: "Session", rest: str) -> str:
         if isinstance(event, MessageEvent) and event.source == "user"
     ]
     if not prompts:
-        return "There is nothing to take back."
+        return "There is nothing to undo."
     place = prompts[-min(count, len(prompts))]
     conversation.navigate_to(branch[place - 1].id if place else None)
     taken = min(count, len(prompts))
-    words = "Your last prompt is" if taken == 1 else f"Your last {taken} prompts are"
-    return f"{words} taken back. Files stay as they are."
+    words = "your last prompt" if taken == 1 else f"your last {taken} prompts"
+    return f"Undid {words}. Files are unchanged."
 
 
 def _condense(session: "Session") -> str:
@@ -231,5 +231,5 @@ def _condense(session: "Session") -> str:
     session.running.condense()
     after = len(session.running.state.view.events)
     if after >= before:
-        return "There is not enough yet to shorten."
-    return f"Shortened: the model now remembers {after} events in place of {before}."
+        return "The conversation is too short to condense."
+    return f"Condensed: the model now sees {after} events instead of {before}."

@@ -1,9 +1,6 @@
-"""Which agent below worked for which call, kept beside the conversation: a session that is loaded
-tells of them again as it did live.
-
-The SDK keeps what an agent below did in a folder of its own, and forgets for whom. Here is a line
-for each time that one began or went on; what it did until the next such line is that call's.
-"""
+"""Which sub-agent worked for which call, kept beside the conversation for a replay: the SDK keeps a
+sub-agent's events in a folder of its own, and forgets the call. Each start or resumption is a line;
+the events until the next one belong to that call."""
 
 import heapq
 import json
@@ -23,32 +20,32 @@ from rookery.core.json import lenient
 
 FILE = "delegations.jsonl"
 BELOW = "subagents"
-"""Where the SDK keeps them, in the folder of the conversation above."""
+"""The SDK's folder for them in the parent's."""
 FOLDER = re.compile(rf"(?:{BELOW}/[0-9a-f]{{32}}/)*{BELOW}/[0-9a-f]{{32}}")
 
 
 class Delegation(NamedTuple):
     action: str
-    """The event that the call was."""
+    """The call's event."""
     folder: str
-    """Of the agent below, from the conversation's own."""
+    """Of the sub-agent, relative to the conversation's."""
     begins: int
     """How many events it had before."""
     task: str = ""
-    """What the model calls its work, where it may let it go on."""
+    """The model's name for it, if it can be resumed."""
 
 
 class Told(NamedTuple):
-    """An event in the order in which it is told."""
+    """An event, in the order of the replay."""
 
     event: Event
     call: str = ""
-    """Of an agent below: the model's id of the call that it worked for."""
+    """Of a sub-agent: the model's id of its call."""
     conversation: str = ""
 
 
 def note(folder: str, action: str, below: str, begins: int, task: str = "") -> None:
-    """Blocks for a moment: in the thread of the tool."""
+    """Blocks."""
     line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins, task)._asdict())
     file = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
@@ -58,7 +55,7 @@ def note(folder: str, action: str, below: str, begins: int, task: str = "") -> N
 
 
 def read(folder: str) -> list[Delegation]:
-    """Those that can be read: a process may have ended within a line."""
+    """Those that are valid: a process may have ended within a line."""
     try:
         with open(os.path.join(folder, FILE), encoding="utf-8", errors="replace") as file:
             lines = file.readlines()
@@ -76,7 +73,7 @@ def read(folder: str) -> list[Delegation]:
 
 
 def tasks(folder: str) -> dict[str, uuid.UUID]:
-    """The conversation of each task that the model itself gave, and may let go on."""
+    """The conversation of each task that the model itself gave and can resume."""
     direct = (one for one in read(folder) if one.task and one.folder.count("/") == 1)
     return {
         one.task: uuid.UUID(os.path.basename(one.folder))
@@ -94,12 +91,9 @@ def copy(source: str, target: str) -> None:
         shutil.copy2(os.path.join(source, FILE), os.path.join(target, FILE))
 
 
-# ---------------------------------------------------------------- what they did
-
-
 def in_order(folder: str, branch: Sequence[Event]) -> Iterator[Told]:
-    """The events of a conversation, and those of the agents below where they came: behind the call
-    that they worked for and before its result, among each other by time. Reads files."""
+    """A conversation's events with its sub-agents': after their call, before its result, by time.
+    Reads files."""
     found = read(folder)
     waiting: list[Told] = []
     for event in branch:
@@ -129,13 +123,13 @@ def _of_action(folder: str, found: list[Delegation], event: ActionEvent) -> list
 
 
 def _end(found: list[Delegation], number: int) -> int | None:
-    """Where its work for another call begins."""
+    """Where its work for the next call begins."""
     later = (one for one in found[number + 1 :] if one.folder == found[number].folder)
     return next((one.begins for one in later), None)
 
 
 def _events(folder: str, begins: int, ends: int | None) -> Iterable[Event]:
-    """Without those that cannot be read any more: of a tool that is gone, of half a file."""
+    """Without unreadable ones: of a removed tool, of half a file."""
     place = os.path.join(folder, EVENTS_DIR)
     try:
         names = os.listdir(place)

@@ -1,5 +1,5 @@
-"""The conversations on disk, and what is told of them without loading the SDK: a directory each,
-in which the SDK keeps its events and we a small record of our own."""
+"""The conversations on disk, read without the SDK: a directory each, with the SDK's events and a
+small record of ours."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
 from rookery.home import paths
 from rookery.log.lock import Lock
 from rookery.models.secrets import KNOWN
 from rookery.wire import listing
-
-type Json = dict[str, Any]
 
 RECORD = "session.json"
 STATE = "base_state.json"
@@ -24,11 +24,11 @@ LOCK = "lock"
 EVENTS = "events"
 UNFINISHED = ".tmp"
 TITLE = 80
-"""Characters of a first message that make a title."""
+"""Characters."""
 
 
 def directory_of(environment: Mapping[str, str]) -> str:
-    """Where conversations are kept: beside the sessions, or where the person wants them."""
+    """Where conversations are kept: in the home, or where the user wants them."""
     moved = environment.get("ROOKERY_CONVERSATIONS")
     return (
         os.path.abspath(os.path.expanduser(moved))
@@ -42,7 +42,7 @@ def new_id() -> str:
 
 
 def known_form(text: str) -> str | None:
-    """A conversation's id as its directory is called; None: it cannot be one."""
+    """An id as its directory is named; None: it is not an id."""
     plain = text.replace("-", "").lower()
     return plain if re.fullmatch(r"[0-9a-f]{32}", plain) else None
 
@@ -52,7 +52,7 @@ def now() -> str:
 
 
 class Record(NamedTuple):
-    """What we keep of a conversation beside the SDK's own files."""
+    """What we keep of a conversation besides the SDK's files."""
 
     id: str
     cwd: str
@@ -61,24 +61,22 @@ class Record(NamedTuple):
     updated: str = ""
     choices: Mapping[str, Any] = {}
     prompted: bool = False
-    """A person has said something: only then is it worth keeping."""
+    """Only then it is worth keeping."""
     granted: tuple[str, ...] = ()
-    """Actions that a person allowed, while others of the same step still wait: they are not asked
-    for twice."""
+    """Actions that were allowed while others of the same step still wait: not asked twice."""
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
-        """Missing fields are defaulted, and what is of another kind is as good as missing."""
-        roots, choices, granted = (value.get(key) for key in ("roots", "choices", "granted"))
+        """Missing and invalid fields get their defaults."""
         return cls(
             id,
             str(value.get("cwd") or "/"),
-            tuple(str(root) for root in roots) if isinstance(roots, list) else (),
+            tuple(map(str, lenient.sequence(value, "roots"))),
             str(value.get("title") or ""),
             str(value.get("updated") or ""),
-            choices if isinstance(choices, dict) else {},
-            value.get("prompted") is True,
-            tuple(str(name) for name in granted) if isinstance(granted, list) else (),
+            lenient.mapping(value, "choices"),
+            lenient.flag(value, "prompted"),
+            tuple(map(str, lenient.sequence(value, "granted"))),
         )
 
     def told(self) -> Json:
@@ -94,7 +92,7 @@ class Store:
         return os.path.join(self.directory, id)
 
     def make(self, record: Record) -> Lock:
-        """Make a conversation's directory, for this user alone, and hold it."""
+        """Make a conversation's directory, private to this user, and lock it."""
         os.makedirs(self.directory, mode=0o700, exist_ok=True)
         os.mkdir(self.folder(record.id), 0o700)
         lock = self.hold(record.id)
@@ -102,13 +100,13 @@ class Store:
         return lock
 
     def hold(self, id: str) -> Lock:
-        """One process writes to a conversation. Raises log.lock.Busy."""
+        """Lock a conversation: one process writes to it. Raises log.lock.Busy."""
         lock = Lock.acquire(os.path.join(self.folder(id), LOCK))
         self._clear_unfinished(id)
         return lock
 
     def _clear_unfinished(self, id: str) -> None:
-        """Writes of ours and of the SDK's that a kill cut off."""
+        """Remove writes that a kill cut off."""
         for place in (self.folder(id), os.path.join(self.folder(id), EVENTS)):
             with suppress(OSError):
                 for name in os.listdir(place):
@@ -116,20 +114,13 @@ class Store:
                         os.unlink(os.path.join(place, name))
 
     def write(self, record: Record) -> None:
-        data = {
-            "cwd": record.cwd,
-            "roots": list(record.roots),
-            "title": record.title,
-            "updated": record.updated,
-            "choices": dict(record.choices),
-            "prompted": record.prompted,
-            "granted": list(record.granted),
-        }
+        data = record._asdict()
+        del data["id"]
         path = os.path.join(self.folder(record.id), RECORD)
         paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())
 
     def read(self, id: str) -> Record | None:
-        """None: there is no such conversation. One of the SDK's own without our record counts."""
+        """None: there is none. One of another SDK program, without our record, counts."""
         folder = self.folder(id)
         if not os.path.isfile(os.path.join(folder, STATE)):
             return None
@@ -139,7 +130,7 @@ class Store:
         return self._adopted(id, paths.read_json(os.path.join(folder, STATE)) or {})
 
     def _adopted(self, id: str, state: Json) -> Record:
-        """A conversation that another program of the SDK's wrote."""
+        """The record of a conversation that another SDK program wrote."""
         workspace = state.get("workspace")
         cwd = workspace.get("working_dir") if isinstance(workspace, dict) else None
         changed = os.stat(os.path.join(self.folder(id), STATE)).st_mtime
@@ -148,7 +139,7 @@ class Store:
         return Record(id, cwd, updated=when.replace("+00:00", "Z"), prompted=True)
 
     def all(self) -> list[Record]:
-        """Newest first; those that nobody ever prompted are not told of."""
+        """Newest first, without those that never had a prompt."""
         try:
             names = os.listdir(self.directory)
         except FileNotFoundError:
@@ -158,7 +149,6 @@ class Store:
         return sorted(worth, key=lambda record: (record.updated, record.id), reverse=True)
 
     def delete(self, id: str) -> None:
-        """Twice is once."""
         shutil.rmtree(self.folder(id), ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""What one command printed, in bounded memory: its beginning and its end are kept."""
+"""What one command printed, in bounded memory: its beginning and its end."""
 
 import re
 from collections import deque
@@ -13,7 +13,7 @@ _ESCAPES = re.compile(
 
 
 class Transcript:
-    """Grows by what a command prints; forgets the middle of what is too long."""
+    """Forgets the middle of what is too long."""
 
     def __init__(self) -> None:
         self._head: list[str] = []
@@ -37,8 +37,8 @@ class Transcript:
             self._lost += len(gone)
 
     def take(self) -> str:
-        """All that is kept, as plain text; what comes later is a new text."""
-        gap = f"\n[{self._lost} characters are left out here]\n" if self._lost else ""
+        """All that is kept, as plain text. Starts a new transcript."""
+        gap = f"\n[{self._lost} characters left out]\n" if self._lost else ""
         text = "".join(self._head) + gap + "".join(self._tail)
         self._head, self._head_room, self._lost = [], HEAD, 0
         self._tail.clear()
@@ -47,8 +47,7 @@ class Transcript:
 
 
 def plain(text: str) -> str:
-    """What a person would read on the screen: no escapes, and of an overwritten line its last
-    state."""
+    """As on the screen: without escapes, and an overwritten line in its last state."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""What the SDK does, told as ACP's session updates."""
+"""The SDK's events as ACP's session updates."""
 
 from rookery.agent.translate.translator import Translator
 

@@ -1,9 +1,5 @@
-"""Tools under the names that a model has for them: a server's tool by its whole name, and a tool
-that a model calls as it was called elsewhere (`bash`, `git`, `str_replace_editor`) by its own.
-
-The SDK knows the call's real tool only when all of it has come; what is told while it streams is to
-be the same.
-"""
+"""Tools under the names that models have for them: `bash`, `git`, `str_replace_editor`, or an MCP
+tool's short name. The SDK knows a call's real tool only at its end; what streams must match it."""
 
 import re
 from collections.abc import Mapping
@@ -22,17 +18,17 @@ ALIASES = {
     "str_replace_editor": "file_editor",
 }
 PROGRAMS = {"git", "reset"}
-"""Names that are programs themselves: their argument is the rest of the command line."""
+"""Names of programs: their argument is the rest of the command line."""
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EDITS = (("old_str", "str_replace"), ("insert_line", "insert"), ("file_text", "create"))
 
 
 def real(call: Call, names: Mapping[str, str]) -> Call:
-    """`names`: those of tools that come from servers, and what they stand for."""
+    """`names`: the model's names of MCP tools, and what they stand for."""
     if call.tool in names:
         return call._replace(tool=names[call.tool])
-    word = _WORD.match(call.tool)  # some models leave a piece of markup behind the name
+    word = _WORD.match(call.tool)  # some models leave markup after the name
     name = word[0] if word else call.tool
     tool = ALIASES.get(name)
     if tool is None:
@@ -54,7 +50,7 @@ def _command_line(program: str, given: Json, whole: bool) -> Json:
 
 
 def _edit(given: Json, whole: bool) -> Json:
-    """Which edit it is shows in its arguments; that it is none only when all have come."""
+    """The arguments show which edit it is; that it is a view, only all of them."""
     kind = next((kind for key, kind in _EDITS if key in given), None)
     if kind is None and whole and "path" in given:
         kind = "view"

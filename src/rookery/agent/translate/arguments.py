@@ -1,7 +1,5 @@
-"""A tool call's arguments while they stream: which are whole, and how far the open one has come.
-
-The text is read once, whatever the size of its pieces: an edit can be long.
-"""
+"""A tool call's arguments while they stream: which are complete, and how far the open one is. The
+text is read once, whatever the size of its pieces."""
 
 import json
 import re
@@ -23,20 +21,20 @@ _NESTING = re.compile(r'["{}\[\]]')
 class Arguments:
     def __init__(self) -> None:
         self.whole: Json = {}
-        """The arguments that have come to their end, in order."""
+        """The complete arguments, in order."""
         self.open_key = ""
         self._text = ""
         self._at = 0
         self._inside = False  # of a value
         self._look = 0
-        """Where in an open value the search for its end goes on."""
+        """Where the search for an open value's end continues."""
         self._depth = 0
         self._given = 0
-        """How much of an open text was handed out by `news`."""
+        """How much of an open text `news` has returned."""
         self._news: dict[str, list[str]] = {}
 
     def feed(self, text: str) -> bool:
-        """Whether an argument came to its end."""
+        """Returns whether an argument was completed."""
         self._text += text
         before = len(self.whole)
         while self._step():
@@ -44,7 +42,7 @@ class Arguments:
         return len(self.whole) > before
 
     def news(self, key: str) -> str:
-        """What came to a text argument since the last time, unescaped."""
+        """The new part of a text argument, unescaped."""
         return "".join(self._news.pop(key, []))
 
     def _step(self) -> bool:

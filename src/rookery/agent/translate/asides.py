@@ -15,27 +15,12 @@ INTERNAL = {
     "CondensationSummaryEvent",
     "StreamingDeltaEvent",
 }
-"""Events that are nobody's business but the SDK's."""
-
-
-def said(text: str, message_id: str) -> list[Json]:
-    update = {"sessionUpdate": "agent_message_chunk", "content": content.text_block(text)}
-    return [update | ({"messageId": message_id} if message_id else {})]
-
-
-def aside(text: str, message_id: str) -> list[Json]:
-    update = {"sessionUpdate": "agent_thought_chunk", "content": content.text_block(text)}
-    return [update | ({"messageId": message_id} if message_id else {})]
-
-
-def taken_back(empty: list[Json]) -> list[Json]:
-    """An empty piece of a message, which says that the others count no more."""
-    return [each | {"_meta": {"rookery": {"takenBack": True}}} for each in empty]
+"""Events for the SDK alone."""
 
 
 def notice(text: str, severity: str, understood: bool) -> list[Json]:
     if not understood:
-        return aside(text, "")
+        return content.thought(text, "")
     title, _, rest = text.partition("\n")
     update: Json = {"sessionUpdate": "notice", "severity": severity, "title": title}
     return [update | ({"description": rest.strip()} if rest.strip() else {})]
@@ -52,12 +37,12 @@ def condensation(event: Any, understood: bool) -> list[Json]:
         }
         return [update | ({"summary": [content.text_block(summary)]} if summary else {})]
     what = "1 event" if count == 1 else f"{count} events"
-    text = f"The conversation was condensed: {what} now stand in a summary."
-    return aside(f"{text}\n\n{summary}" if summary else text, event.id)
+    text = f"The conversation was condensed: a summary replaces {what}."
+    return content.thought(f"{text}\n\n{summary}" if summary else text, event.id)
 
 
 def hook(event: Any, understood: bool) -> list[Json]:
-    """A hook that went well is not worth a word."""
+    """A hook that succeeded is not shown."""
     if event.success and not event.blocked:
         return []
     about = f" ({event.tool_name})" if event.tool_name else ""
@@ -68,8 +53,8 @@ def hook(event: Any, understood: bool) -> list[Json]:
         text = f"A hook at {event.hook_event_type}{about} failed with exit code {event.exit_code}"
         reason = event.error or event.stderr.strip()
     text = f"{text}: {content.shortened(reason, 2_000)}" if reason else f"{text}."
-    return notice(text, "warning", True) if understood else aside(text, event.id)
+    return notice(text, "warning", True) if understood else content.thought(text, event.id)
 
 
 def error(event: Any) -> list[Json]:
-    return said(f"The conversation stopped: {event.detail or event.code}", event.id)
+    return content.message(f"The conversation stopped: {event.detail or event.code}", event.id)

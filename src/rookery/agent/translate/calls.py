@@ -1,4 +1,4 @@
-"""What a tool call is, said in ACP's words: title, kind, places, input, and what it would do."""
+"""A tool call in ACP's words: title, kind, places, input, and what it would do."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from rookery.core.policy import danger
 LONGEST_TITLE = 200
 LONGEST_INPUT = 400_000
 ASIDE = {"security_risk", "summary", "kind"}
-"""Arguments that the SDK asks of every call, about it and not for the tool."""
+"""Arguments that the SDK adds to every call."""
 
 EDITORS = {"file_editor", "planning_file_editor", "str_replace_editor"}
 TERMINALS = {"terminal", "execute_bash", "bash"}
@@ -20,7 +20,7 @@ SEARCHES = {"grep", "glob"}
 SUB_AGENTS = {"task", "delegate", "workflow", "start_child_conversation"}
 PLANS = {"task_tracker"}
 SPOKEN = {"think": "thought", "finish": "message"}
-"""Tools that are a way of speaking; and the argument that is said."""
+"""Tools that are a way of speaking, and the argument with the words."""
 
 _VERBS = {
     "view": "view",
@@ -32,7 +32,7 @@ _VERBS = {
 
 
 class Call(NamedTuple):
-    """Of the tool's name and those of its arguments that are known."""
+    """A tool's name and its arguments so far."""
 
     tool: str
     arguments: Json
@@ -79,7 +79,7 @@ class Call(NamedTuple):
         return self.tool
 
     def near(self, path: str) -> str:
-        """A path as a person in the session's directory would write it."""
+        """A path, relative if inside the session's directory."""
         whole = self.absolute(path)
         inside = os.path.relpath(whole, self.cwd) if whole.startswith("/") else whole
         return whole if inside.startswith("..") else inside
@@ -110,7 +110,7 @@ class Call(NamedTuple):
         }
         if len(json.dumps(given, default=str)) <= LONGEST_INPUT:
             return given
-        # A command keeps so much of it that whoever judges sees that there was more.
+        # A command keeps enough for its judge to see that there was more.
         return {
             key: value[: danger.LONGEST]
             if key in danger.TEXT_KEYS and isinstance(value, str)
@@ -122,7 +122,7 @@ class Call(NamedTuple):
         }
 
     def proposal(self) -> list[Json]:
-        """What it would do: the command as it would be run, the edit as a diff."""
+        """What it would do: the command, or the edit as a diff."""
         given = self.arguments
         if self.tool in TERMINALS:
             command = _text(given, "command")
@@ -137,7 +137,7 @@ class Call(NamedTuple):
         return []
 
     def _change(self, path: str) -> Json | None:
-        """Not before the texts are known: half an edit would look like another one."""
+        """Only once the texts are known: half an edit would look like another one."""
         given = self.arguments
         new = _text(given, "new_str", "new_string")
         match given.get("command"):
@@ -177,7 +177,7 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def ready(call: Call) -> bool:
-    """Enough of the arguments is known for a title that will not change."""
+    """Whether enough is known for a title that will not change."""
     needed = NEEDED.get(call.tool)
     return needed is None or all(key in call.arguments for key in needed)
 
@@ -190,7 +190,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 
 
 def of_event(event: Any, cwd: str) -> Call:
-    """Of an ActionEvent: what the model sent, as it streamed; else what the SDK made of it."""
+    """From an ActionEvent: what the model sent, else what the SDK made of it."""
     sent = parse(event.tool_call.arguments)
     if set(sent) == {"arguments"} and event.action is not None:
         dumped = content.dump(event.action)
@@ -216,7 +216,7 @@ def _text(given: Json, *keys: str) -> str:
 
 
 def _line(text: str) -> str:
-    """The first line that says something, cut to a title's length."""
+    """The first line with words, cut to a title's length."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if not lines:
         return ""

@@ -1,10 +1,12 @@
-"""ACP's content, made from the SDK's: text, images, diffs, and what is too long for one line."""
+"""ACP's content, made from the SDK's: text, images, diffs, shortened where they are too long."""
 
 import json
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
+from rookery.agent.provider.surrogates import whole
 from rookery.core.json.events import Json
 
 LONGEST_TEXT = 400_000
@@ -16,7 +18,20 @@ _DATA = re.compile(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 
 
 def text_block(text: str) -> Json:
-    return {"type": "text", "text": shortened(scalars(text))}
+    return {"type": "text", "text": shortened(whole(text))}
+
+
+def chunk(kind: str, block: Json, message_id: str) -> Json:
+    update: Json = {"sessionUpdate": kind, "content": block}
+    return update | ({"messageId": message_id} if message_id else {})
+
+
+def message(text: str, message_id: str) -> list[Json]:
+    return [chunk("agent_message_chunk", text_block(text), message_id)] if text else []
+
+
+def thought(text: str, message_id: str) -> list[Json]:
+    return [chunk("agent_thought_chunk", text_block(text), message_id)] if text else []
 
 
 def shown(text: str) -> Json:
@@ -25,7 +40,7 @@ def shown(text: str) -> Json:
 
 
 def fenced(text: str, language: str = "") -> Json:
-    """A tool's content that is to be read letter by letter, whatever marks it holds."""
+    """A tool's content that is shown literally."""
     longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return shown(f"{fence}{language}\n{shortened(text)}\n{fence}")
@@ -35,12 +50,7 @@ def shortened(text: str, most: int = LONGEST_TEXT) -> str:
     if len(text) <= most:
         return text
     half = most // 2
-    return f"{text[:half]}\n[{len(text) - 2 * half} characters are left out here]\n{text[-half:]}"
-
-
-def scalars(text: str) -> str:
-    """Text that can be written as UTF-8, whatever a model made of its surrogates."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
 
 
 def image_block(url: str) -> Json:
@@ -48,7 +58,7 @@ def image_block(url: str) -> Json:
     if found is None:
         return {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url}
     if len(found[2]) > LONGEST_IMAGE:
-        return text_block(f"[an image of {len(found[2])} characters is not shown]")
+        return text_block(f"[image not shown: {len(found[2])} characters]")
     return {"type": "image", "mimeType": found[1], "data": found[2]}
 
 
@@ -67,10 +77,8 @@ def diff(path: str, old: str | None, new: str) -> Json:
     """`old` is None for a new file. What is too long is cut to where the two differ."""
     if len(old or "") + len(new) > LONGEST_DIFF:
         old, new = _changed_part(old, new)
-    made: Json = {"type": "diff", "path": path, "oldText": None, "newText": scalars(new)}
-    if old is not None:
-        made["oldText"] = scalars(old)
-    return made
+    before = None if old is None else whole(old)
+    return {"type": "diff", "path": path, "oldText": before, "newText": whole(new)}
 
 
 def _changed_part(old: str | None, new: str) -> tuple[str | None, str]:
@@ -88,16 +96,12 @@ def _changed_part(old: str | None, new: str) -> tuple[str | None, str]:
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+    """How many lines are the same from the start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def dump(thing: Any) -> Any:
-    """Whatever it is, as JSON: a model's fields, or its words."""
+    """Anything as JSON."""
     try:
         if hasattr(thing, "model_dump"):
             return thing.model_dump(mode="json", exclude_none=True)

@@ -1,8 +1,5 @@
-"""Tool calls' ids: the model's own, made unique within the session.
-
-Some models count their calls anew in every answer. The same events give the same ids again, so
-that a loaded session has those that it had.
-"""
+"""Tool calls' ids: the model's own, made unique within the session, since some models count from
+the start in every answer. The same events give the same ids after a load."""
 
 
 class Ids:
@@ -12,8 +9,8 @@ class Ids:
         self._latest: dict[tuple[str, str], str] = {}
 
     def of_call(self, scope: str, response: str, call: str) -> str:
-        """The id of a call in an answer of the model. The scope is the conversation's: a
-        sub-agent's model counts for itself."""
+        """The id of a call in an answer. `scope`: the conversation, since a sub-agent's model
+        counts for itself."""
         key = (f"{scope}\n{response}", call)
         if key not in self._of:
             uses = self._uses[call] = self._uses.get(call, 0) + 1
@@ -22,5 +19,5 @@ class Ids:
         return self._of[key]
 
     def latest(self, scope: str, call: str) -> str:
-        """The id of the newest call that the model named so."""
+        """The id of the newest call of that name."""
         return self._latest.get((scope, call)) or self.of_call(scope, "", call)

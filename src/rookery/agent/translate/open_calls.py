@@ -1,26 +1,25 @@
-"""The tool calls of a session as a client knows them: announced once, then changed, then ended."""
+"""A session's tool calls as its client knows them: announced once, changed, ended."""
 
+from rookery.agent.provider.surrogates import whole
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import TERMINALS, Call
 from rookery.agent.translate.results import Result
 from rookery.core.json.events import Json
 
 LIVE_TAIL = 8_000
-"""Characters of a running command's output that stand in for it where there is no terminal."""
-
-
+"""Characters of a running command's output that a client without terminals sees."""
 ENDED = "The task ended before this did."
 
 
 class Known:
-    """One call: what the client was told of it."""
+    """What the client knows of one call."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
         self.told: Json = {}
         self.status = "pending"
         self.made = False
-        """An event said so; not only the stream of the model's tokens."""
+        """By an event; not only by the model's stream."""
         self.tail = ""
         self.printed = False
 
@@ -50,7 +49,7 @@ class OpenCalls:
         return made
 
     def tell_parent(self, text: str) -> list[Json]:
-        """News of the call above, while it is open."""
+        """An update of the call above, while it is open."""
         if self._above is None or self.parent is None or not self._above.is_open(self.parent):
             return []
         shown = [content.shown(text[-LIVE_TAIL:])]
@@ -59,7 +58,7 @@ class OpenCalls:
     # --- beginning ------------------------------------------------------------------------------
 
     def announce(self, name: str, call: Call, about: Json, *, made: bool = True) -> list[Json]:
-        """The first time the whole call, later what changed of it."""
+        """First the whole call, later what changed."""
         fields = self.describe(name, call, about)
         known = self._calls.get(name)
         if known is None:
@@ -72,14 +71,14 @@ class OpenCalls:
         known.call, known.made = call, known.made or made
         changed = {key: value for key, value in fields.items() if known.told.get(key) != value}
         known.told = known.told | fields
-        if became:  # which tool it is showed only when all of it had come
+        if became:  # which tool it is showed only at the end
             changed["_meta"] = {**changed.get("_meta", {}), **became}
         return [self._update(name, **changed)] if changed else []
 
     def describe(self, name: str, call: Call, about: Json) -> Json:
         fields: Json = {
             "toolCallId": name,
-            "title": content.scalars(call.title()),
+            "title": whole(call.title()),
             "name": call.tool,
             "kind": call.kind(),
             "rawInput": call.raw_input(),
@@ -107,20 +106,17 @@ class OpenCalls:
             return []
         started = self.start(name)
         if self._terminals:
-            data = {"terminal_output": {"terminal_id": name, "data": content.scalars(text)}}
-            shown: Json = {}
-            if not known.printed:
-                shown["content"] = [{"type": "terminal", "terminalId": name}]
+            data = {"terminal_output": {"terminal_id": name, "data": whole(text)}}
+            shown = {} if known.printed else {"content": [{"type": "terminal", "terminalId": name}]}
             known.printed = True
             return [*started, self._update(name, **shown, _meta=data)]
-        known.printed = True
         known.tail = (known.tail + text.replace("\r\n", "\n"))[-LIVE_TAIL:]
         return [*started, self._update(name, content=[content.fenced(known.tail.rstrip("\n"))])]
 
     # --- end ------------------------------------------------------------------------------------
 
     def end(self, name: str, result: Result, tool: str, cwd: str) -> list[Json]:
-        """Once. A call that nobody announced is announced as it ends."""
+        """Once. An unknown call is announced as it ends."""
         updates: list[Json] = []
         known = self._calls.get(name)
         if known is None:
@@ -147,13 +143,13 @@ class OpenCalls:
         return [*updates, self._update(name, **fields, **self._meta(meta))]
 
     def _end_below(self, name: str) -> list[Json]:
-        """With a call ends what is still open of the agents that it started."""
+        """A call's end also ends the open calls of its sub-agents."""
         ended = [each for each in self._below if each.parent == name]
         self._below = [each for each in self._below if each.parent != name]
         return [update for each in ended for update in each.settle(ENDED, set())]
 
     def settle(self, reason: str, keep: set[str]) -> list[Json]:
-        """End what is open as failed, but for `keep`."""
+        """End what is open as failed, except `keep`."""
         result = Result("failed", [content.shown(reason)], {})
         left = [name for name, known in self._calls.items() if known.open and name not in keep]
         return [
@@ -163,7 +159,7 @@ class OpenCalls:
         ]
 
     def drop_unmade(self, names: list[str]) -> list[Json]:
-        """Calls that were streamed and never made."""
+        """End calls that were streamed and never made."""
         result = Result("failed", [content.shown("The model did not finish this call.")], {})
         updates: list[Json] = []
         for name in names:
@@ -185,7 +181,7 @@ class OpenCalls:
         return {"terminal_info": {"terminal_id": name, "cwd": call.cwd}}
 
     def _meta(self, meta: Json) -> Json:
-        """What is particular to us or to a kind of client; and whose sub-agent's call it is."""
+        """With the call whose sub-agent made this one."""
         if self.parent is not None:
             ours = meta.get("rookery", {}) | {"parentToolUseId": self.parent}
             meta = meta | {"rookery": ours}

@@ -1,4 +1,4 @@
-"""Live output at a readable pace: what a command prints within a moment is one update."""
+"""Live output at a readable pace: what a command prints in a moment is one update."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ SLOWEST = 1.0
 
 
 class Pace:
-    """Fed from any thread; tells on the loop. The longer a command prints, the rarer the news."""
+    """Fed from any thread; sends on the loop, less often the longer a command prints."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Pace:
         try:
             self._loop.call_soon_threadsafe(self._take, call, text)
         except RuntimeError:
-            return  # the loop is closed: nobody is there to be told
+            return  # the loop is closed
 
     def _take(self, call: str, text: str) -> None:
         self._held.setdefault(call, []).append(text)
@@ -39,13 +39,13 @@ class Pace:
             self._timers[call] = self._loop.call_later(delay, self._tick, call)
 
     def _tick(self, call: str) -> None:
-        if self._is_behind():  # it is told more at once, later
+        if self._is_behind():  # more at once, later
             self._timers[call] = self._loop.call_later(SLOWEST, self._tick, call)
         else:
             self.flush(call)
 
     def flush(self, call: str) -> None:
-        """On the loop: now, before the call's end is told."""
+        """On the loop, before the call's end is sent."""
         if timer := self._timers.pop(call, None):
             timer.cancel()
         if text := "".join(self._held.pop(call, [])):
@@ -53,6 +53,6 @@ class Pace:
             self._tell(call, text)
 
     def ended(self, call: str) -> None:
-        """On the loop: tell what is left and forget the call."""
+        """On the loop: send what is left and forget the call."""
         self.flush(call)
         self._told.pop(call, None)

@@ -1,14 +1,15 @@
-"""What became of a tool call: its status, what is shown of it, and its raw output."""
+"""The result of a tool call: its status, what is shown, and its raw output."""
 
 from typing import Any, NamedTuple
 
+from rookery.agent.provider.surrogates import whole
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import Call
 from rookery.core.json.events import Json
 
 LONGEST_OUTPUT = 60_000
 SHOWN_APART = {"content", "old_content", "new_content", "screenshot_data", "kind", "commit"}
-"""Fields of an observation that its content shows already."""
+"""Fields that the content shows already."""
 
 PLAN_STATUS = {"todo": "pending", "in_progress": "in_progress", "done": "completed"}
 
@@ -37,15 +38,14 @@ def of_observation(observation: Any, cwd: str) -> Result:
         mime = "image/jpeg" if shot.startswith("/9j/") else "image/png"
         image = content.image_block(f"data:{mime};base64,{shot}")
         shown.append({"type": "content", "content": image})
-    if getattr(observation, "status", None) == "error":
-        failed = True
+    failed = failed or getattr(observation, "status", None) == "error"
     return Result("failed" if failed else "completed", shown, raw_output(observation))
 
 
 def _terminal(observation: Any) -> Result:
     code = observation.exit_code
     failed = observation.is_error or code not in (0, -1, None)
-    text = content.scalars(observation.text)
+    text = whole(observation.text)
     shown = [content.fenced(text)] if text.strip() else []
     output: Json = {"output": text}
     if code is not None and code >= 0:
@@ -53,22 +53,20 @@ def _terminal(observation: Any) -> Result:
     if directory := observation.metadata.working_dir:
         output["cwd"] = directory
     if code == -1:
-        output["note"] = "the command still runs"
-    exit_code = code if code is not None and code >= 0 else None
-    return Result("failed" if failed else "completed", shown, output, exit_code)
+        output["note"] = "the command is still running"
+    return Result("failed" if failed else "completed", shown, output, output.get("exitCode"))
 
 
 def _edit(observation: Any, cwd: str) -> list[Json]:
+    new = observation.new_content
+    old = observation.old_content if observation.prev_exist else None
     if observation.is_error or observation.command == "view" or observation.path is None:
         return []
-    if observation.new_content is None:
-        return []
-    old = observation.old_content if observation.prev_exist else None
-    if old == observation.new_content:
-        return []
-    return [
-        content.diff(Call("", {}, cwd).absolute(observation.path), old, observation.new_content)
-    ]
+    return [] if new is None or old == new else [_diff(cwd, observation.path, old, new)]
+
+
+def _diff(cwd: str, path: str, old: str | None, new: str) -> Json:
+    return content.diff(Call("", {}, cwd).absolute(path), old, new)
 
 
 def _read(observation: Any, shown: list[Json]) -> list[Json]:
@@ -82,11 +80,7 @@ def _change(observation: Any, cwd: str) -> list[Json]:
     if observation.is_error or not observation.file_path or observation.new_content is None:
         return []
     old = None if observation.is_new_file else observation.old_content
-    return [
-        content.diff(
-            Call("", {}, cwd).absolute(observation.file_path), old, observation.new_content
-        )
-    ]
+    return [_diff(cwd, observation.file_path, old, observation.new_content)]
 
 
 def _patch(observation: Any, cwd: str) -> list[Json]:
@@ -94,8 +88,8 @@ def _patch(observation: Any, cwd: str) -> list[Json]:
     found = []
     for path, change in changes.items():
         if (new := getattr(change, "new_content", None)) is not None:
-            place = Call("", {}, cwd).absolute(getattr(change, "move_path", None) or path)
-            found.append(content.diff(place, getattr(change, "old_content", None), new))
+            place = getattr(change, "move_path", None) or path
+            found.append(_diff(cwd, place, getattr(change, "old_content", None), new))
     return found
 
 
@@ -107,18 +101,18 @@ def raw_output(observation: Any) -> Json:
         output.pop("is_error", None)
     text = getattr(observation, "text", "")
     if isinstance(text, str) and text:
-        output["output"] = content.shortened(content.scalars(text), LONGEST_OUTPUT)
+        output["output"] = content.shortened(whole(text), LONGEST_OUTPUT)
     return output
 
 
 def plan_of(observation: Any) -> list[Json] | None:
-    """The entries of a task tracker's list; None when it tells of none."""
+    """The entries of a task tracker's list; None: it has none."""
     tasks = getattr(observation, "task_list", None)
     if not isinstance(tasks, list) or observation.is_error:
         return None
     return [
         {
-            "content": content.scalars(str(task.title)),
+            "content": whole(str(task.title)),
             "priority": "medium",
             "status": PLAN_STATUS.get(task.status, "pending"),
         }

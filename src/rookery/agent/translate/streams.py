@@ -1,5 +1,4 @@
-"""One answer of the model while it comes: what was told of it already, so that the whole event
-after it repeats nothing."""
+"""An answer while it streams: what was sent of it, so that the event after it repeats nothing."""
 
 from typing import Any
 
@@ -13,13 +12,13 @@ class StreamedCall:
         self.name = ""
         self.arguments = Arguments()
         self.raw = ""
-        """The arguments, once it is known that they are not a way of speaking."""
+        """Arguments that were not read yet."""
         self.said = ""
-        """Of a tool that is a way of speaking."""
+        """The words of a tool that is a way of speaking."""
 
 
 class Stream:
-    """`response` is the answer's id; another one begins another answer, or the same anew."""
+    """`response`: the answer's id."""
 
     def __init__(self, response: str = "") -> None:
         self.response = response
@@ -27,13 +26,12 @@ class Stream:
         self.thought = ""
         self.calls: dict[int, StreamedCall] = {}
         self.is_whole = False
-        """Its event has come: nothing of it can be void any more."""
+        """Its event has come: it cannot become void."""
         self._text_mask = KNOWN.in_pieces()
         self._thought_mask = KNOWN.in_pieces()
 
     def say(self, piece: str) -> str:
-        """What of the text can be told now. What is held back, for it may be a secret's beginning,
-        is told with the whole event."""
+        """What can be sent now. What may be a secret's beginning comes with the event."""
         shown, passed = _pass(self._text_mask, piece)
         self.text += passed
         return shown
@@ -44,7 +42,7 @@ class Stream:
         return shown
 
     def call(self, fragment: Any) -> StreamedCall:
-        """Of a piece of a tool call: what is known of the call with it."""
+        """The call that a fragment belongs to, with it."""
         place = getattr(fragment, "index", None)
         number = place if isinstance(place, int) else len(self.calls) - 1
         call = self.calls.setdefault(max(0, number), StreamedCall())
@@ -62,15 +60,14 @@ class Stream:
 
 
 def rest_of(whole: str, told: str) -> str:
-    """What is still to be said of a whole text. Where it is not what was told, it was told in other
-    words (masked, trimmed), and is not said twice."""
+    """What is still unsaid of a text. Nothing if it differs from what was told: masked, trimmed."""
     if not told:
         return whole
     return whole[len(told) :] if whole.startswith(told) else ""
 
 
 def pieces(chunk: Any) -> list[tuple[str, Any]]:
-    """("thought" | "text" | "call", piece) for each thing that a chunk carries, in order."""
+    """("thought" | "text" | "call", piece) for each part of a chunk, in order."""
     if isinstance(chunk, str):
         return [("text", chunk)] if chunk else []
     found: list[tuple[str, Any]] = []
@@ -78,7 +75,7 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
         delta = getattr(choice, "delta", None)
         if delta is None:
             continue
-        # The Responses API has its summaries of reasoning come as plain text, told by the item.
+        # The Responses API sends summaries of reasoning as text, known by the item's id.
         kind = "thought" if _text(chunk, "id").startswith("rs_") else "text"
         if reasoning := _text(delta, "reasoning_content"):
             found.append(("thought", reasoning))
@@ -89,7 +86,7 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
 
 
 def _pass(mask: Pieces, piece: str) -> tuple[str, str]:
-    """What is shown, and of what."""
+    """What is shown, and the text it stands for."""
     whole = mask.held + piece
     shown = mask.feed(piece)
     return shown, whole.removesuffix(mask.held)

@@ -1,8 +1,5 @@
-"""The SDK's events and its models' tokens, as ACP's session updates.
-
-Nothing of the SDK is imported: an event is known by the name of its class, so that one that is new
-or broken is shown raw and harms nothing.
-"""
+"""The SDK's events and its models' tokens, as ACP's session updates. An event is known by its
+class's name, so that a new or broken one is shown raw."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +9,7 @@ from typing import Any
 from rookery.agent.translate import asides, calls, content, results
 from rookery.agent.translate.aliases import real
 from rookery.agent.translate.calls import Call
+from rookery.agent.translate.content import chunk, message, thought
 from rookery.agent.translate.ids import Ids
 from rookery.agent.translate.open_calls import OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
@@ -22,12 +20,9 @@ NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Translator:
-    """One per session, for its life: for what is replayed and what is live after it.
-
-    `terminals`: the client shows terminals by `_meta` (its capability `_meta.terminal_output`).
-    `notices`, `compaction`: its capabilities `session.notices` and `session.compaction`.
-    `names`: the model's names of servers' tools, and what each stands for.
-    """
+    """One per session, for its replay and for what is live after it. `terminals`, `notices` and
+    `compaction` are the client's capabilities; `names`: the model's names of MCP tools, and what
+    each stands for."""
 
     def __init__(
         self,
@@ -47,11 +42,11 @@ class Translator:
         self._calls = OpenCalls(terminals)
         self._stream = Stream()
         self._told = ""
-        """The answer whose whole event was told last: what was said of it belongs to no other."""
+        """The answer whose event came last."""
         self._journal: dict[str, str] | None = None
-        """Of a sub-agent: its words so far by message, shown in the call that started it."""
+        """A sub-agent's words by message, shown in the call that started it."""
         self._news = False
-        """Of those words some were not told yet."""
+        """Some of those words were not sent yet."""
         self._renderers: dict[str, Callable[[Any, bool], list[Json]]] = {
             "MessageEvent": self._message,
             "ActionEvent": lambda event, _: self._action(event),
@@ -59,7 +54,7 @@ class Translator:
             "UserRejectObservation": lambda event, _: self._refused(event),
             "AgentErrorEvent": lambda event, _: self._failed(event),
             "InterruptEvent": lambda _event, _: self.settle("interrupted"),
-            "PauseEvent": lambda event, _: asides.said("The conversation is paused.", event.id),
+            "PauseEvent": lambda event, _: message("The conversation is paused.", event.id),
             "Condensation": lambda event, _: asides.condensation(event, self.compaction),
             "HookExecutionEvent": lambda event, past: asides.hook(event, self.notices and not past),
             "ConversationErrorEvent": lambda event, _: asides.error(event),
@@ -69,11 +64,11 @@ class Translator:
     # --- events ---------------------------------------------------------------------------------
 
     def live(self, event: Any) -> list[Json]:
-        """Of an event that has just happened: without the person's own message."""
+        """For a new event: without the user's own message."""
         return self._safely(event, replay=False)
 
     def replay(self, event: Any) -> list[Json]:
-        """Of an event of the past: with the person's messages."""
+        """For a past event: with the user's messages."""
         return self._safely(event, replay=True)
 
     def _safely(self, event: Any, *, replay: bool) -> list[Json]:
@@ -87,8 +82,7 @@ class Translator:
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
-        """Of a sub-agent: the plan is its own affair, its words are news of the call that started
-        it (`words`)."""
+        """A sub-agent's updates: without its plan, its words kept for `words`."""
         assert self._journal is not None
         told: list[Json] = []
         for update in updates:
@@ -103,7 +97,7 @@ class Translator:
         return told
 
     def words(self) -> list[Json]:
-        """Of a sub-agent: all that it said, where there is news of it."""
+        """All that a sub-agent said, if there is news."""
         news, self._news = self._news, False
         return self._calls.tell_parent("\n\n".join((self._journal or {}).values())) if news else []
 
@@ -115,14 +109,14 @@ class Translator:
         return told(event, replay) if told else self._raw(event)
 
     def child(self, call_id: str, scope: str) -> "Translator":
-        """For the conversation of a sub-agent that a call (the model's id) started: its calls stand
-        below that one, its words in it. `scope` is the conversation's own id."""
+        """For a sub-agent that a call (the model's id) started: its calls are shown below that one,
+        its words in it. `scope`: its conversation's id."""
         made = Translator(self.cwd, names=self._names)
         made._ids, made._scope = self._ids, scope
         parent = self._ids.latest(self._scope, call_id)
         made._calls = self._calls.below(parent)
         made._journal = {}
-        made._renderers["ConversationErrorEvent"] = lambda *_: []  # its result tells of it
+        made._renderers["ConversationErrorEvent"] = lambda *_: []  # its result shows it
         return made
 
     # --- messages -------------------------------------------------------------------------------
@@ -143,7 +137,7 @@ class Translator:
         return updates + self._said(message.content, response)
 
     def _next_answer(self, response: str) -> None:
-        """Answers that are not streamed come without a sign that the one before is over."""
+        """Without streaming nothing else says that the answer before is over."""
         if self._told not in ("", response) and self._stream.response in ("", self._told):
             self._stream = Stream()
         self._told, self._stream.is_whole = response, True
@@ -190,7 +184,7 @@ class Translator:
         return updates
 
     def _forget_stream(self, event: Any) -> None:
-        """Of an answer with several calls only the first event has its words."""
+        """Only the first event of an answer with several calls has its words."""
         if self._stream.response and self._stream.response != event.llm_response_id:
             self._stream = Stream()
 
@@ -201,17 +195,17 @@ class Translator:
         result = results.of_observation(event.observation, self.cwd)
         updates = self._calls.end(name, result, event.tool_name, self.cwd)
         entries = results.plan_of(event.observation)
-        return updates + (self.plan(entries) if entries is not None else [])
+        return updates + (
+            [] if entries is None else [{"sessionUpdate": "plan", "entries": entries}]
+        )
 
     def _failed(self, event: Any) -> list[Json]:
         return self._end(event, "failed", [content.shown(event.error)])
 
     def _refused(self, event: Any) -> list[Json]:
-        who, reason = (
-            "A hook" if event.rejection_source == "hook" else "You",
-            event.rejection_reason,
-        )
+        reason = event.rejection_reason
         if not reason.startswith(DENIED):
+            who = "A hook" if event.rejection_source == "hook" else "You"
             reason = f"{who} rejected this: {reason}"
         return self._end(event, "failed", [content.shown(reason)])
 
@@ -231,11 +225,11 @@ class Translator:
         return updates + self._calls.end(event.tool_call_id, result, event.title, self.cwd)
 
     def started(self, event: Any) -> list[Json]:
-        """Of an ActionEvent that is allowed and begins now."""
+        """For an ActionEvent that begins now."""
         return self._calls.start(self._id(event))
 
     def permission(self, event: Any) -> Json:
-        """The `toolCall` of a request for permission."""
+        """The `toolCall` of a permission request."""
         name, call = self._id(event), self._call(event)
         return self._calls.describe(name, call, _about(event)) | {"status": "pending"}
 
@@ -244,14 +238,13 @@ class Translator:
         return self._calls.printed(self._ids.latest(self._scope, call_id), text)
 
     def ended(self, call_id: str, status: str, text: str = "") -> list[Json]:
-        """The end of a call whose observation will not come. `call_id` is the model's."""
+        """The end of a call without an observation. `call_id` is the model's."""
         shown = [content.shown(text)] if text else []
         result = results.Result(status, shown, {})
         return self._calls.end(self._ids.latest(self._scope, call_id), result, call_id, self.cwd)
 
     def settle(self, reason: str, keep: Iterable[str] = ()) -> list[Json]:
-        """End every call that is still open, but those that wait for an answer (`keep`: the model's
-        ids): at the end of a turn, at a cancel, after a replay."""
+        """End every open call except `keep` (the model's ids), which waits for an answer."""
         self._stream = Stream()
         kept = {self._ids.latest(self._scope, call) for call in keep}
         return self._calls.settle(reason, kept)
@@ -268,7 +261,7 @@ class Translator:
     # --- tokens ---------------------------------------------------------------------------------
 
     def delta(self, part: Any) -> list[Json]:
-        """Of a chunk of the model's stream (the SDK's token callback)."""
+        """For a chunk of the model's stream."""
         found = pieces(part)
         if not found:
             return []
@@ -281,24 +274,30 @@ class Translator:
         return updates if self._journal is None else self._nested(updates)
 
     def _begin(self, response: str) -> list[Json]:
-        """Another answer. A call that was begun in the one before and never made is ended."""
+        """Another answer begins. Calls of the one before that were never made end."""
         begun = [call.id for call in self._stream.calls.values() if call.id]
         before, is_void = self._stream.response, not self._stream.is_whole
         unmade = [self._ids.of_call(self._scope, before, one) for one in begun]
-        if self._journal is not None and is_void:  # a sub-agent's answer broke off
+        if self._journal is not None and is_void:  # a sub-agent's answer was cut off
             for half in (f"agent_message_chunk {before}", f"agent_thought_chunk {before}-thought"):
                 self._journal.pop(half, None)
         self._stream = Stream(response)
         return self._calls.drop_unmade(unmade)
 
     def take_back(self) -> list[Json]:
-        """The answer broke off and is asked for again: what was told of it is void."""
-        if self._stream.is_whole:  # it is another model that is asked again
+        """The answer broke off and is asked for again: what was sent of it is void."""
+        if self._stream.is_whole:  # another model is asked again
             return []
         stream = self._stream
-        void = asides.said("", stream.response) if stream.text else []
-        void += asides.aside("", f"{stream.response}-thought") if stream.thought else []
-        return self._begin("") + asides.taken_back(void)
+        void: list[tuple[str, str]] = []
+        if stream.text:
+            void.append(("agent_message_chunk", stream.response))
+        if stream.thought:
+            void.append(("agent_thought_chunk", f"{stream.response}-thought"))
+        meta = {"_meta": {"rookery": {"takenBack": True}}}  # an empty chunk voids the others
+        return self._begin("") + [
+            chunk(kind, content.text_block(""), id) | meta for kind, id in void
+        ]
 
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream
@@ -327,9 +326,6 @@ class Translator:
 
     # --- the rest -------------------------------------------------------------------------------
 
-    def plan(self, entries: list[Json]) -> list[Json]:
-        return [{"sessionUpdate": "plan", "entries": entries}]
-
     def usage(self, used: int, size: int, cost: float | None = None) -> list[Json]:
         """Tokens in the context, its size, and what the session has cost in dollars."""
         update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
@@ -337,26 +333,8 @@ class Translator:
             update["cost"] = {"amount": cost, "currency": "USD"}
         return [update]
 
-    def title(self, title: str | None, updated_at: str | None = None) -> list[Json]:
-        update: Json = {"sessionUpdate": "session_info_update", "title": title}
-        return [update | ({"updatedAt": updated_at} if updated_at else {})]
-
-    def mode(self, mode: str) -> list[Json]:
-        return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
-
-    def options(self, options: list[Json]) -> list[Json]:
-        return [{"sessionUpdate": "config_option_update", "configOptions": options}]
-
-    def commands(self, commands: Iterable[tuple[str, str, str]]) -> list[Json]:
-        """(name, description, hint of what may follow or "") of each."""
-        listed = [
-            {"name": name, "description": words} | ({"input": {"hint": hint}} if hint else {})
-            for name, words, hint in commands
-        ]
-        return [{"sessionUpdate": "available_commands_update", "availableCommands": listed}]
-
     def notice(self, text: str, severity: str = "info") -> list[Json]:
-        """Something that the person should know and the model need not."""
+        """For the user, not for the model."""
         return asides.notice(text, severity, self.notices)
 
     def _raw(self, event: Any) -> list[Json]:
@@ -373,21 +351,8 @@ class Translator:
         return updates
 
 
-def chunk(kind: str, block: Json, message_id: str) -> Json:
-    update: Json = {"sessionUpdate": kind, "content": block}
-    return update | ({"messageId": message_id} if message_id else {})
-
-
-def message(text: str, message_id: str) -> list[Json]:
-    return [chunk("agent_message_chunk", content.text_block(text), message_id)] if text else []
-
-
-def thought(text: str, message_id: str) -> list[Json]:
-    return [chunk("agent_thought_chunk", content.text_block(text), message_id)] if text else []
-
-
 def _about(event: Any) -> Json:
-    """What the model itself says of its call, for those who want to know."""
+    """What the model itself says of its call."""
     about: Json = {}
     risk = getattr(getattr(event, "security_risk", None), "value", None)
     if isinstance(risk, str) and risk != "UNKNOWN":

@@ -1,8 +1,6 @@
-"""What a warm process turns into: an agent with its door's descriptors, environment and directory.
-
-The connection to the door stays open for as long as the agent lives. A thread reads it: what the
-door was told by a signal happens here, and the door's death ends this process and what it started.
-"""
+"""A fork of the warm process: an agent with its door's descriptors, environment and directory. A
+thread reads the connection to the door: its signals, and its death, end this process and what it
+started."""
 
 import gc
 import logging
@@ -27,7 +25,7 @@ from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
-"""Bytes of an environment with its arguments: more than any system takes."""
+"""Bytes of arguments and environment: more than any system allows."""
 FAILED = 70
 
 
@@ -44,7 +42,7 @@ class Wish(NamedTuple):
 
 
 def read_wish(connection: socket.socket) -> Wish | None:
-    """What the door asks for; None where it is not ours to serve, with nothing left open."""
+    """What the door asks for; None: not ours to serve, and nothing is left open."""
     descriptors: list[int] = []
     try:
         connection.settimeout(warm_agent.PATIENCE)
@@ -76,14 +74,14 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def tell_status(connection: socket.socket, status: int) -> None:
-    """An exit code; a signal's, as a shell would say it."""
+    """An exit code; a signal's as a shell reports it."""
     said = status if status >= 0 else 128 - status
     with suppress(OSError):
         connection.send(warm_agent.STATUS + bytes([said & 0xFF]))
 
 
 def become(connection: socket.socket, wish: Wish) -> NoReturn:
-    """Be the agent, to the end."""
+    """Be the agent until its end."""
 
     def end(status: int) -> NoReturn:
         with suppress(OSError, ValueError):
@@ -100,7 +98,7 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         from rookery.agent.serving import run
 
         run(wish.arguments, end)
-    except BaseException:  # noqa: BLE001 - the end of the process: it is said, and nothing else is left
+    except BaseException:  # noqa: BLE001 - the end of the process: it is reported, and nothing else is left
         sys.excepthook(*sys.exc_info())
         end(FAILED)
 
@@ -119,17 +117,17 @@ def _settle(wish: Wish) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # The old objects may hold bytes of the parent's; these are of the door's descriptors.
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+    # The old objects may hold bytes of the parent's.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - until the end
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     _retarget_logging()
     random.seed()
     gc.enable()
-    become_subreaper()  # what daemonises below us is still ours to end
+    become_subreaper()  # daemons that it starts are still ours to end
     home = paths.home()
     os.environ.setdefault(MARK, keeper.mark(home))
-    # The whole process: no other thread has begun. As the file stood when the warm process came.
+    # The whole process, before other threads begin; as set when the warm process started.
     confinement.enter(off=warm_agent.is_unconfined())
 
 
@@ -143,8 +141,8 @@ def _retarget_logging() -> None:
 
 
 def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
-    """End as the door is told to, or when it is gone; what was started here goes first, since no
-    worker has it among its descendants."""
+    """End with the door or by its signal. What was started here ends first: it is no worker's
+    descendant."""
     try:
         said = connection.recv(2)
     except OSError:

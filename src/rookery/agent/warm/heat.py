@@ -1,9 +1,6 @@
-"""Loads the SDK and takes one turn in this process, so that a child has nothing left to load.
-
-The turn is a real one: the agent's own server over a pair of pipes, a command in its terminal, an
-edit, against the scripted model in a thread. All of it is gone before the first fork: threads are
-joined, connections closed, the environment is what it was.
-"""
+"""Loads the SDK and takes one real turn in this process (a command and an edit, with the scripted
+model in a thread), so that a child has nothing left to load. Before the first fork all threads,
+connections and changes of the environment are gone."""
 
 import asyncio
 import json
@@ -15,14 +12,13 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
-
-type Json = dict[str, Any]
+from rookery.core.json.events import Json
 
 STDIO = (0, 1, 2)
 
 
 def up(place: str) -> None:
-    """`place`: a folder that it makes and removes; one that was killed may have left its own."""
+    """`place`: a folder that it makes and removes, also what a killed one left."""
     from rookery.agent.process import sdk_import
 
     before = dict(os.environ)
@@ -67,7 +63,7 @@ def _environment(place: str, url: str) -> Iterator[None]:
 
 @contextmanager
 def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Our stdin and stdout are pipes for a while; their other ends."""
+    """Replace our stdin and stdout by pipes. Yields their other ends."""
     kept = [os.dup(number) for number in STDIO]
     reading, requests = os.pipe()
     answers, writing = os.pipe()
@@ -100,7 +96,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
-    """The client's side; the end of its requests ends the agent, however it went."""
+    """The client's side. The end of its requests ends the agent."""
     file = {"command": "create", "path": os.path.join(place, "note.txt"), "file_text": "warm\n"}
     steps = [
         {"thought": "Warm", "text": "up", "calls": [_call("terminal", command="echo warm")]},
@@ -128,7 +124,7 @@ class _Talk:
         self._last = 0
 
     def ask(self, method: str, **params: Any) -> Json | None:
-        """The result; None where it failed: then the children are only less warm."""
+        """The result; None: it failed, and the children are less warm."""
         self._last += 1
         self._send({"id": self._last, "method": method, "params": params})
         for line in self._answers:
@@ -146,8 +142,8 @@ class _Talk:
 
 
 def _forget() -> None:
-    """Connections that the model's client keeps: children would talk over one another's. And
-    folders of the moment, which were in a home that is gone."""
+    """Connections that the model's client keeps, which children must not share, and temporary
+    folders of a home that is gone."""
     import gc
 
     import litellm

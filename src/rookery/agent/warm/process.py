@@ -1,11 +1,8 @@
-"""Keeps the SDK loaded and forks an agent for every door that knocks.
+"""Keeps the SDK loaded and forks an agent for every door that connects.
 
-What a child inherits must be only memory. Before each fork this process has one thread, no running
-loop, and no descriptor but its standard ones, the lock, the listener, the wake-up pipe and the
-connections of its doors: `unfit` says what is wrong otherwise, and the door starts cold.
-
-Where fork without exec is not safe (macOS), it is a spare: it serves one door itself, and starts
-the next spare before that.
+A child may inherit only memory: before each fork this process has one thread, no running loop and
+no foreign descriptors (`unfit`), else the door starts cold. Where fork without exec is not safe
+(macOS), it is a spare: it starts the next spare, then serves one door itself.
 """
 
 import fcntl
@@ -30,16 +27,16 @@ from rookery.processes.lineage import MARK, become_subreaper, home_tag
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
-"""Seconds without a door and without an agent after which it ends."""
+"""Seconds without doors and agents after which it ends."""
 LOOK = 60.0
 GRACE = 5.0
-"""Seconds that an agent may live on without its door: by itself it ends at once."""
+"""Seconds that an agent may outlive its door."""
 BACKLOG = 64
 LOG_LIMIT = 1024 * 1024
 
 
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
-    """Until it is idle for long. `pause`: before anything is loaded, with the lock taken."""
+    """Serve until idle. `pause` is called with the lock taken, before anything is loaded."""
     home = paths.ensure_home(paths.home())
     warm_agent.keep_confinement()
     warm_agent.keep_libraries()
@@ -47,12 +44,12 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     paths.make_socket_dir(path)
     lock = _lock(path)
     if lock is None:
-        return 0  # another one is there or on its way
+        return 0  # another one is running or starting
     _cap_log(path)
-    become_subreaper()  # orphans of an agent that ended are still known by us
+    become_subreaper()  # an ended agent's orphans fall to us
     roots.record(home, os.getpid(), tree.start_time(os.getpid()))
     group = cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
-    landlock.abi()  # what a child needs after the fork is loaded here
+    landlock.abi()  # loaded here for the children
     pause()
     from rookery.agent.warm import heat
 
@@ -61,10 +58,10 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         _listen(listener, path)
         gc.collect()
         gc.freeze()
-        # What is collected from here on would only unshare pages.
+        # A collection would only unshare pages.
         gc.disable()
         try:
-            if warm_agent.are_replaced():  # what is loaded may be half of either
+            if warm_agent.are_replaced():  # what is loaded may be a mix
                 return 0
             if forks:
                 return Warm(listener, path, lock, home).serve()
@@ -84,7 +81,7 @@ def _lock(path: str) -> int | None:
         os.close(file)
         return None
     os.truncate(file, 0)
-    os.write(file, b"%d\n" % os.getpid())  # for people; the lock itself says who is there
+    os.write(file, b"%d\n" % os.getpid())  # for the user; the lock itself decides
     return file
 
 
@@ -96,7 +93,7 @@ def _cap_log(path: str) -> None:
 
 
 def _listen(listener: socket.socket, path: str) -> None:
-    """Bound under another name and 0600 before anybody can find it; what a dead one left goes."""
+    """Bind under another name, make it 0600, then rename it over a dead one's."""
     fresh = f"{path}.new"
     with suppress(FileNotFoundError):
         os.unlink(fresh)
@@ -121,8 +118,7 @@ class Warm:
         self._agents: dict[int, Agent] = {}
         """By pid."""
         self._alone: dict[int, float] = {}
-        """Agents whose door is gone, and when they must have ended: one that is stopped does not
-        notice."""
+        """Agents without a door, and when they must have ended: a stopped one does not notice."""
         self._poll = select.poll()
         self._woken, waker = os.pipe()
         for end in (self._woken, waker):
@@ -142,7 +138,7 @@ class Warm:
             if ready or self._agents:
                 self._since = time.monotonic()
             if time.monotonic() > self._since + IDLE or not os.path.exists(self._path):
-                return 0  # unused, or nobody can find it any more
+                return 0  # unused, or its socket is gone
             if self._woken in ready:
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4096)
@@ -153,11 +149,11 @@ class Warm:
         return 0
 
     def _end(self, _number: int, _frame: object) -> None:
-        """The agents live on: each has its own connection to its door."""
+        """The agents live on: each has a connection to its door."""
         self._ending = True
 
     def _reap(self) -> None:
-        """Agents, and the orphans that fell to us: those of an agent that ended go with it."""
+        """Agents, and the orphans of those that ended."""
         ended = False
         with suppress(ChildProcessError):
             while True:
@@ -175,8 +171,8 @@ class Warm:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """As `tree.end_below`, past the agents: a walk misses what loses its parent meanwhile, and
-        falls to us then."""
+        """Like `tree.end_below`, except the agents. A walk misses what loses its parent meanwhile,
+        which falls to us then."""
         nothing = 0
         for _ in range(tree.PASSES):
             below = tree.children(os.getpid())
@@ -188,7 +184,7 @@ class Warm:
             tree.wait_gone(left, tree.SETTLE)
 
     def _miss_doors(self, ready: set[int]) -> None:
-        """A door that is gone ends its agent. Where the agent does not see to it, we do."""
+        """End agents whose door is gone, if they do not end by themselves."""
         now = time.monotonic()
         for pid, agent in self._agents.items():
             if agent.door.fileno() in ready:
@@ -198,7 +194,7 @@ class Warm:
             del self._alone[pid]
             agent = self._agents[pid]
             root = [tree.Process(pid, agent.start)] if agent.start else []
-            tree.kill([*tree.descendants(pid), *root])  # what is left falls to us, and ends then
+            tree.kill([*tree.descendants(pid), *root])  # the rest falls to us, and ends then
 
     def _forget_door(self, agent: Agent, pid: int) -> None:
         if self._alone.pop(pid, None) is None:
@@ -226,10 +222,10 @@ class Warm:
         mark = os.fsdecode(wish.environment.get(MARK.encode(), b""))
         roots.record(self._home, pid, start, mark)
         self._agents[pid] = Agent(connection, start)
-        self._poll.register(connection, 0)  # its end is told all the same
+        self._poll.register(connection, 0)  # its end is reported anyway
 
     def _leave_parent(self) -> None:
-        """In the child: nothing of the parent's stays open, its handlers are not the child's."""
+        """In the child: close what is the parent's, reset its handlers."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._listener.close()
@@ -239,7 +235,7 @@ class Warm:
             os.close(number)
 
     def unfit(self, connection: socket.socket, wish: child.Wish) -> str:
-        """Why no child may be forked now; "" where one may."""
+        """Why no child may be forked now; "": one may."""
         threads = [thread.name for thread in threading.enumerate()]
         if len(threads) != 1:
             return f"more than one thread: {', '.join(threads)}"
@@ -256,11 +252,11 @@ def _native_threads() -> int:
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
-        return 1  # told on Linux only
+        return 1  # Linux only
 
 
 def _descriptors() -> list[int]:
-    """Sockets and files that are open; devices and anonymous pipes share nothing that garbles."""
+    """Open sockets and files; sharing devices and anonymous pipes does no harm."""
     found = []
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):
@@ -279,7 +275,7 @@ def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
         if wish is None:
             connection.close()
             continue
-        # The next one takes the lock and the name while this one is at work.
+        # The next one takes the lock and the name.
         os.unlink(warm_agent.socket_path(home))
         listener.close()
         os.close(lock)
