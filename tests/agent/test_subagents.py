@@ -77,7 +77,7 @@ def blocks(updates: list[Json]) -> list[Json]:
     found = [block for block in play(*updates).blocks.values() if block["role"] == "tool"]
     places = {block["id"]: place for place, block in enumerate(found)} | {None: None}
     return [
-        {key: value for key, value in block.items() if key not in ("id", "seconds")}
+        {key: value for key, value in block.items() if key not in ("id", "seconds", "since")}
         | {"parent": places[block["parent"]]}
         for block in found
     ]

@@ -119,7 +119,7 @@ def answer(session: "Session", said: Said) -> str | None:
             return f"The title is now: {session.record.title}"
         case "new" | "clear" | "condense" | "rewind" | "fork" | "title":
             return None
-    return f"Unknown command /{said.name}.\n\n{_help(session)}"
+    return f"There is no command /{said.name}.\n\n{_help(session)}"
 
 
 def work(session: "Session", said: Said) -> str:

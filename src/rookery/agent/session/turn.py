@@ -33,9 +33,7 @@ JUDGING = 60.0
 """Seconds for a critic."""
 STOPS_REFUSED = 10
 """Times that a hook may keep the agent from stopping in one turn."""
-WAITS = (
-    "\n\nAn action is still waiting for your permission. Send another prompt to be asked again.\n"
-)
+WAITS = "\n\nAn action waits for your permission. Send another prompt to be asked again.\n"
 KEPT_BACK = "\n\nYour prompt was not sent to the model, which waits for that permission.\n"
 STUCK = "\n\nI stopped because I was repeating myself. Tell me how to continue.\n"
 CANCELLED = "The user cancelled the turn."
