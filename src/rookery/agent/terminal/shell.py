@@ -27,6 +27,7 @@ from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
 ROWS, COLUMNS = 50, 200
+PAGERS = {"PAGER": "cat", "GIT_PAGER": "cat"}
 START_SECONDS = 10.0
 SETTLE_SECONDS = 1.0
 """A shell that is closed while it reads its set-up files gets time to finish them: they may hold a
@@ -69,7 +70,7 @@ class Shell:
         self.last_output = time.monotonic()
         self.left_behind: list[Process] = []
         self.listener: Callable[[str], None] | None = None
-        self._environment = dict(environment)
+        self._environment = {name: environment[name] for name in environment if name != TERMINAL}
         self._path = path
         self._word = secrets.token_hex(8)
         self._mark = BEGIN + self._word
@@ -129,7 +130,7 @@ class Shell:
                 stdout=slave,
                 stderr=slave,
                 cwd=self.directory,
-                env=self._shell_environment(),
+                env={**PAGERS, **self._environment, "TERM": "xterm-256color"},
                 start_new_session=True,
             )
         except OSError:
@@ -144,10 +145,6 @@ class Shell:
         ]
         for thread in self._threads:
             thread.start()
-
-    def _shell_environment(self) -> dict[str, str]:
-        given = {name: value for name, value in self._environment.items() if name != TERMINAL}
-        return {"PAGER": "cat", "GIT_PAGER": "cat"} | given | {"TERM": "xterm-256color"}
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -342,9 +339,6 @@ class Shell:
             thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-# ---------------------------------------------------------------- interrupting
 
 
 def end_foreground(shell: Shell) -> list[Process]:
