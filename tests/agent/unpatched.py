@@ -292,20 +292,8 @@ def own_agent() -> type[Any]:
     return Own
 
 
-@contextmanager
-def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
-    """One whose hook forbids the file editor, with a way to let a sub-agent read a secret by it;
-    and what was seen of the sub-agent."""
-    from openhands.sdk import LocalConversation, Message, TextContent, Tool
+def watcher(seen: Any) -> Any:
     from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
-    from openhands.sdk.hooks import HookConfig
-    from openhands.sdk.llm import MessageToolCall
-    from openhands.sdk.testing import TestLLM
-    from openhands.tools.file_editor import FileEditorTool
-    from openhands.tools.preset.default import register_builtins_agents
-    from openhands.tools.task import TaskToolSet
-
-    seen = SimpleNamespace(results="", states=[], conversation=None)
 
     class Watcher(ConversationVisualizerBase):
         def on_event(self, event: Any) -> None:
@@ -319,12 +307,30 @@ def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
             super().initialize(state)
             seen.states.append(state)
 
-    def call(name: str, **arguments: str) -> Message:
-        given = json.dumps({"security_risk": "LOW", **arguments})
-        made = MessageToolCall(
-            id=f"c{time.time_ns()}", name=name, arguments=given, origin="completion"
-        )
-        return Message(role="assistant", content=[TextContent(text="")], tool_calls=[made])
+    return Watcher()  # type: ignore[no-untyped-call]
+
+
+def call(name: str, **arguments: str) -> Any:
+    from openhands.sdk import Message, TextContent
+    from openhands.sdk.llm import MessageToolCall
+
+    given = json.dumps({"security_risk": "LOW", **arguments})
+    made = MessageToolCall(id=f"c{time.time_ns()}", name=name, arguments=given, origin="completion")
+    return Message(role="assistant", content=[TextContent(text="")], tool_calls=[made])
+
+
+@contextmanager
+def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
+    """One whose hook forbids the file editor, with a way to let a sub-agent read a secret by it;
+    and what was seen of the sub-agent."""
+    from openhands.sdk import LocalConversation, Tool
+    from openhands.sdk.hooks import HookConfig
+    from openhands.sdk.testing import TestLLM
+    from openhands.tools.file_editor import FileEditorTool
+    from openhands.tools.preset.default import register_builtins_agents
+    from openhands.tools.task import TaskToolSet
+
+    seen = SimpleNamespace(results="", states=[], conversation=None)
 
     register_builtins_agents(enable_browser=False)
     with tempfile.TemporaryDirectory() as place:
@@ -338,7 +344,7 @@ def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
             ),
             workspace=place,
             persistence_dir=os.path.join(place, "kept"),
-            visualizer=Watcher(),  # type: ignore[no-untyped-call]
+            visualizer=watcher(seen),
             hook_config=HookConfig.model_validate({"pre_tool_use": [forbids]}),
         )
         made.update_secrets({"KEY": SECRET})
