@@ -197,7 +197,7 @@ async def test_acp_T14_ends_when_stdin_does(door: Door) -> None:
     session = await agent.begin()
     id = agent.prompt(session, [{"deaf": True}, {"text": "on"}, {"wait": 600}])
     await agent.until(lambda line: "on" in str(line))
-    own = tree.group_members(agent.process.pid)
+    own = [row for row in tree.table() if row.group == agent.process.pid]
     agent.hang_up()
     async with asyncio.timeout(60):  # far less than the turn would take
         assert await agent.process.wait() == 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from rookery.core.header import EMPTY, VERSION
-from rookery.log import headers
+from rookery.log import headers, packing
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from tests.log.drafts import chunk, commands, folded, foreign, idle, prompt, usage
@@ -78,10 +78,10 @@ def test_large_fields_are_stored_once(directory: str, write: Write, read: Read) 
 def test_a_value_that_looks_like_a_reference_survives(write: Write, value: object) -> None:
     connection = write()._connection
     header = {"v": VERSION, "one": value, "two": 2}
-    text, blobs = headers.pack(header)
-    assert len(text) < 2 * headers.LARGE
+    text, blobs = packing.pack(header)
+    assert len(text) < 2 * packing.LARGE
     connection.executemany("INSERT INTO blob VALUES (?, ?)", blobs.items())
-    assert headers.unpack(connection, text) == header
+    assert packing.unpack(connection, text) == header
 
 
 def test_header_before_is_the_row_before(five_turns: Writer, read: Read) -> None:

@@ -39,7 +39,8 @@ def assert_headers(reader: Reader) -> None:
     events, header = reader.read(0, limit=10**6), folded([])
     for event in events:
         header = folded([event], header)
-        point = headers.point_at(reader._connection, event.seq)
+        start = headers.nearest(reader._connection, event.seq)
+        *_, point = headers.walk(reader._connection, start, event.seq)
         assert (point.seq, point.header) == (event.seq, header)
 
 

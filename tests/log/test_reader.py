@@ -148,7 +148,7 @@ def test_a_row_that_was_damaged_is_shown_raw_and_hides_no_other(
     events = reader.read(0)
     assert [event.seq for event in events] == [1, 2, 3]
     assert events[1].update["sessionUpdate"] == "_raw"
-    assert "the log holds what is not an update" in events[1].update["why"]
+    assert "this row of the log is not an update" in events[1].update["why"]
     assert reader.page(1) == events
     writer.close()
     assert write().header == folded(events)

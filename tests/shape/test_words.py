@@ -15,7 +15,19 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rookery"
 
-COVERED = ("acp/bridge", "cli", "client", "core", "home", "models", "log/errors.py", "worker")
+COVERED = (
+    "acp/bridge",
+    "cli",
+    "cli/setup/",
+    "client",
+    "core",
+    "home",
+    "log",
+    "models",
+    "processes",
+    "wire",
+    "worker",
+)
 KINDS = ("command", "group")
 """Decorators of functions whose docstring is a help text."""
 

@@ -1,8 +1,5 @@
-"""The end of a turn, of a size that opens at once, whatever the turn holds: read backward.
-
-A part begins where a block begins, so that what is shown is whole; but where one block alone is
-larger than all that is opened, in the middle of it.
-"""
+"""The end of a turn, of a size that opens at once: read backward to where a block begins, or to the
+middle of one that alone is larger than all that is opened."""
 
 import sqlite3
 from collections.abc import Iterable

@@ -1,8 +1,7 @@
-"""The header at any point of a log, without reading all of it: one is stored with each turn, and
-marks inside long ones.
+"""The header at any point of a log: one is stored with each turn, and marks inside long turns.
 
-The rows of `turn` and `mark` are a fold of the events and nothing else. Where one is missing,
-damaged or of another version of the header, the nearest older one is folded forward.
+The rows of `turn` and `mark` only cache a fold of the events. Where one is missing, damaged or of
+another version, the nearest older one is folded forward.
 """
 
 import sqlite3
@@ -12,10 +11,8 @@ from typing import NamedTuple
 from rookery.core.header import EMPTY, advance
 from rookery.core.json.events import Json
 from rookery.log import marks
-from rookery.log.packing import BEGINS, LARGE, blob, hash_of, header_of, pack, unpack
+from rookery.log.packing import BEGINS, header_of
 from rookery.log.rows import BULK, COLUMNS, event_of
-
-__all__ = ["LARGE", "blob", "hash_of", "pack", "unpack"]
 
 BATCH = 2000
 """Events folded at a time."""
@@ -56,14 +53,8 @@ def walk(
     yield Point(seq, header, weight)
 
 
-def point_at(connection: sqlite3.Connection, seq: int) -> Point:
-    """Exactly, whatever it costs: what is written goes on from it."""
-    *_, last = walk(connection, nearest(connection, seq), seq)
-    return last
-
-
 def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Json:
-    """The header after the event `seq`, for whoever reads: from the nearest stored one, folded
+    """The header after the event `seq`, for readers: from the nearest stored one, folded
     forward; see FAR."""
     start = nearest(connection, seq)
     if (edge := _edge(connection, start.seq, seq)) > start.seq:

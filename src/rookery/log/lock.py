@@ -1,14 +1,11 @@
-"""Who may write a session's log: whoever holds `flock` on a file that exists for nothing else.
+"""Who may write a session's log: the process that holds `flock` on a file made for nothing else.
 
 The kernel frees it on any death, kill -9 included. The rules that make it hold:
-
 - Never the database: closing any descriptor of a SQLite file drops SQLite's own locks on it.
-- Never unlinked: two processes would hold "the" lock, on two files. Where a whole session was
-  deleted and made anew, an old holder learns it from `stands()`.
+- Never unlinked: two processes would hold "the" lock, on two files. Where a session was deleted and
+  created again, an old holder learns it from `stands()`.
 - Close-on-exec: an agent or terminal that outlives its worker does not keep the lock.
-- Over a bare fork (no exec) the kernel shares the lock with the child, so it would outlive the
-  parent. Children made through Python's `os.fork` therefore close it at once, and `release` in a
-  child does nothing.
+- Closed in forked children, with whom the kernel would share it; their `release` does nothing.
 """
 
 import fcntl

@@ -1,9 +1,7 @@
 """Headers inside a turn: one about every MiB, so that a turn of any length opens at its end.
 
-A mark is a cache like every stored header, and its table may be missing: logs of earlier builds
-have none, and earlier builds that write on do not add to it. It is in no version of the file, and a
-build that does not know it reads and writes the same log. It carries a sum of what it says; what
-does not match, or stands after an event of another turn, is as if it were not there.
+A mark is a cache with a checksum, and its table may be missing: earlier builds neither read nor
+write it. One that does not match, or stands after an event of another turn, is ignored.
 """
 
 import sqlite3

@@ -1,8 +1,5 @@
-"""Everyone but the writer: reads whole pages from the file, takes no lock and keeps no cursor open.
-
-A cursor left open, even a forgotten one, keeps the writer's WAL from starting over: so every call
-here fetches all that it asked for. What one call returns is of one moment of the log.
-"""
+"""Everyone but the writer: reads whole pages, takes no lock and keeps no cursor open, which would
+keep the writer's WAL from starting over. What one call returns is of one moment of the log."""
 
 import os
 import sqlite3
@@ -11,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.json.events import Event, Json
-from rookery.log import ending, headers, schema
+from rookery.log import ending, headers, packing, schema
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
 from rookery.log.lock import LOCK_FILE, is_held
 from rookery.log.place import copied, has_wal
@@ -144,7 +141,7 @@ class Reader:
 
     def blob(self, name: str) -> bytes | None:
         with failures(self.path):
-            return headers.blob(self._connection, name)
+            return packing.blob(self._connection, name)
 
     def damage(self) -> str:
         """The first fault of the file, every page of which is read; "": it is sound."""

@@ -50,7 +50,7 @@ def update_of(body: object) -> Json:
 
 def _raw(body: object, why: str) -> Json:
     value = body.hex() if isinstance(body, bytes) else body
-    why = f"the log holds what is not an update: {why}"
+    why = f"this row of the log is not an update: {why}"
     return {"sessionUpdate": "_raw", "source": "update", "value": value, "why": why}
 
 

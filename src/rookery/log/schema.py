@@ -1,11 +1,9 @@
-"""What a log file is, of which version, and how an older one is brought up.
+"""What a log file is, of which version, and how an older one is migrated.
 
-A file is looked at before it is opened for writing: one of a later version, or one that is no log,
-stays as it is to the byte, with nothing made beside it. Looking goes through SQLite as well, never
-through `open`: a plain close in a process that has the same log open drops SQLite's locks on it.
-
-Migrations add columns, tables and indexes; they take nothing away. So a reader of a later build
-reads a log that a worker of the previous build still writes.
+A file is looked at before it is opened for writing: one of a later version, or that is no log,
+stays as it is. Looking goes through SQLite, too: a plain close would drop SQLite's locks on it.
+Migrations only add, so that a later build reads a log that a worker of the previous one still
+writes.
 """
 
 import os

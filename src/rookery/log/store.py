@@ -1,9 +1,8 @@
 """The one that writes: holds the lock, appends in transactions, keeps the header.
 
-Durable first, visible second: when `append` returns, its events survive kill -9, and with
-`full=True` the loss of power. When it raises, nothing was written and nothing here has moved, so
-that the same drafts may be tried again. (If the very syncing fails and the process dies before its
-next append, they may be found after all: ask `knows` before a command is carried out again.)
+When `append` returns, its events survive kill -9, and with `full=True` the loss of power. When it
+raises, nothing was written and the same drafts may be tried again (but if the sync failed and the
+process dies, they may be found after all: ask `knows` before repeating a command).
 """
 
 import os
@@ -15,7 +14,7 @@ from typing import NamedTuple, Self
 
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
-from rookery.log import headers, marks, schema
+from rookery.log import headers, marks, packing, schema
 from rookery.log.errors import (
     Busy,
     Full,
@@ -221,14 +220,14 @@ class Writer:
 
     def put_blob(self, data: bytes) -> str:
         """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""
-        name = headers.hash_of(data)
+        name = packing.hash_of(data)
         with failures(self.path):
             self._connection.execute(KEEP_BLOB, (name, data))
         return name
 
     def blob(self, name: str) -> bytes | None:
         with failures(self.path):
-            return headers.blob(self._connection, name)
+            return packing.blob(self._connection, name)
 
     def close(self) -> None:
         """Empty the WAL into the file, then free the lock. Twice is once."""
@@ -308,7 +307,7 @@ class _Plan:
             self.state = self.state._replace(weight=min(0, marks.APART - marks.SHARE * size))
 
     def _keep(self, state: State) -> None:
-        text, blobs = headers.pack(state.header)
+        text, blobs = packing.pack(state.header)
         self.blobs |= blobs
         self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
 

@@ -1,8 +1,7 @@
-"""Where a process comes from: its parents up to the first, its command line, its environment.
+"""Where a process comes from: its parents, its command line, its environment.
 
-Only the parents of one process are walked, never the whole table: a check costs as much as the
-process is deep. A step is taken again when the child was passed on while its parent was read, so
-that no process of another's takes a dead parent's place.
+Only the parents of one process are walked. A step is repeated when the child was passed on while
+its parent was read, so that no other process takes a dead parent's place.
 """
 
 import os
@@ -73,7 +72,7 @@ def command_line(pid: int) -> list[str]:
     """Empty where it is gone or cannot be read."""
     if not LINUX:
         return " ".join(tree.ps("-ww", "-p", str(pid), "-o", "command=")).split()
-    data = _read(f"/proc/{pid}/cmdline")
+    data = _read(f"/proc/{pid}/cmdline") or b""
     return [os.fsdecode(word) for word in data.split(b"\0")[:-1]]
 
 
@@ -81,10 +80,8 @@ def environment(pid: int) -> dict[str, str] | None:
     """As the process was started with; None where it cannot be read."""
     if not LINUX:
         return _shown_environment(pid)
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            data = file.read()
-    except OSError:
+    data = _read(f"/proc/{pid}/environ")
+    if data is None:
         return None
     pairs = (entry.partition(b"=") for entry in data.split(b"\0") if b"=" in entry)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
@@ -97,7 +94,7 @@ def _shown_environment(pid: int) -> dict[str, str] | None:
     return {name: value for name, _, value in pairs} or None
 
 
-def _read(path: str) -> bytes:
+def _read(path: str) -> bytes | None:
     with suppress(OSError), open(path, "rb") as file:
         return file.read()
-    return b""
+    return None

@@ -1,11 +1,6 @@
-"""A control group for a worker and what it starts, where this user may make one: it is inherited
-whoever the parent becomes, and so tells an agent's orphans when all that held them are dead.
-
-Best effort: where none may be made (most logins below systemd's own scopes, most containers),
-nothing is done. And who may make one may leave it, too.
-
-The warden imports this, so it imports little.
-"""
+"""A control group for a worker and all that it starts, where this user may make one: it is
+inherited whoever the parent becomes, so it tells an agent's orphans. The warden imports this:
+import little."""
 
 import os
 

@@ -1,9 +1,8 @@
-"""Landlock's scopes (Linux 6.12, ABI 6): a process that enters a domain can no longer connect to an
-abstract socket, nor signal or trace a process, that is outside of it.
+"""Landlock's scopes (Linux 6.12, ABI 6): a process in a domain cannot connect to an abstract
+socket, nor signal or trace a process, outside of it. Children inherit the domain and cannot leave
+it.
 
-The domain is inherited by whatever is forked or executed, and nothing sheds it: no double fork, no
-session of its own, no cleared environment. Files stay free: there is no rule about them. Without
-CAP_SYS_ADMIN the kernel wants `no_new_privs` first, after which sudo and its like gain nothing.
+Files stay free. Without CAP_SYS_ADMIN the kernel wants `no_new_privs` first, so sudo gains nothing.
 """
 
 import errno

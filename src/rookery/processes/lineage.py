@@ -1,7 +1,5 @@
-"""What ties a process to its worker: who inherits orphans, what ends it, the mark it carries.
-
-Apart from the warden, since the warden must stay small and `processes` must not import it.
-"""
+"""What ties a process to its worker: who inherits orphans, what ends it, the mark it carries. The
+warden imports this: import little."""
 
 import os
 import signal

@@ -1,10 +1,8 @@
-"""What one command started, wherever it went since: into the background, into a session of its
-own, away from its parent. Linux tells it; elsewhere nothing is found, and a command is known by its
-process group alone.
+"""What one command started, wherever it went since (Linux; elsewhere only its process group is
+known).
 
-A process that lost its parent falls to the nearest subreaper above it. So a root that is one keeps
-all that was ever started below it (`SUBREAPER`); else the search goes on among the children of the
-subreaper that has them now, by session, by a variable, and at last by time.
+An orphan falls to the nearest subreaper above it. A root that is one keeps all that was started
+below it (`SUBREAPER`); otherwise orphans are told by session, by a variable, and at last by time.
 """
 
 import os
@@ -15,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.processes import tree
+from rookery.processes.ancestry import environment
 from rookery.processes.lineage import LINUX, MARK
 from rookery.processes.tree import Process
 
@@ -40,27 +39,6 @@ def begun(process: Process) -> int:
     return int(ticks) if ticks.isdecimal() else 0
 
 
-def children(pid: int) -> frozenset[int]:
-    """Those that a process has now, the adopted ones too."""
-    found: set[int] = set()
-    with suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found.update(map(int, file.read().split()))
-    return frozenset(found)
-
-
-def variables(pid: int) -> dict[str, str]:
-    """The environment that a process was started with; empty where that cannot be told."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            entries = file.read().split(b"\0")
-    except OSError:
-        return {}
-    pairs = (entry.partition(b"=") for entry in entries if entry)
-    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
-
-
 def below_since(
     root: int, earlier: Collection[int], since: int, step: tuple[str, str]
 ) -> list[Process]:
@@ -77,7 +55,7 @@ def below_since(
     for row in tree.below(root, rows):
         if row.dead or row.pid in spared:
             continue
-        said = variables(row.pid).get(name)
+        said = (environment(row.pid) or {}).get(name)
         mine = begun(row) >= since if said in (None, "", "0") else said == value
         found += [row] if mine else []
     return found
@@ -99,7 +77,7 @@ def of_command(command: Command, others: Collection[int]) -> list[Process]:
     `others`: children that are known to be somebody else's."""
     if not LINUX:
         return []
-    fallen = {pid for pid in children(os.getpid()) - {command.pid} if pid not in others}
+    fallen = set(tree.child_pids(os.getpid())) - {command.pid, *others}
     mine = {pid for pid in fallen if _belongs(pid, command)}
     if not mine and not command.alive:
         return []
@@ -114,7 +92,7 @@ def _belongs(pid: int, command: Command) -> bool:
     with suppress(OSError):
         if os.getsid(pid) == command.pid:
             return True
-    said, (name, value) = variables(pid), command.mark
+    said, (name, value) = environment(pid) or {}, command.mark
     if name in said or MARK in said:
         return said.get(name) == value
     start = tree.start_time(pid)

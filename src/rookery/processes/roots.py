@@ -1,9 +1,5 @@
-"""Which processes are the agents of a home: a file for each, named by its pid and its start, with
-the mark of the worker in it.
-
-What is asked is whether a name is there, so a check reads no list. A file of a process that is gone
-means nothing, since a start is never anybody else's; it is taken away when somebody comes by.
-"""
+"""Which processes are the agents of a home: a file for each, named by pid and start, with the mark
+of its worker in it. A check reads no list, and the file of a dead process means nothing."""
 
 import os
 from contextlib import suppress
@@ -50,7 +46,7 @@ def all_of(home: str) -> list[tuple[int, str, str]]:
 
 
 def marks(home: str) -> set[str]:
-    """Of all that are recorded, the dead ones too: nobody was there to forget them."""
+    """Of all that are recorded, the dead ones too."""
     return {mark for _, _, mark in _recorded(home) if mark}
 
 
@@ -67,14 +63,10 @@ def _recorded(home: str) -> list[tuple[int, str, str]]:
 
 
 def clean(home: str) -> None:
-    """Take away what dead ones left."""
-    place = directory(home)
-    with suppress(OSError):
-        for name in os.listdir(place):
-            pid, _, start = name.partition("-")
-            if not (pid.isdecimal() and tree.alive(int(pid), start.replace("_", " "))):
-                with suppress(OSError):
-                    os.unlink(os.path.join(place, name))
+    """Remove the files of dead ones."""
+    for pid, start, _ in _recorded(home):
+        if not tree.alive(pid, start):
+            forget(home, pid, start)
 
 
 def _name(pid: int, start: str) -> str:

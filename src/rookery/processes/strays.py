@@ -1,10 +1,6 @@
-"""What dead workers left running, found by mark and by lineage, and ended.
-
-A worker and its warden that are killed in the same instant leave what had detached itself. It is
-known by the mark in its environment, by the control group that was made for its worker, by the
-record of a forked agent (`roots`), or by descent from one of those. What a person's own shell
-started is spared, whatever its environment says.
-"""
+"""What dead workers left running, found and ended: a worker and its warden that are killed at once
+leave what had detached itself. It is known by its mark, its control group, the record of a forked
+agent (`roots`), or descent from one of those. What the user's own shell started is spared."""
 
 import os
 from collections.abc import Collection, Iterable

@@ -1,7 +1,7 @@
-"""Facts about processes, and their ending, by pid *and* start: a pid alone may be another's by now.
+"""Facts about processes, and their end, by pid *and* start: a pid alone may be another's by now.
 
-Linux tells through /proc and pidfds. macOS through `ps`, which is slower and less sure: there a
-signal may in theory reach a pid that was reused between the look and the signal.
+Linux tells through /proc and pidfds; macOS through `ps`, where a pid may in theory be reused
+between the look and the signal.
 """
 
 import os
@@ -89,10 +89,6 @@ def ancestors(pid: int, rows: Iterable[Process]) -> set[int]:
     return found
 
 
-def group_members(group: int) -> list[Process]:
-    return [row for row in table() if row.group == group]
-
-
 def private_memory(pid: int) -> int | None:
     """Bytes that would be free if the process ended (Linux); None where that cannot be told."""
     try:
@@ -107,7 +103,7 @@ def children(parent: int) -> list[Process]:
     """The direct children of a process (Linux), those included that are dead and not yet reaped."""
     if not _lists_children():
         return [row for row in _scan() if row.parent == parent]
-    return [row for row in map(_read_stat, _child_pids(parent)) if row]
+    return [row for row in map(_read_stat, child_pids(parent)) if row]
 
 
 # ---------------------------------------------------------------- ending
@@ -136,7 +132,7 @@ def end_group(group: int, number: int = signal.SIGTERM) -> None:
 
 
 def wait_gone(processes: Iterable[Process], seconds: float) -> list[Process]:
-    """Block until all have ended, at most so long; return those that have not."""
+    """Block until all have ended or the time is up; return those that have not."""
     deadline = time.monotonic() + seconds
     left = still_alive(processes)
     while left and (remaining := deadline - time.monotonic()) > 0:
@@ -313,8 +309,8 @@ def _lists_children() -> bool:
     return os.path.exists("/proc/thread-self/children")
 
 
-def _child_pids(parent: int) -> list[int]:
-    """Each thread lists the children that it started or inherited."""
+def child_pids(parent: int) -> list[int]:
+    """Those that a process has now (Linux): each thread lists what it started or inherited."""
     found: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for thread in os.listdir(f"/proc/{parent}/task"):
@@ -331,7 +327,7 @@ def _walk(root: int) -> list[Process]:
     parents = [root]
     seen = {root}
     for parent in parents:
-        for pid in _child_pids(parent):
+        for pid in child_pids(parent):
             row = None if pid in seen else _read_stat(pid)
             seen.add(pid)
             if row is not None and not row.dead:

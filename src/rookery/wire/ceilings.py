@@ -1,6 +1,5 @@
-"""What one message may cost: its bytes, and the values in it, of which each takes many times its
-bytes once it is parsed. They are counted before that, and of a line with too many the envelope
-alone is read."""
+"""What one message may cost: its bytes and its values, each of which takes many times its bytes
+once parsed. They are counted before that; of a line with too many, only the envelope is read."""
 
 import re
 from typing import Any, NamedTuple

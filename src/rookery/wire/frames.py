@@ -1,4 +1,5 @@
-"""The frames of our own sockets: newline JSON objects, one key each, that says what the frame is.
+"""The frames of our own sockets: newline JSON objects with one key each, which says what the frame
+is.
 
 client to worker   hello {protocol, build, client, from, offers}, then command {id, do, …} and
                    reply {id, result}
@@ -9,12 +10,8 @@ worker to client   welcome {protocol, build, session, seq, control}, then
                    refused {reason, message}, trouble {reason, message},
                    call {id, method, params}  (to one client that offers the method; never logged)
 
-`control` names an abstract socket with the same frames, which alone takes what only a person may
-send, where the agent is confined.
-
-The socket carries only news. Whoever sees a gap in `seq` fills it from the log's file, so no frame
-has to be
-kept for anybody.
+`control` names an abstract socket with the same frames, the only one that takes the user's answers
+where the agent is confined. A client that sees a gap in `seq` reads the log's file.
 """
 
 from collections.abc import Sequence

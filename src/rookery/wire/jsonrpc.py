@@ -1,12 +1,10 @@
 """Newline-delimited JSON-RPC 2.0, both ways over one connection: the one place that knows it.
 
-What is kept here, for the worker, the bridge and the agents alike:
-- Messages are dispatched synchronously in wire order, never by a task each: an answer's callback
-  runs after every notification that came before it, and before every one that came after.
+- Messages are dispatched synchronously in wire order: an answer's callback runs after every
+  notification that came before it, and before every one that came after.
 - Each request is answered once, with its id as it came. A notification is never answered.
-- No input can raise out of the loop: what is not a message is noise, and is reported as such.
-- Everything that could grow has a ceiling (`Ceilings`), but for what we send faster than the
-  other side reads: who sends much awaits `drain()`.
+- No input can raise out of the loop: what is not a message is reported as noise.
+- Everything that could grow has a ceiling, except what we send: after much of it, await `drain()`.
 """
 
 import asyncio
@@ -152,11 +150,6 @@ class Peer:
         return self
 
     @classmethod
-    def over_pipes(cls, stdout_fd: int, stdin_fd: int, **callbacks: Any) -> Self:
-        """The side that started a process: read from its stdout, write to its stdin."""
-        return cls(**callbacks).attach(stdout_fd, stdin_fd)
-
-    @classmethod
     def over_stdio(cls, **callbacks: Any) -> Self:
         """The side of the process itself: our stdin and stdout, which nobody else can use then."""
         return cls(**callbacks).attach(*take_stdio())
@@ -253,7 +246,9 @@ class Peer:
             return
         line = dumps(message)
         if len(line) >= self._ceilings.sent:
-            raise TooLarge(f"a message of {len(line)} bytes: over {self._ceilings.sent}, not sent")
+            raise TooLarge(
+                f"message not sent: {len(line)} bytes, the limit is {self._ceilings.sent}"
+            )
         self._writer.write(line_of(line))
 
     def _settle(self, incoming: Incoming) -> None:

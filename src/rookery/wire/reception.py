@@ -1,8 +1,5 @@
-"""The reception of every agent of ours on stdio: who is on the other side, which of its requests
-are taken, and that each of them is answered.
-
-It loads nothing but the wire: `initialize` is answered before anything that only a session needs.
-"""
+"""The reception of every agent of ours on stdio: initialization, which requests are taken, and that
+each is answered. It loads only the wire, so that `initialize` is answered at once."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -22,7 +22,7 @@ from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
 from rookery.core.vendors.environment import TERMINAL
 from rookery.home import paths, scratch
-from rookery.processes import offspring, strays
+from rookery.processes import offspring, strays, tree
 from rookery.processes.lineage import LINUX
 from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
@@ -166,7 +166,7 @@ class Shell:
             self.step += 1
             self.interrupted = self._begun = False
             self.last_output = time.monotonic()
-            self._earlier, self._since = offspring.children(self.pid), offspring.now()
+            self._earlier, self._since = frozenset(tree.child_pids(self.pid)), offspring.now()
             self.transcript.take()
             assert self._reports is not None
             self._reports.write_command(self.step, before, command)

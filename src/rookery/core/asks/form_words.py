@@ -1,4 +1,4 @@
-"""A form in words: what can be chosen, and what was. The same in every look."""
+"""A form in words: what can be chosen, and what was."""
 
 from typing import Any, NamedTuple
 

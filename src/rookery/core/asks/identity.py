@@ -1,5 +1,5 @@
-"""Whether two asks are about the same: what is asked, in a few letters that can be compared after
-the agent, the worker and the machine were gone (row P9)."""
+"""Whether two asks are about the same: a digest of what is asked, which can be compared after the
+agent, the worker and the machine were gone."""
 
 import json
 from collections.abc import Iterable

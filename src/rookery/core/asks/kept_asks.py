@@ -1,8 +1,8 @@
 """Asks that outlive the process that asked them: what is kept, how it is asked again, and when an
 answer that was given meanwhile counts.
 
-An open ask is *away* once its agent cannot hear an answer any more. It is closed by the user, by an
-agent that goes on without it, by a clear or a switch; never by the end of a process.
+An open ask is *away* once its agent cannot hear an answer. It is closed by the user, by an agent
+that continues without it, by a clear or a switch; never by the end of a process.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,7 @@
-"""Escape hatches: the options and words by which common programs run other programs, or write to
-files that nobody named.
+"""Escape hatches: options and words by which common programs run other programs or write files.
 
-`git diff *` is meant to allow looking, and `git diff --output=FILE` is no look. A pattern allows a
-command that uses a hatch only where the pattern itself names it: `git diff --output=*`.
+`git diff *` is meant to allow looking, but `git diff --output=FILE` writes. A pattern allows a
+command that uses a hatch only if it names the hatch itself: `git diff --output=*`.
 """
 
 import re
@@ -132,16 +131,7 @@ def opened(command: str) -> tuple[str, ...]:
     name = simple.program
     if name in _WHOLE or name.rstrip(".0123456789") in _WHOLE:
         found.append(name)
-    if name == "git":
-        found += _git(simple)
-    elif name in ("sed", "gsed"):
-        found += _sed(simple)
-    elif name in ("awk", "gawk", "mawk", "nawk"):
-        found += _awk(simple)
-    elif name == "sqlite3":
-        found += [text for text in simple.argv[1:] if text.startswith(".")]
-    if name == "psql":
-        found += [text for text in simple.argv[1:] if "\\" in text or "program" in text.lower()]
+    found += _OWN[name](simple) if name in _OWN else []
     if name in _HATCHES or name == "git":
         found += _globbed(simple)
     return tuple(dict.fromkeys([*found, *_listed(simple)]))
@@ -226,3 +216,16 @@ def _awk(command: Simple) -> list[str]:
     found = [name for name in ("-f", "--file", "-i", "-l", "-e", "-E") if arguments.has(name)]
     scripts = [word.text for word in arguments.operands[:1]]
     return [*found, *(text for text in scripts if re.search(r"system|getline|[|>@]", text))]
+
+
+def _sqlite(command: Simple) -> list[str]:
+    return [text for text in command.argv[1:] if text.startswith(".")]
+
+
+def _psql(command: Simple) -> list[str]:
+    return [text for text in command.argv[1:] if "\\" in text or "program" in text.lower()]
+
+
+_OWN = {"git": _git, "sqlite3": _sqlite, "psql": _psql, "sed": _sed, "gsed": _sed}
+_OWN |= dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk)
+"""Programs whose hatches are more than a list."""

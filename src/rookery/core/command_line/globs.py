@@ -1,7 +1,4 @@
-"""Patterns that people write and no text can make slow: `*`, for paths also `**` and `?` (row P5).
-
-`[*]` stands for the sign itself.
-"""
+"""Patterns that no text can make slow: `*`, for paths also `**` and `?`. `[*]` is a star itself."""
 
 from functools import lru_cache
 

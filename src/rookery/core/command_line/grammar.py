@@ -1,8 +1,5 @@
-"""Commands of a shell: lists, pipelines, groups, loops, functions, redirections.
-
-It is read leniently. A reserved word opens or closes a group and is no command; whatever stands
-where no shell would take it is passed over, so that the commands behind it are still found.
-"""
+"""Commands of a shell: lists, pipelines, groups, loops, functions, redirections. Read leniently:
+what no shell would take is passed over, so that the commands behind it are still found."""
 
 import re
 

@@ -1,8 +1,6 @@
-"""A text as the list of all simple commands that it may run: those that are written there, and
-those that its wrappers, scripts, substitutions and pipes into a shell run in turn.
-
-It never raises, and its work is bounded by the length of the text: see `words` for the limits.
-"""
+"""A text as the list of all simple commands that it may run: those written there, and those that
+its wrappers, scripts, substitutions and pipes into a shell run in turn. It never raises; see
+`words` for its limits."""
 
 import re
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """Words of a shell: quotes, escapes, variables, substitutions, here-documents.
 
-Every character is looked at a bounded number of times, whatever the text: what nests too deeply, or
-is read too often, ends the reading (`Unreadable`), and what was found so far counts.
+Every character is read a bounded number of times: what nests too deeply, or is read too often, ends
+the reading (`Unreadable`), and what was found so far counts.
 """
 
 import re

@@ -1,20 +1,19 @@
-"""A command line taken apart, so that a rule about `git status` says nothing about what hides
-behind it (row P5).
+"""A command line as rules read it, so that a rule about `git status` says nothing about what hides
+behind it.
 
-Two readings of the same text. `plain_parts` is for what may be allowed: it gives up on everything
-that it does not understand whole. `suspects` is for what must be denied: it guesses widely.
+`plain_parts` is for what may be allowed: it gives up on everything that it does not understand
+whole. `suspects` is for what must be denied: it guesses widely.
 """
 
 import re
+from itertools import permutations
 
+from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of, first_operand
 from rookery.core.command_line.grammar import joined
 from rookery.core.command_line.line import read
-from rookery.core.command_line.spellings import spellings
-from rookery.core.command_line.words import LONGEST
-from rookery.core.json.quoting import line_of
+from rookery.core.command_line.words import LONGEST, Simple
 
-__all__ = ["LONGEST", "line_of", "names", "plain_parts", "suspects"]
-
+LONGEST_SPELLING = 5000
 MOST_PARTS = 200
 """Of a line that is plain."""
 MOST = 1000
@@ -84,7 +83,7 @@ def suspects(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {text.strip(): None}
     line = read(text)
     for command in line.commands[:MOST]:
-        found.update(dict.fromkeys(spellings(command)))
+        found.update(dict.fromkeys(_spellings(command)))
     if not line.whole:
         found.update(dict.fromkeys(_guessed(text)))
     return tuple(found)
@@ -108,3 +107,47 @@ def names(text: str) -> tuple[str, ...]:
             if "=" in word.text:
                 found[word.text.partition("=")[2]] = None
     return tuple(each for each in found if each)
+
+
+# --- spellings -----------------------------------------------------------------------------------
+
+
+def _spellings(command: Simple) -> list[str]:
+    """The ways in which a rule may have written it: `git push*` means `git -C dir push`, too."""
+    if not command.words:
+        return []
+    words = command.argv
+    found = {_joined(words): None}
+    if command.assigned:
+        found[_joined([*(word.text for word in command.assigned), *words])] = None
+    program, rest = command.program, command.words[1:]
+    if program != words[0]:
+        found[_joined([program, *words[1:]])] = None
+    if program.startswith("git-"):
+        found[_joined(["git", program.removeprefix("git-"), *words[1:]])] = None
+    if any(text.startswith(("-", "+")) for text in words[1:]):
+        values = all_values_of(program)
+        found[_joined([program, *words[1 + first_operand(rest, values) :]])] = None
+        taken = Arguments(rest, values, single=program in SINGLE)
+        operands = [word.text for word in taken.operands]
+        found[_joined([program, *operands])] = None
+        found[_joined([program, *operands[:1], *taken.given, *operands[1:]])] = None
+        found[_joined([program, *taken.given, *operands])] = None
+        for letters in _orders(taken.given):
+            found[_joined([program, *letters, *operands])] = None
+            found[_joined([program, *operands[:1], *letters, *operands[1:]])] = None
+    return list(found)
+
+
+def _joined(words: list[str]) -> str:
+    return " ".join(words)[:LONGEST_SPELLING]
+
+
+def _orders(given: list[str]) -> list[list[str]]:
+    """`-r -f`, `-fr` and `-rf` say the same."""
+    short = [text for text in given if len(text) > 1 and text[1] != "-" and text[1:].isalpha()]
+    letters = list(dict.fromkeys("".join(text[1:] for text in short)))
+    if not 2 <= len(letters) <= 3:
+        return []
+    others = [text for text in given if text not in short]
+    return [["-" + "".join(order), *others] for order in permutations(letters)]

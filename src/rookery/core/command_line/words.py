@@ -1,12 +1,11 @@
 """What a command line is made of once it is read: words, redirections, simple commands."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.core.json.quoting import SHELLS
-
-__all__ = ["SHELLS"]
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "rbash"})
 
 LONGEST = 100_000
 """Characters of a line that are read."""
@@ -35,6 +34,22 @@ def options_table(text: str) -> dict[str, tuple[str, ...]]:
         programs, _, options = line.partition(":")
         found |= dict.fromkeys(programs.split(), tuple(options.split()))
     return found
+
+
+def line_of(words: list[str]) -> str:
+    """An argv as one line. Of `sh -c LINE` it is the line itself."""
+    if len(words) == 3 and words[0].rpartition("/")[2] in SHELLS:
+        flag = words[1]
+        if flag.startswith("-") and not flag.startswith("--") and flag.endswith("c"):
+            return words[2]
+    return " ".join(map(_quoted, words))
+
+
+_PLAIN = re.compile(r"[\w@%+=:,./*?-]{1,10000}")
+
+
+def _quoted(word: str) -> str:
+    return word if _PLAIN.fullmatch(word) else shlex.quote(word)
 
 
 class Word(NamedTuple):

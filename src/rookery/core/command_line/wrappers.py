@@ -1,8 +1,5 @@
-"""Programs that run other commands: `sudo`, `xargs`, `find -exec`, `ssh host`, `bash -c`, …
-
-Each says what it runs as words, or as a script that a shell reads. Those with nothing but options
-before the command are a table; the others have a way of their own (`ways`).
-"""
+"""Programs that run other commands: `sudo`, `xargs`, `find -exec`, `ssh host`, `bash -c`. Those
+with only options before the command are a table; the others have a way of their own (`ways`)."""
 
 from collections.abc import Iterator, Sequence
 

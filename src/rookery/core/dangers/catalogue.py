@@ -2,11 +2,10 @@
 program and by where it writes, then what they do together."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
-from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.foreign_code import shell_lines
 from rookery.core.command_line.line import read
 from rookery.core.command_line.words import Line, Simple, Word
@@ -18,16 +17,13 @@ from rookery.core.dangers import (
     disks,
     downloads,
     files,
-    frameworks,
     git,
     systems,
     writes,
 )
-from rookery.core.dangers.tables import Row, arguments_of, find, is_help, lines_of, row_of
+from rookery.core.dangers.tables import Check, Row, arguments_of, find, is_help, lines_of, row_of
 
-type Check = Callable[[Simple, Arguments], str]
-
-_TABLES = (files, disks, databases, frameworks, containers, clouds, systems)
+_TABLES = (files, disks, databases, containers, clouds, systems)
 _CHECKS: tuple[Mapping[str, Check], ...] = (
     {"git": git.judge},
     files.CHECKS,

@@ -1,15 +1,12 @@
-"""Clouds and what is deployed there: what deletes machines, data or whole projects.
-
-Their tools share a shape: words that narrow down what is meant, then a verb. The first verb counts,
-so that `gcloud projects describe delete` reads.
-"""
+"""Clouds and what is deployed there: what deletes machines, data or whole projects. Their tools
+share a shape: words that narrow down, then a verb; the first verb counts."""
 
 import re
-from collections.abc import Callable
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, listed
 from rookery.core.dangers import sql
+from rookery.core.dangers.tables import Check
 
 TABLE = """
 terraform destroy :: destroys what it manages (terraform destroy)
@@ -130,22 +127,19 @@ def ansible(_command: Simple, arguments: Arguments) -> str:
     return "removes it on every host (state=absent)" if "state=absent" in text else ""
 
 
-_HTTP = frozenset({"DELETE"})
-
-
 def http(command: Simple, arguments: Arguments) -> str:
     """A DELETE over the web."""
     operands = [word.text for word in arguments.operands]
     method = arguments.value("-X", "--request", "--method").upper()
     if command.program in ("http", "https", "xh", "xhs"):
         method = method or next(iter(operands), "")
-    if method in _HTTP:
+    if method == "DELETE":
         return f"deletes through the web ({command.program} DELETE)"
     paths = [text for text in operands if "_delete_by_query" in text]
     return "deletes through the web (_delete_by_query)" if paths else ""
 
 
-CHECKS: dict[str, Callable[[Simple, Arguments], str]] = dict.fromkeys(
+CHECKS: dict[str, Check] = dict.fromkeys(
     (
         *("gcloud", "az", "doctl", "linode-cli", "hcloud", "scw", "ibmcloud", "oci", "openstack"),
         *("aliyun", "tccli", "exo", "civo", "vultr-cli", "upctl", "aiven", "avn", "yc", "cf"),

@@ -3,10 +3,8 @@
 import re
 
 from rookery.core.command_line import foreign_code
-from rookery.core.command_line.words import Simple
+from rookery.core.command_line.words import LONGEST, Simple
 from rookery.core.dangers import sql
-
-LONGEST = 100_000
 
 _CALLS = (
     (r"\b(?:shutil\.)?rmtree\s*\(|\bremove_tree\s*\(|\brm_rf?\b|\bremove_entry\w*", "a whole tree"),

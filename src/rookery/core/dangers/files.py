@@ -2,6 +2,7 @@
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, listed
+from rookery.core.dangers.tables import Check
 
 _TREE = "changes the rights of a whole tree"
 
@@ -116,20 +117,13 @@ def copy(command: Simple, arguments: Arguments) -> str:
 
 
 def kill(_command: Simple, arguments: Arguments) -> str:
-    targets = [word.text for word in arguments.operands]
-    if "-1" in arguments.options and (len(arguments.given) > 1 or "-1" in targets):
-        return "ends every process (kill -1)"
-    return "ends every process (kill -1)" if "-1" in targets else ""
+    named = any(word.text == "-1" for word in arguments.operands)
+    all_of_them = named or ("-1" in arguments.options and len(arguments.given) > 1)
+    return "ends every process (kill -1)" if all_of_them else ""
 
 
-CHECKS = {
-    "rm": rm,
-    "unlink": rm,
-    "find": find_program,
-    "gfind": find_program,
-    "truncate": truncate,
-    "gtruncate": truncate,
-    "cp": copy,
-    "mv": copy,
-    "kill": kill,
-}
+CHECKS: dict[str, Check] = dict.fromkeys(("rm", "unlink"), rm)
+CHECKS |= dict.fromkeys(("find", "gfind"), find_program)
+CHECKS |= dict.fromkeys(("truncate", "gtruncate"), truncate)
+CHECKS |= dict.fromkeys(("cp", "mv"), copy)
+CHECKS["kill"] = kill

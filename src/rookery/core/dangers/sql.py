@@ -3,7 +3,7 @@ statements."""
 
 import re
 
-LONGEST = 100_000
+from rookery.core.command_line.words import LONGEST
 
 _BLANKED = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]\n]{1,100}\]", re.S

@@ -108,9 +108,8 @@ def crontab(command: Simple, arguments: Arguments) -> str:
         return "deletes all planned jobs (crontab -r)"
     if arguments.has("-l", "-e", "-T", "-V"):
         return ""
-    if command.fed_by and not arguments.operands:
-        return "replaces all planned jobs (crontab)"
-    return "replaces all planned jobs (crontab)" if arguments.operands else ""
+    replaced = command.fed_by or arguments.operands
+    return "replaces all planned jobs (crontab)" if replaced else ""
 
 
 def rights(command: Simple, arguments: Arguments) -> str:
@@ -124,9 +123,4 @@ def rights(command: Simple, arguments: Arguments) -> str:
     return ""
 
 
-CHECKS = {
-    "crontab": crontab,
-    "chmod": rights,
-    "chown": rights,
-    "chgrp": rights,
-}
+CHECKS = {"crontab": crontab} | dict.fromkeys(("chmod", "chown", "chgrp"), rights)

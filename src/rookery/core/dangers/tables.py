@@ -13,12 +13,15 @@ A line names a program, a way to use it, and what that does; `tofu = terraform` 
 - `#2`: at least this many operands follow the words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
 from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of
 from rookery.core.command_line.words import Simple
+
+type Check = Callable[[Simple, Arguments], str]
+"""What a command does that the tables cannot say; "": nothing."""
 
 
 class Row(NamedTuple):

@@ -1,8 +1,5 @@
-"""Where a command writes: its redirections, and the operands that programs write to.
-
-A word that is known only once it runs (a variable, a glob) counts as outside of nothing: a guess
-would flag half of all scripts. The directory that it stands behind still counts.
-"""
+"""Where a command writes: its redirections, and the operands that programs write to. Of a word that
+is known only once it runs (a variable, a glob), the directory before it counts."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

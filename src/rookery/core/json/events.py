@@ -1,5 +1,4 @@
-"""The spine: every fact about a session is one Event, and every Event is JSON that survives a round
-trip."""
+"""Every fact about a session is one Event, and every Event is JSON that survives a round trip."""
 
 import json
 from collections.abc import Callable

@@ -1,5 +1,4 @@
-"""Foreign JSON is read loosely: whatever is there, each of these gives a value of the type asked
-for."""
+"""Foreign JSON, read leniently: each of these gives a value of the type asked for."""
 
 from collections.abc import Iterator
 from typing import Any

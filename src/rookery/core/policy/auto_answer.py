@@ -1,9 +1,5 @@
-"""What is done with an action before it runs: allowed, denied, or asked about.
-
-Rules first, then what cannot be undone, then the session's mode: the same for an agent's ask, for
-an agent that wants its actions judged (`_rookery/judge`), and for our own agent where nobody else
-judges.
-"""
+"""What is done with an action before it runs: allowed, denied, or asked about. Rules first, then
+what cannot be undone, then the session's mode; the same for every agent."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

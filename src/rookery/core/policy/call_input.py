@@ -1,28 +1,25 @@
-"""The command lines in a call's input, by whatever name its agent calls them. Rules know the usual
-names; a command that came by another one, or one level deeper, is found here, so that it is judged
-and shown all the same."""
+"""The command lines in a tool call's input, whatever its agent calls them: rules know the usual
+names (`lines_of`), a command under another name or one level deeper is found, too (`lines`,
+`judged`)."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from rookery.core.command_line.words import line_of, listed
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.policy.danger import TEXT_KEYS
+from rookery.core.policy.danger import PATH_KEYS, TEXT_KEYS
 
-_LINE = frozenset(
-    (
-        *("command", "cmd", "script", "code", "query", "sql", "commandline", "cmdline", "exec"),
-        *(
-            "shellcommand",
-            "shellcmd",
-            "bashcommand",
-            "bash",
-            "shell",
-            "run",
-            "execute",
-            "statement",
-        ),
-    )
+VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
+"""Of the usual file editor, in the place of a command."""
+
+FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
+_BARE = re.compile(r"[A-Za-z_]{1,40}")
+
+_LINE = listed(
+    "command cmd script code query sql commandline cmdline exec shellcommand shellcmd bashcommand "
+    "bash shell run execute statement"
 )
 """A line, or the words of one; spelled without case and underscores."""
 _PROGRAM = frozenset({"program", "executable", "binary"})
@@ -38,10 +35,52 @@ MOST = 50
 DEEPEST = 4
 
 
+def lines_of(call: Json) -> list[str]:
+    """The command lines of a call. The title of one that runs something stands for them where
+    no input was told at all."""
+    given = call.get("rawInput")
+    found = [given] if isinstance(given, str) else []
+    raw = given if isinstance(given, dict) else {}
+    words = lenient.texts(raw, "args")
+    verb = file_verb(call)
+    for key in TEXT_KEYS:
+        value = raw.get(key)
+        if key == "command" and verb:
+            continue
+        if isinstance(value, list):
+            value = line_of([*(w for w in value if isinstance(w, str)), *words])
+        elif isinstance(value, str) and words:
+            value = f"{value} {line_of(words)}"
+        if isinstance(value, str) and value.strip():
+            found.append(value)
+    if not found and not raw and lenient.text(call, "kind") == "execute":
+        found.append(titled(lenient.text(call, "title")))
+    return [line for line in found if line.strip()]
+
+
+def file_verb(call: Json) -> str:
+    """What a file tool is told to do with its path, where that stands for a command; "": it does
+    not."""
+    raw, kind = lenient.mapping(call, "rawInput"), lenient.text(call, "kind")
+    said = lenient.text(raw, "command").strip()
+    if kind == "execute" or "args" in raw or not any(lenient.text(raw, key) for key in PATH_KEYS):
+        return ""
+    known = said in VERBS or (kind in FILE_KINDS and _BARE.fullmatch(said))
+    return said if known else ""
+
+
+def titled(title: str) -> str:
+    bare = title.strip()
+    if len(bare) > 2 and bare[0] == bare[-1] == "`" and "`" not in bare[1:-1]:
+        bare = bare[1:-1]
+    return bare
+
+
+# --- under other names ---------------------------------------------------------------------------
+
+
 def lines(call: Json) -> list[str]:
     """Every command line of a call: those that rules look for, then those under other names."""
-    from rookery.core.policy.call_lines import lines_of
-
     call = _named(call)
     known = lines_of(call)
     found = [*known, *(line for line in _more(call) if line not in known)]
@@ -56,8 +95,6 @@ def _is_verb(call: Json, line: str) -> bool:
 def judged(call: Json) -> list[Json]:
     """The call as rules can read it: one for each line that they would not find. Where it runs
     something and says nowhere what, each of its texts may be it."""
-    from rookery.core.policy.call_lines import lines_of
-
     call = _named(call)
     raw = lenient.mapping(call, "rawInput")
     known, more = lines_of(call), _more(call)
@@ -99,8 +136,6 @@ def _more(call: Json) -> list[str]:
 
 
 def _known(raw: Json) -> list[str]:
-    from rookery.core.policy.call_lines import lines_of
-
     return lines_of({"rawInput": raw})
 
 

@@ -1,23 +1,17 @@
 """Which calls cannot be undone: judged on the commands that their text runs, the tool's kind and
-its paths (row P4).
-
-This guards against mistakes, not against malice: an agent that wants to hide a command can.
-"""
+its paths. This guards against mistakes, not malice: an agent that wants to hide a command can."""
 
 import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from rookery.core.command_line.words import LONGEST, line_of
 from rookery.core.dangers.places import normal, outside, special
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.json.quoting import line_of
 from rookery.core.tools.names import name_of
 
-__all__ = ["danger_of", "gist", "normal"]
-
-LONGEST = 100_000
-"""Characters of a command that are judged."""
+__all__ = ["LONGEST", "danger_of", "gist", "normal"]
 
 MOST_PATHS = 1000
 """Of a call that are judged, and words of its command."""
@@ -145,7 +139,7 @@ def paths_of(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
 
 
 def absolute(found: Iterable[str], roots: tuple[str, ...], home: str) -> list[str]:
-    """A person's `~` and what is relative to the session's directory included."""
+    """Also the user's `~` and what is relative to the session's directory."""
     whole = [home + path[1:] if path.startswith("~/") else path for path in found if path]
     cwd = roots[0] if roots else "/"
     return [path if path.startswith("/") else f"{cwd}/{path}" for path in whole]

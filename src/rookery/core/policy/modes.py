@@ -1,12 +1,9 @@
-"""How much the user is asked: every action, what is risky, or nothing.
+"""How much the user is asked: about every action, what is risky, or nothing.
 
-One owner. Where an agent has such modes of its own, its mode is set, and its word is the truth.
-Where it has none, the worker answers its asks: first by the rules, then by this. An agent that
-wants its actions judged (`core/policy/auto_answer.py`; our own does) is judged by the mode that is
-shown.
-
-What is said of a mode is said here, once, for every face. Of an agent that decides on its own it is
-said: no rule and no guard of ours sees what it does not ask.
+Where an agent has such modes of its own, its mode is set. Where it has none, the worker answers its
+asks: by the rules, then by the mode. Agents that want their actions judged (`auto_answer`; ours
+does) are judged by the mode that is shown. All words about a mode are here, once for every
+interface.
 """
 
 from collections.abc import Sequence

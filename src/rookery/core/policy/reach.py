@@ -1,14 +1,11 @@
-"""Where a call reaches: what lies outside the session's directories, and what only its owner should
-read or change (row P4).
-
-Paths are judged with their links followed: a link inside may lead anywhere. Of a command that is
-run, the command line says where it reaches (`core.policy.danger`), not this.
-"""
+"""Where a call reaches: outside the session's directories, or where only its owner should read or
+write. Links are followed: one inside may lead anywhere. Where a command reaches, its line says."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.policy import danger, rules
+from rookery.core.dangers.places import is_below, normal
+from rookery.core.policy import rules
 
 WRITES = frozenset({"edit", "delete", "move"})
 SILENT = frozenset({"execute", "think", "switch_mode"})
@@ -18,7 +15,7 @@ KEYS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".kube"),
     *(".docker/config.json", ".netrc", ".git-credentials", ".npmrc", ".pypirc"),
 )
-"""In a person's home: what gives access to something else."""
+"""In the user's home: what gives access to something else."""
 OPEN = ("conversations", "skills")
 """In Rookery's home: what an agent may read. The rest holds keys, or decides what is asked."""
 SKILLS = (".agents/skills", ".openhands/skills")
@@ -28,7 +25,7 @@ class Lay(NamedTuple):
     """Of the land around a session's directories."""
 
     homes: tuple[str, ...] = ()
-    """The person's, by each of its names: as it is given, and with its links followed."""
+    """The user's, by each of its names: as it is given, and with its links followed."""
     rookery: tuple[str, ...] = ()
     """Where Rookery keeps its own files; likewise."""
     free: tuple[str, ...] = ()
@@ -61,9 +58,9 @@ def _private(call: rules.Call, lay: Lay) -> str:
 def _is_rookerys(path: str, call: rules.Call, lay: Lay, *, writes: bool) -> bool:
     if not _in(path, lay.rookery) or (not writes and _in(path, lay.rookery, OPEN)):
         return False
-    # Whoever works in a folder of it chose that folder; nobody chooses the settings by that.
-    chosen = (root for root in call.roots if root not in map(danger.normal, lay.rookery))
-    return not any(_in(root, lay.rookery) and _below(path, root) for root in chosen)
+    # To work in a folder of it is to choose that folder, not the settings beside it.
+    chosen = (root for root in call.roots if root not in map(normal, lay.rookery))
+    return not any(_in(root, lay.rookery) and is_below(path, root) for root in chosen)
 
 
 def _is_inside(path: str, call: rules.Call, lay: Lay) -> bool:
@@ -76,9 +73,4 @@ def _is_inside(path: str, call: rules.Call, lay: Lay) -> bool:
 
 def _in(path: str, places: Iterable[str], names: Iterable[str] = ("",)) -> bool:
     """Whether it lies below one of these names in one of these places."""
-    return any(_below(path, f"{place}/{name}") for place in places for name in names)
-
-
-def _below(path: str, place: str) -> bool:
-    plain = danger.normal(place)
-    return plain in (path, "/") or path.startswith(plain + "/")
+    return any(is_below(path, normal(f"{place}/{name}")) for place in places for name in names)

@@ -1,9 +1,5 @@
-"""The rules that can be made of one ask: the narrowest first, then wider ones in plain words.
-
-None reaches further than its words say: a file's verb is no command, a tool's name alone means any
-call of it, and no wider rule reaches hidden files (`.git/hooks`, `.env`) or a program's ways to run
-other programs.
-"""
+"""The rules that can be made of one ask: the narrowest first, then wider ones in plain words. None
+reaches further than its words say; no wider one reaches hidden files or escape hatches."""
 
 import re
 from typing import NamedTuple
@@ -11,7 +7,7 @@ from typing import NamedTuple
 from rookery.core.asks.asks import once_only
 from rookery.core.command_line import escape_hatches, globs
 from rookery.core.command_line.words import listed
-from rookery.core.policy.call_lines import FILE_KINDS
+from rookery.core.policy.call_input import FILE_KINDS
 from rookery.core.policy.rules import Call, Rule
 
 MOST_PATHS = 20

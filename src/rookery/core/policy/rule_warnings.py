@@ -4,7 +4,7 @@ import re
 
 from rookery.core.command_line import escape_hatches
 from rookery.core.policy import rules
-from rookery.core.policy.call_lines import VERBS
+from rookery.core.policy.call_input import VERBS
 
 _OPEN_END = re.compile(r"(?<=\w)\*(?=\s|$)")
 

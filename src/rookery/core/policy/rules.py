@@ -1,20 +1,16 @@
 """Rules that answer for the user: allow, ask or deny.
 
-A rule names grounds, each a value or several of which one suffices: the agent, the tool's kind, the
-command (a pattern, or exactly as it was written), the path, the tool's name. It matches a call when
-all its grounds do.
+A rule matches a call when all its grounds do: agent, kind, command (a pattern, or exactly as it was
+written), path, tool; each a value or several of which one suffices.
 
-- The first rule that matches decides.
-- On equal ground deny beats allow: when the first match allows, and a later one that names the same
-  grounds denies, the call is denied. So `allow git *` and `deny git push*` mean the same in any
-  order, while `allow claude git push*` before `deny git push*` is an exception for claude.
-- A line of several commands is decided one by one: denied where any of them is, else asked where
-  any is to be asked, and allowed only where each of them is allowed.
-- To allow, a pattern must match a command that could be read whole: with a substitution, a
-  variable, a redirection or a comment in it, only `exact` matches. To ask or deny, it is enough
-  that it matches something that the line may run.
-- A pattern allows no command that uses a program's way to run other programs or to write files
-  (`hatches`), unless it names that itself.
+- The first rule that matches decides; but deny beats allow on equal grounds. So `allow git *` and
+  `deny git push*` mean the same in any order, while `allow claude git push*` before `deny git
+  push*` is an exception for claude.
+- A line of several commands is denied where any of them is, else asked where any is to be asked,
+  and allowed only where each of them is allowed.
+- To allow, a pattern must match a command that could be read whole, without a substitution,
+  variable, redirection or comment (otherwise only `exact` matches), and must name its escape
+  hatches. To ask or deny, it is enough that it matches something that the line may run.
 - To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
   that begins with a dot. To ask or deny, one path is enough, also one in a command.
 - What cannot be undone is allowed only by rules that say `destructive`; else the user is asked.
@@ -27,7 +23,7 @@ from rookery.core.command_line import globs
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy import danger
-from rookery.core.policy.call_lines import VERBS, file_verb, lines_of, titled
+from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
 
 DOES = ("allow", "ask", "deny")
 KINDS = (

@@ -1,8 +1,7 @@
-"""Sessions in which nobody is asked: what was said at their start stands for the user (P6, U13).
+"""Sessions in which the user is not asked: what was chosen at their start answers for them.
 
-It is a property of the session and stands in its log, so that it outlives whoever said it. Rules
-come first, then how much is asked; this answers what would be the user's then. `set confirm` takes
-it back: from then on asks wait.
+The choice is in the session's log. Rules come first, then the mode; this answers the rest.
+`set confirm` undoes it: from then on asks wait.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
