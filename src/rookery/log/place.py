@@ -1,5 +1,5 @@
-"""Where a home may be: `flock` and a WAL's shared memory do not work across a network. And how a log
-is read where nothing can be written."""
+"""Where a home may be: `flock` and a WAL's shared memory do not work across a network. And how
+a log is read where nothing can be written."""
 
 import os
 import sys
@@ -38,8 +38,8 @@ def check_home(path: str, table: str | None = None) -> None:
     if kind not in REFUSED or (kind == "9p" and point == "/"):
         return
     raise BadPlace(
-        f"{path} is on a network file system ({kind}, mounted on {point}), where locks do not hold. "
-        "Set ROOKERY_HOME to a directory on a local disk."
+        f"{path} is on a network file system ({kind}, mounted on {point}), where locks do not "
+        "hold. Set ROOKERY_HOME to a directory on a local disk."
     )
 
 

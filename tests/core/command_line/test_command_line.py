@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import LONGEST, MOST_COMMANDS
+from rookery.core.command_line.words import LONGEST, MOST_COMMANDS, line_of
 from rookery.core.policy.danger import danger_of
 
 
@@ -211,5 +211,5 @@ WORDS = st.lists(st.text(st.sampled_from("ab '\"\\$`;|&<>(){}*#\n~=!-"), max_siz
 @given(WORDS)
 def test_I9_3_quoted_words_come_back_as_they_were(words: list[str]) -> None:
     """An argument list is written as a line so that a shell reads the same list."""
-    [command] = read("x " + shell.line_of(words)).commands[:1]
+    [command] = read("x " + line_of(words)).commands[:1]
     assert command.argv[1:] == words
