@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rookery.client.reading.excerpt import Excerpt, beginning, excerpt
+from rookery.client.reading import Excerpt, beginning, excerpt
 from rookery.core.blocks.document import Document, join
 from rookery.core.json.events import Draft
 from rookery.core.view.reduce import fold, reduce

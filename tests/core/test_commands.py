@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.commands import COMMANDS, NAMES, check, offline, wakes
-from rookery.worker.agent.handover import Memory
-from rookery.worker.commands import Desk
+from rookery.worker.agent.handover import Handover
+from rookery.worker.commands import Commands
 from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
@@ -107,7 +107,7 @@ def test_only_what_needs_an_agent_wakes_one() -> None:
 
 def test_every_command_has_its_handler() -> None:
     for name, row in COMMANDS.items():
-        owner = Memory if row.handler.startswith("memory.") else Desk
+        owner = Handover if row.handler.startswith("handover.") else Commands
         assert callable(getattr(owner, row.handler.rpartition(".")[2])), name
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rookery.client.reading.recap import recap
+from rookery.client.reading import recap
 from rookery.client.session import Rejected
 from rookery.core.json.events import Event
 from rookery.log.reader import Reader

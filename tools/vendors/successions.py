@@ -4,8 +4,8 @@ forgets (S3): under a real worker, against a scripted model."""
 import asyncio
 
 from rookery.client import fleet
-from rookery.client.deletion.agent_side import can_delete
-from rookery.client.reading.recap import recap
+from rookery.client.deletion import can_delete
+from rookery.client.reading import recap
 from rookery.core.json.events import Event
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_agent, text_of

@@ -82,8 +82,8 @@ def lay(directory: str, data: bytes) -> str:
 
 
 def taken_up(directory: str, writer: Writer, blocks: Sequence[Json]) -> list[Json]:
-    """The blocks, with the files that were laid beside the log as blobs of it: what whoever writes
-    the log makes of a prompt. Raises ValueError, and LogError where the disk is full."""
+    """The blocks, with the files that were laid beside the log as blobs of it: what the
+    writer of the log makes of a prompt. Raises ValueError, and LogError where the disk is full."""
     return [_taken_up(directory, writer, block) for block in blocks]
 
 
@@ -94,7 +94,7 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
         return block
     data = _found(directory, writer, staged)
     blob = writer.put_blob(data)
-    with suppress(OSError):  # whoever sends it again finds it in the log
+    with suppress(OSError):  # if it is sent again, it is in the log
         os.unlink(os.path.join(directory, paths.STAGED, staged))
     if resource:
         rest = {key: value for key, value in resource.items() if key != "staged"}
@@ -147,7 +147,8 @@ def _loaded(path: str) -> Attachment:
         if found.st_size > LARGEST:
             size = f"{units.size(found.st_size)}; the limit is {units.size(LARGEST)}"
             raise Unattachable(f"{path}: {size}.")
-        data = _read(file)
+        with open(file, "rb", closefd=False) as stream:
+            data = stream.read(LARGEST)  # of one that grows meanwhile, what it was allowed to have
     except OSError as error:
         raise Unattachable(f"{path}: {error.strerror}.") from None
     finally:
@@ -177,13 +178,3 @@ def _is_text(data: bytes) -> bool:
         return "\0" not in data.decode("utf-8")
     except UnicodeDecodeError:
         return False
-
-
-def _read(file: int) -> bytes:
-    """A file that grows meanwhile is taken as long as it was allowed to be."""
-    pieces: list[bytes] = []
-    left = LARGEST
-    while left and (piece := os.read(file, left)):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)

@@ -1,9 +1,9 @@
-"""Wakes sessions that sleep and have something to do: a prompt that waits until one more worker may
-be awake (row W9), and one that met a rate limit, once that is lifted (row T11).
+"""Wakes sleeping sessions that have something to do: a prompt that waits for a free worker, and one
+that hit a rate limit, once that is lifted.
 
-A small detached process of a home, there only while something waits: whoever leaves something to
-wait starts it, and so does whoever lists the sessions and finds it missing. It decides nothing: a
-worker that it starts reads in its log what is to be done.
+A small detached process of a home, there only while something waits: a client that leaves something
+to wait starts it, and so does one that lists the sessions and finds it missing. It decides nothing:
+a worker that it starts reads in its log what is to be done.
 """
 
 import os
@@ -48,7 +48,7 @@ class Clock:
         """How often the worker of a session did not start."""
 
     def run(self) -> None:
-        """Until nothing waits any more."""
+        """Until nothing is left to wait for."""
         while True:
             bell = _listen(os.path.join(self._home, paths.SLOTS, PIPE))
             try:
@@ -56,7 +56,7 @@ class Clock:
                     _await_ring(bell, due)
             finally:
                 os.close(bell)
-            if self._due() is None:  # else somebody rang just before nobody listened
+            if self._due() is None:  # else the bell rang just before we stopped listening
                 return
 
     def _due(self) -> float | None:

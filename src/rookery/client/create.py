@@ -1,5 +1,4 @@
-"""A new session: its directory, its first event, and the environment that its agent will get (rows
-W10, A1)."""
+"""A new session: its directory, its first event, and the environment that its agent will get."""
 
 import os
 import shutil
@@ -25,7 +24,7 @@ from rookery.log.store import Writer
 
 UNFINISHED = ".new-"
 FORGOTTEN = 3600.0
-"""Seconds after which a session that was not finished is nobody's any more."""
+"""Seconds after which a session that was not finished counts as abandoned."""
 
 
 def create_session(  # noqa: PLR0913 - a session is made of all of these
@@ -44,14 +43,14 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
-    `confirm`: how much is asked; else as the configuration says (row P6). `order`: nobody is asked.
-    `chosen`: critic and refine, where a person said so for the session.
+    `confirm`: how much is asked; else as the configuration says. `order`: what answers instead of
+    the user. `chosen`: critic and refine, where the user chose them for the session.
     """
     paths.ensure_home(home)
     check_home(home)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     _sweep(home)
-    # Under another name until it is whole: nobody meets half of one, nor what a full disk left.
+    # Under another name until it is whole: no reader meets half of one, nor what a full disk left.
     session = paths.claim_session(home, UNFINISHED)
     directory = os.path.join(paths.sessions(home), UNFINISHED + session)
     with ExitStack() as undo:
@@ -120,7 +119,7 @@ def _sweep(home: str) -> None:
 
 
 def default_confirm(home: str) -> Json:
-    """How much is asked in a new session for which nobody says it, and who said so."""
+    """How much is asked in a new session that does not say it, and who decided."""
     try:
         found = in_force.load(home)
     except config.ConfigError:  # a file that cannot be used loosens nothing

@@ -38,7 +38,7 @@ def missing(directory: str, last: int) -> int:
 
 
 def loss(directory: str, writer: Writer) -> list[Draft]:
-    """What the log itself is to say of events that it has lost, for whoever writes to it next."""
+    """What the log itself is to say of events that it has lost, for the next writer."""
     lost = missing(directory, writer.last_seq)
     if not lost or not writer.last_seq:
         return []

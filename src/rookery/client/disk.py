@@ -33,7 +33,7 @@ def session_size(home: str, session: str) -> int:
 
 
 def is_in_use(home: str, head: Json) -> bool:
-    """Awake, or about to be: somebody holds its lock."""
+    """Awake, or about to be: its lock is held."""
     return bool(head["awake"]) or is_locked(paths.session_dir(home, head["id"]))
 
 

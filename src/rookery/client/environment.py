@@ -1,5 +1,5 @@
-"""The environment that a session's agent gets: kept when the session is made, and taken anew from
-the terminal or editor of a user who restarts the agent, switches it, or has logged in to it.
+"""The environment that a session's agent gets: kept when the session is made, and taken again
+from the terminal or editor of a user who restarts the agent, switches it, or has logged in to it.
 
 Beside the log, not in it: keys are in there."""
 
@@ -30,6 +30,12 @@ RENEWING = ("restart", "switch", "prompt")
 """Commands before which an agent may get another environment."""
 
 
+def kept_of(saved: Json | None) -> dict[str, str]:
+    """A session's environment as its file has it; this process's own where there is no file."""
+    found = lenient.mapping(saved, "environment") if saved is not None else os.environ
+    return cleaned({name: value for name, value in found.items() if isinstance(value, str)})
+
+
 def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
     """`own`: the session's agent is ours."""
     absent = withheld(environment, own=own)
@@ -39,12 +45,12 @@ def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
 class Renewal(NamedTuple):
     change: Change
     restart: bool
-    """The agent still runs with the old one, and the command does not start it anew."""
+    """The agent still runs with the old one, and the command does not restart it."""
 
 
 def renew_before(home: str, header: Json, command: Json, of: str = TERMINAL) -> Renewal | None:
-    """Let a session have this process's environment before a command that starts its agent anew, or
-    a prompt to one that wanted a log-in. `of`: what this process runs in, for the session's notice.
+    """Let a session have this process's environment before a command that restarts its agent, or a
+    prompt to one that wanted a login. `of`: what this process runs in, for the session's notice.
     None: nothing changes."""
     do = command["do"]
     if do not in RENEWING or (do == "prompt" and not wants_login(header)):
@@ -68,14 +74,9 @@ def renew(
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is None or guard.of_an_agent(home):
         return None
-    kept = {
-        name: value
-        for name, value in lenient.mapping(saved, "environment").items()
-        if isinstance(value, str)
-    }
     held = withheld(environment, own=header["vendor"] == detection.OWN)
     absent = sorted({*held, *lenient.texts(saved, "withheld")})
-    new, change = renewed(kept, cleaned(environment, absent))
+    new, change = renewed(kept_of(saved), cleaned(environment, absent))
     if change == Change():
         return None
     # First what is to be told: of two that are cut off in between, this one does no harm.

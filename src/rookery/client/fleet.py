@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client.create import write_head
-from rookery.client.offline import bury, left_open
+from rookery.client.offline import left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.header import EMPTY
 from rookery.core.json import lenient
@@ -92,7 +92,7 @@ def _rebuilt(directory: str) -> Json | None:
 def _after_death(directory: str) -> Json | None:
     """Looking at a list is enough to find out that a worker died in mid-turn."""
     with suppress(Busy, LogError, OSError):  # the last: of a home that can only be read
-        bury(directory)
+        write_post_mortem(directory)
     return paths.read_json(os.path.join(directory, paths.HEAD))
 
 
@@ -158,7 +158,7 @@ def kill(home: str, session: str) -> list[str]:
         with Reader.open(directory) as log:
             header = log.header()
         if left_open(header):
-            bury(directory)
+            write_post_mortem(directory)
     return refused
 
 
@@ -188,7 +188,7 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 
 
 def _note_end(home: str, directory: str, worker: Json) -> None:
-    """For one that cannot do it any more: that it ended, and what its agent wrote of the settings.
+    """For one that can no longer do it: that it ended, and what its agent wrote of the settings.
     What is written from now on is the user's."""
     from rookery.client.config import in_force  # lists do without it
 
@@ -200,18 +200,24 @@ def _note_end(home: str, directory: str, worker: Json) -> None:
 
 
 def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: None) -> str:
-    """Delete a session and all that is kept of it. Its agent is told, its worker is ended first;
-    then the agents that it had before. `stays` hears of what could not be deleted.
+    """Delete a session and all that is kept of it. Its agent deletes it first, then its
+    worker is ended, then the agents that it had before delete it. `stays` gets what could not be
+    deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
     import shutil
 
-    from rookery.client.deletion.agent_side import say_farewell, went_wrong
-    from rookery.client.deletion.conversations import forget, kept_of, strike
+    from rookery.client.deletion import (
+        ask_agent_to_delete,
+        conversations_of,
+        forget,
+        strike,
+        went_wrong,
+    )
 
     directory = paths.session_dir(home, session)
-    kept = kept_of(directory)
-    said = say_farewell(home, session)
+    kept = conversations_of(directory)
+    said = ask_agent_to_delete(home, session)
     if went_wrong(said):
         stays(said)
     until = time.monotonic() + ENDS

@@ -8,7 +8,7 @@ A process is an agent's when it, or any of its parents, is one of these (`docs/s
 - in a control group that was made for an agent of the home, or marked in its environment: orphans
   whose agent, worker and warden are all dead.
 
-A worker asks this about whoever connects, at once, and a client about itself before it writes.
+A worker checks every client that connects, at once, and a client checks itself before it writes.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Ends what workers that were killed together with their wardens left running: whoever lists the
-sessions, looks after the home or starts a worker comes by here.
+"""Ends what workers that were killed together with their wardens left running. Called when sessions
+are listed, a worker is started, or `doctor` runs.
 
 Only where that session's lock is free, which is held meanwhile, and where its warden is not still
 about it. The session's log says what was ended; a client may say it, too.
@@ -74,7 +74,7 @@ def _recorded(home: str) -> set[str]:
 
 
 def _died(head: Json) -> bool:
-    """Whether its last worker did not end by itself, and nobody came by since."""
+    """Whether its last worker did not end by itself, and nothing was swept since."""
     worker = head.get("worker")
     return bool(worker and not head["awake"] and not worker.get("ended") and "swept" not in worker)
 

@@ -1,4 +1,4 @@
-"""Which workers do not answer: their sockets take a connection, and then nothing comes (row H5)."""
+"""Which workers do not answer: their sockets take a connection, and then nothing comes."""
 
 import select
 import socket
@@ -13,7 +13,7 @@ PATIENCE = 2.0
 """Seconds until a worker that says nothing counts as hung."""
 
 QUESTION = frames.encode("hello", {"protocol": 0})
-"""Answered with a refusal: whoever only looks does not count as a client."""
+"""Answered with a refusal: a probe does not count as a client."""
 
 
 def silence(session: str) -> str:

@@ -10,7 +10,6 @@ from rookery.client.damaged_logs import loss
 from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
 from rookery.core.turn.messages import rejected
@@ -25,7 +24,7 @@ MOST = 256 * 1024
 @contextmanager
 def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
     """Under the lock; where a worker died in mid-turn, its post-mortem comes first. Raises Busy
-    where someone writes: then nobody died."""
+    where someone writes: then no worker died."""
     with closing(Writer.open(directory, wait=wait)) as writer:
         drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         if drafts:
@@ -33,7 +32,7 @@ def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
         yield writer
 
 
-def bury(directory: str) -> None:
+def write_post_mortem(directory: str) -> None:
     """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open."""
     with writing(directory):
         pass
@@ -104,10 +103,10 @@ def _check_successor(directory: str, header: Json, command: Json) -> Refusal | N
     """By the environment that the session was made in: its agents get that one."""
     from rookery.agents import registry
     from rookery.client.config import in_force
+    from rookery.client.environment import kept_of
 
     settings = in_force.load(os.path.dirname(os.path.dirname(directory)))
-    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
-    environment = lenient.mapping(saved, "environment") if saved is not None else dict(os.environ)
+    environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
     found = settings.agents, environment, settings.node_path
     return registry.check_successor(header, command, *found)
 
@@ -119,5 +118,5 @@ def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
 
 
 def left_open(header: Json) -> bool:
-    """Whether a session that nobody hosts still looks as if somebody did."""
+    """Whether a session without a worker still looks as if it had one."""
     return bool(post_mortem(header))

@@ -16,7 +16,7 @@ from typing import Self
 from rookery.build import build
 from rookery.client import guard
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
-from rookery.client.offline import bury, carry_out, left_open
+from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.client.waking import bell
 from rookery.client.waking.eviction import make_room
@@ -184,7 +184,7 @@ class SessionClient:
             link = await Link.open(self._socket, self._name, last, self._offers)
             try:
                 if link is None:
-                    self._bury_the_dead()
+                    self._look_for_a_death()
                 for event in self._history(last):
                     yield event
                     last = event.seq
@@ -234,12 +234,12 @@ class SessionClient:
                 return self._history(last, seq)
         return []
 
-    def _bury_the_dead(self) -> None:
+    def _look_for_a_death(self) -> None:
         if is_locked(self.directory):
             return
         if left_open(self._reader.header()):
             with suppress(Busy, StoreError, OSError):  # on a full disk it is said later
-                bury(self.directory)
+                write_post_mortem(self.directory)
 
     async def renew(self, command: Json, of: str = TERMINAL) -> str:
         """Before a command that starts the agent again, or a prompt to one that wanted a login: let

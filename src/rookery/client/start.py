@@ -2,7 +2,7 @@
 
 The interpreter runs with -I and -S on the path of `rookery/worker/__main__.py`, not with -m: a
 worker needs the standard library and this package alone, so neither PYTHONPATH, a user's
-site-packages, a `.pth` file nor a `json.py` in the directory where somebody stands can break it or
+site-packages, a `.pth` file nor a `json.py` in the directory of the caller can break it or
 slow its start. It works the same from a checkout, an editable install and a wheel.
 """
 
@@ -70,7 +70,7 @@ class Busy(StartError):
 
 
 def connectable(socket_path: str) -> bool:
-    """Whether somebody listens there: that a worker lives is told by this alone."""
+    """Whether a process listens there: only this shows that a worker lives."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
@@ -136,7 +136,7 @@ def reach_worker(
 
 def _knock(home: str, session: str) -> None:
     """A worker whose socket's name is gone looks for it seldom while it is idle: on its other
-    socket, which has no name to lose, it hears that somebody wants it."""
+    socket, which has no name to lose, it hears that it is wanted."""
     worker = paths.read_json(os.path.join(paths.session_dir(home, session), paths.WORKER)) or {}
     if not (control := worker.get("control")):
         return
@@ -185,9 +185,6 @@ def _sweep(home: str) -> None:
 
 def _warm_ahead(home: str, directory: str) -> None:
     """For sessions of our own agent: what a worker starts ends with it, so this is not its task."""
-    head = paths.read_json(os.path.join(directory, paths.HEAD))
-    if head is None or head.get("agent") != OWN_AGENT:
-        return
     from rookery.client import warm_agent
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
@@ -197,7 +194,7 @@ def _warm_ahead(home: str, directory: str) -> None:
             header = log.header()
     except LogError:
         return
-    if not header["argv"]:  # else it is another program of that name
+    if header["agent"] == OWN_AGENT and not header["argv"]:  # else it is another program
         warm_agent.ahead(home, connectable)
 
 

@@ -22,7 +22,7 @@ PATIENCE = 5.0
 """Seconds that a door waits to be taken in; then it starts cold."""
 
 AFTER = 10.0
-"""Seconds until it begins to load: whoever starts it loads the same at that moment."""
+"""Seconds until it begins to load: its starter loads the same at that moment."""
 
 TAKEN = b"y"
 STATUS = b"x"
@@ -118,7 +118,7 @@ def is_wanted(home: str) -> bool:
 
 
 def argv(after: float = 0.0) -> list[str]:
-    """-P: a `json.py` in somebody's directory is nothing to import."""
+    """-P: a `json.py` in the working directory must not be imported."""
     return [sys.executable, "-P", "-m", "rookery.agent.warm", *([str(after)] if after else [])]
 
 

@@ -221,9 +221,9 @@ COMMANDS = {
     "archive": Command("put_away", offline=_put_away),
     "unarchive": Command("put_away", offline=_put_away),
     "snooze": Command("put_away", _check_snooze, _put_away),
-    "switch": Command("memory.switch", _check_switch, _switch, None, _always),
-    "clear": Command("memory.clear", offline=_clear),
-    "delete": Command("memory.delete", offline=_moot),
+    "switch": Command("handover.switch", _check_switch, _switch, None, _always),
+    "clear": Command("handover.clear", offline=_clear),
+    "delete": Command("handover.delete", offline=_moot),
     "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=_always),
 }
 NAMES = tuple(COMMANDS)

@@ -112,7 +112,7 @@ class Errands:
         self._room.run(recap)
 
     def _recap(self, session: str) -> str:
-        from rookery.client.reading.recap import recap
+        from rookery.client.reading import recap
         from rookery.home.paths import session_dir
         from rookery.log.errors import LogError
         from rookery.log.reader import Reader

@@ -14,7 +14,7 @@ from rookery.wire.jsonrpc import (
 )
 
 MOST = 100
-"""Open at once: nobody answers more, and all of them are in the header."""
+"""Open at once: no user answers more, and all of them are in the header."""
 
 
 class Asks:
@@ -62,12 +62,12 @@ class Asks:
         self._open[known] = self._open.pop(name)
 
     def forget(self) -> None:
-        """The agent is gone: there is nobody to answer."""
+        """The agent is gone: none of them can be answered."""
         self._open.clear()
 
 
 def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:
-    """For each open ask: its id, the event that closes it, and what the agent is told. `kept`: also
+    """For each open ask: its id, the event that closes it, and the agent's answer. `kept`: also
     those of an agent that is gone."""
     live, away = kept_asks.live(header), kept_asks.away(header) if kept else {}
     ended = [(name, asks.cancelled(ask, reason)) for name, ask in live.items()]

@@ -48,13 +48,13 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
         slot = slots.for_worker(home, settings.config.policy)
         if slot is None:
             return _refuse(ready, "too_many", _too_many(home, session, settings.config.policy))
-        _bury(directory, session, writer)
+        _clean_up_after(directory, session, writer)
         asyncio.run(_awake(directory, writer, source, settings, ready))
     except slots.Unusable as error:
         return _refuse(ready, "slots", f"The worker found no free slot: {error}.")
     finally:
         if slot is not None:
-            slot.release()  # before the lock: whoever sees that free finds a place
+            slot.release()  # before the lock: who sees that free finds a place
         writer.close()
     return 0
 
@@ -73,7 +73,7 @@ def _too_many(home: str, session: str, policy: Policy) -> str:
 
 def _open(directory: str) -> Writer:
     """The lock is tried for a second, since a probe looks like a holder; but where a worker lives,
-    to wait is to come awake for nobody the moment that it is stopped."""
+    to wait is to come awake without a client the moment it stops."""
     for _ in range(TRIES - 1):
         with suppress(Busy):
             return Writer.open(directory, wait=1 / TRIES)
@@ -98,7 +98,7 @@ def _say(ready: int, line: dict[str, object]) -> None:
         os.close(ready)
 
 
-def _bury(directory: str, session: str, writer: Writer) -> None:
+def _clean_up_after(directory: str, session: str, writer: Writer) -> None:
     """End what a predecessor left behind, its processes and its turn."""
     before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
     if before is not None and not before.get("ended"):

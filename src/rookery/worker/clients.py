@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
         if peer_of(connection)[0] != os.geteuid():
             self._refuse("not_yours", "This session belongs to another user.")
             return
-        # Now: when a command comes, whoever connected may be gone.
+        # Now: when a command comes, the sender may be gone.
         self._agents = guard.peer_is_agents(connection, self._clients.session.home)
 
     def data_received(self, data: bytes) -> None:
@@ -155,7 +155,7 @@ class Clients:
         }
 
     async def listen(self) -> None:
-        """Bind under a name of its own, then move it into place: nobody ever meets a dead
+        """Bind under a name of its own, then move it into place: no client ever meets a dead
         socket."""
         paths.make_socket_dir(self.path)
         temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"

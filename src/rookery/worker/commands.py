@@ -22,20 +22,20 @@ from rookery.home import confirmed
 from rookery.home.config import ConfigError
 from rookery.log.errors import LogError
 from rookery.worker import sender as sent_by
-from rookery.worker.agent.handover import Memory
+from rookery.worker.agent.handover import Handover
 from rookery.worker.agent.side import AgentSide
 from rookery.worker.sender import Sender
 from rookery.worker.session import Session
 
 
-class Desk:
+class Commands:
     """Each method that the table names returns why not; None: it is done, or under way."""
 
     def __init__(self, session: Session, side: AgentSide) -> None:
         self._session = session
         self._side = side
         self._starting: list[tuple[Json, str]] = []
-        self.memory = Memory(session, side)
+        self.handover = Handover(session, side)
 
     def execute(self, command: Json, sender: Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there

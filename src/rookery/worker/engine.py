@@ -22,7 +22,7 @@ from rookery.log.errors import StoreError
 from rookery.wire import frames
 from rookery.worker.agent.side import AgentSide
 from rookery.worker.clients import Clients
-from rookery.worker.commands import Desk
+from rookery.worker.commands import Commands
 from rookery.worker.critic import Critic
 from rookery.worker.process.records import Records
 from rookery.worker.process.upkeep import Pace
@@ -47,7 +47,7 @@ class Engine:
         self._records = records
         self._pace = pace
         self._critic = Critic(session)
-        self._desk = Desk(session, side)
+        self._commands = Commands(session, side)
         self._asks = ask_timeout.Clock()
 
     async def run(self) -> None:
@@ -69,11 +69,11 @@ class Engine:
         session = self._session
         self._pace.stir()
         while self._perform_due() and not session.stopped:
-            if not self._side.kept.look() and not self._desk.memory.conclude():
+            if not self._side.kept.look() and not self._commands.handover.conclude():
                 if not session.commands:
                     break
                 session.look_at_settings()
-                self._desk.execute(*session.commands.popleft())
+                self._commands.execute(*session.commands.popleft())
         trouble = session.journal.trouble
         self._side.link.hold(held=trouble is not None)
         if trouble is not None:  # with every try, so that a client that comes later hears it too
@@ -107,7 +107,7 @@ class Engine:
                 self._session.feed_agent(messages.EndWanted())
             case messages.Tell(given):
                 self._session.feed_turn(given)
-                self._desk.agent_told(given)
+                self._commands.agent_told(given)
             case critic_loop.RunCommand() | critic_loop.EndCommand() | critic_loop.Refine():
                 self._critic.perform(effect)
             case partial():

@@ -4,9 +4,10 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
+from rookery.client.environment import kept_of
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
-from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
+from rookery.core.vendors.environment import OVERRIDES, change_of, completed
 from rookery.home import paths
 from rookery.processes.fence import Fence
 from rookery.processes.lineage import MARK
@@ -23,17 +24,15 @@ class Surroundings(NamedTuple):
 
 def of_session(directory: str) -> Surroundings:
     """As the maker saved them; the worker's own where there is nothing to read. What is never saved
-    is taken from whoever starts the worker."""
+    is taken from the starter of the worker."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     umask = lenient.integer(saved, "umask")
     return Surroundings(_environment(saved), USUAL_UMASK if umask is None else umask & 0o777)
 
 
 def _environment(saved: Json | None) -> dict[str, str]:
-    found = lenient.mapping(saved, "environment") if saved is not None else dict(os.environ)
-    environment = cleaned({key: value for key, value in found.items() if isinstance(value, str)})
     names = [name for name in lenient.texts(saved, "withheld") if name in OVERRIDES]
-    environment = completed(environment, names, os.environ)
+    environment = completed(kept_of(saved), names, os.environ)
     if mark := os.environ.get(MARK):
         environment[MARK] = mark
     return environment

@@ -1,5 +1,5 @@
 """The MCP servers that a session's agent is given at each start: the session's own, and those of
-the home's mcp.json. What the file says stays out of the log: each start reads it anew."""
+the home's mcp.json. What the file says stays out of the log: each start reads it again."""
 
 import os
 from collections.abc import Iterable
@@ -71,8 +71,7 @@ class Servers:
         )
 
     def _notices(self, texts: Iterable[str]) -> list[Draft]:
-        """Of these sentences, the ones that this session was never told, also not by a worker
-        before this one."""
+        """Of these sentences, the ones that are new to this session."""
         path = os.path.join(self._directory, paths.TOLD)
         told = lenient.texts(paths.read_json(path), "told")
         fresh = [text for text in dict.fromkeys(texts) if text not in told]

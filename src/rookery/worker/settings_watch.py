@@ -1,6 +1,6 @@
-"""A running worker takes up changed settings by itself: a few `stat`s when somebody asks for
-something, or once in a while. A file that cannot be used leaves the last good values in force, and
-is told of once. What is looser than before waits for the user (client.in_force)."""
+"""A running worker takes up changed settings by itself: a few `stat`s with each command, or once in
+a while. A file that cannot be used leaves the last good values in force, and is reported once. What
+is looser than before waits for the user (client/config/in_force)."""
 
 import os
 from typing import NamedTuple
@@ -19,11 +19,11 @@ from rookery.home.confirmed import Record
 TITLE = "config.toml is not valid"
 
 EVERY = 14.0
-"""Seconds between two looks while nobody asks for anything."""
+"""Seconds between two looks while no command comes."""
 
 PATIENCE = 5.0
-"""Seconds in which somebody of ours may hold the settings to write them; then they are judged as
-they stand: an agent can take that lock, too."""
+"""Seconds in which another process of ours may hold the settings to write them; then they are
+judged as they are: an agent can take that lock, too."""
 
 type Stamp = tuple[tuple[int, int, int, int] | None, ...]
 """Of each file: inode, times of change, size; None: there is none."""
@@ -68,16 +68,16 @@ class SettingsWatch:
         them."""
         self._looked = float("-inf")
         self._unsure = float("inf")
-        """Since when somebody writes them, and what is looser was not judged."""
+        """Since when another process writes them, and what is looser was not judged."""
 
     @property
     def waits(self) -> bool:
-        """Whether somebody may confirm something, or writes it now."""
+        """Whether something waits to be confirmed, or is being written."""
         return self._found.held is not None or self._unsure < float("inf")
 
     def look_again(self, now: float) -> InForce | str | None:
-        """On a slow tick: a look, where the last one is long enough ago, or somebody may have
-        confirmed something."""
+        """On a slow tick: a look, where the last one is long enough ago, or something may have
+        been confirmed."""
         soon = self._found.held is not None or self._unsure <= now
         return self.look(now) if soon or now - self._looked >= EVERY else None
 
@@ -89,7 +89,7 @@ class SettingsWatch:
             return None
         self._stamp = stamp
         home, record = self._source.home, confirmed.read(self._source.home)
-        fresh = record is not None and record != self._record  # somebody confirmed it, perhaps
+        fresh = record is not None and record != self._record  # perhaps it was confirmed
         base = record.guarded if record is not None and fresh else self._found.base
         try:
             found = self._source.read(base)
@@ -99,7 +99,7 @@ class SettingsWatch:
         self._record = record if kept is None else kept
         self._unsure = min(self._unsure, now) if kept is None else float("inf")
         if kept is None:
-            self._stamp = ()  # somebody of ours writes it now, or the disk is full
+            self._stamp = ()  # another process of ours writes it now, or the disk is full
             if found.held is not None and now - self._unsure < PATIENCE:
                 found = found._replace(held=self._found.held)
         before, self._found = self._found, found

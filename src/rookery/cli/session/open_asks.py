@@ -6,7 +6,7 @@ from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.words import of_ask
 from rookery.client.fleet import head_of_session
-from rookery.client.reading.excerpt import excerpt
+from rookery.client.reading import excerpt
 from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import lenient

@@ -18,7 +18,7 @@ from rookery.cli.session.prompt_input import Message
 from rookery.cli.session.send import say_silent
 from rookery.cli.settings import shows_durations
 from rookery.client.create import discard_unbegun
-from rookery.client.reading.excerpt import excerpt
+from rookery.client.reading import excerpt
 from rookery.client.session import SessionClient
 from rookery.client.start import StartError
 from rookery.core.asks import kept_asks

@@ -1,5 +1,5 @@
-"""The way to the clock that wakes sleeping sessions (client/clock): it is rung by whoever leaves
-something to wait, and started where there is none."""
+"""The way to the clock that wakes sleeping sessions (client/clock): a client that leaves something
+to wait rings it, and starts one where there is none."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ def ring(home: str) -> None:
 
 
 def look_after(home: str, heads: Iterable[Json]) -> None:
-    """Whoever lists the sessions sees to it that what waits is not forgotten: after a reboot, or
+    """Called with every list of sessions, so that what waits is not forgotten after a reboot, or
     when the clock was ended."""
     asleep = [head for head in heads if not head["awake"]]
     if is_held(os.path.join(home, paths.SLOTS, LOCK)):
@@ -69,7 +69,7 @@ def resumption(home: str, session: str) -> float | None:
 
 
 def resume_later(home: str, session: str) -> float | None:
-    """For whoever puts a session to sleep: where it is to go on by itself, the clock sees to it.
+    """Of a session that is put to sleep: where it is to continue by itself, the clock sees to it.
     When, in milliseconds of the epoch."""
     at = resumption(home, session)
     if at is not None:

@@ -1,5 +1,5 @@
 """A place for one more worker: where no more may be awake, the session that has been idle longest
-is put to sleep (row W9).
+is put to sleep.
 
 The one that is asked decides: it turns down what would end a turn, or what is asked or queued. Its
 next prompt wakes it.
@@ -34,7 +34,7 @@ def make_room(home: str, session: str) -> bool:
 
 def _idle(home: str, but: str) -> list[str]:
     """The directories of sessions that are awake with nothing to do, the longest idle first; those
-    that somebody looks at come last."""
+    with a client attached come last."""
     found: list[tuple[bool, int, str]] = []
     for name in os.listdir(paths.sessions(home)):
         if name == but or not paths.is_id(name):

@@ -235,7 +235,7 @@ class Windows(Hung):
                 self.notify("A later Rookery knows how to do this.", severity="warning")
 
     def _compose_recap(self, before: int) -> None:
-        from rookery.client.reading.recap import recap
+        from rookery.client.reading import recap
         from rookery.home.paths import session_dir
         from rookery.log.errors import LogError
         from rookery.log.reader import Reader

@@ -1,7 +1,7 @@
 """A session's pages as the screen takes them: folded from the log, a few turns at a time, of a long
 turn a few MiB."""
 
-from rookery.client.reading.excerpt import Excerpt, excerpt
+from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
 from rookery.core.json.events import Json
 from rookery.log.reader import Reader

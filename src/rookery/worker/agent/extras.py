@@ -26,7 +26,7 @@ class AgentExtras:
         return {"TMUX_TMPDIR": self._tmux_place(), **found} if profile.own_tmux else found
 
     def _tmux_place(self) -> str:
-        """The server of another session is another one: who ends this one ends no command there."""
+        """The server of another session is another one: to end this one ends no command there."""
         if not os.path.isdir(self._tmux):
             self._tmux = scratch.folder(self._home, "tmux-")
             if len(os.fsencode(self._tmux)) > LONGEST:
@@ -44,7 +44,7 @@ def _short() -> str:
 
 
 def servers(config: Config, agent: str, profile: Profile) -> tuple[McpChoice, str, list[Json]]:
-    """Which MCP servers it is given; what to say where nobody chose that it gets none; and those of
+    """Which MCP servers it is given; what to say where it gets none by default; and those of
     its own that it wants to be handed."""
     chosen = _of(config, agent).mcp
     brought = [] if chosen is False else [_server(*each) for each in profile.own_servers]

@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -30,7 +30,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Refused(Exception):
-    """With the code and the words that the agent is told."""
+    """With the code and the words for the agent."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -111,20 +111,13 @@ class Files:
         temporary = f".{name[:50]}.{os.urandom(4).hex()}.tmp"  # a letter can take four bytes
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(temporary, flags, 0o600, dir_fd=folder)
-        replaced = False
-        try:
-            try:
+        with ExitStack() as undo:
+            undo.callback(os.unlink, temporary, dir_fd=folder)
+            with open(file, "wb") as stream:
                 os.fchmod(file, mode)
-                left = memoryview(data)
-                while left:
-                    left = left[os.write(file, left) :]
-            finally:
-                os.close(file)
+                stream.write(data)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            replaced = True
-        finally:
-            if not replaced:
-                os.unlink(temporary, dir_fd=folder)
+            undo.pop_all()
 
 
 def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> None:
@@ -210,7 +203,7 @@ def _enter(folder: int, name: str, *, make: bool, umask: int) -> int:
         made = os.open(name, FOLDER, dir_fd=folder)
         os.fchmod(made, 0o777 & ~umask)
         return made
-    except FileExistsError:  # somebody else made it meanwhile
+    except FileExistsError:  # another process made it meanwhile
         return os.open(name, FOLDER, dir_fd=folder)
 
 
@@ -226,12 +219,8 @@ def _read(folder: int, name: str, path: str) -> bytes:
             raise Refused(
                 INVALID, f"{path} has {found.st_size} bytes; the limit for reading is {LARGEST}"
             )
-        pieces: list[bytes] = []
-        left = LARGEST
-        while left > 0 and (piece := os.read(file, min(left, 1024 * 1024))):
-            pieces.append(piece)
-            left -= len(piece)
-        return b"".join(pieces)
+        with open(file, "rb", closefd=False) as stream:
+            return stream.read(LARGEST)
     finally:
         os.close(file)
 

@@ -25,7 +25,7 @@ class OwnCommand(NamedTuple):
     turn: int
 
 
-class Memory:
+class Handover:
     def __init__(self, session: Session, side: AgentSide) -> None:
         self._session = session
         self._side = side

@@ -165,7 +165,7 @@ class AgentProcess:
     def end(self, grace: float) -> asyncio.Task[None]:
         """TERM to the whole tree, the grace, then KILL until nothing of it is left.
 
-        The exit is told only then: what is spawned upon it would be taken for a part of the tree.
+        The exit is reported only then: what is spawned upon it would count as a part of the tree.
         """
         if self._ending is None:
             self._ending = asyncio.create_task(self._end(grace), name="end the agent")

@@ -24,11 +24,11 @@ from rookery.worker.agent.files import Files
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.privileges import Privileges
 from rookery.worker.agent.replays import Replays
-from rookery.worker.agent.surviving_commands import Outliving
+from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Terminals
 from rookery.worker.clients import Clients
 from rookery.worker.environment import news, renew
-from rookery.worker.policy.auto_answer import Judge, worst
+from rookery.worker.policy.auto_answer import AutoAnswer, worst
 from rookery.worker.policy.kept_asks import WORKS, KeptAsks
 from rookery.worker.process.records import Records
 from rookery.worker.session import Effect, Session
@@ -44,15 +44,15 @@ class AgentSide:
         self._calls = TurnCalls()
         self.asks = asks.Asks(self._calls)
         self._replays = Replays(session)
-        self._outliving = Outliving(session)
+        self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
         self._extras = extras.AgentExtras(session.home)
         self._files = Files(
             [session.header["cwd"], *session.header["roots"]], session.surroundings.umask
         )
         self._terminals = Terminals(session, self._files, self._privileges)
-        self.judge = Judge(session)
-        self.kept = KeptAsks(session, self.asks, self.judge)
+        self.auto_answer = AutoAnswer(session)
+        self.kept = KeptAsks(session, self.asks, self.auto_answer)
         self.link = AgentLink(session, self)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
@@ -85,7 +85,7 @@ class AgentSide:
             case turns.SendSteer(name, prompt):
                 self._send_steer(name, prompt)
             case turns.SendCancel(kept):
-                self._outliving.cancelled(commands=self._calls.runs_a_command())
+                self._surviving.cancelled(commands=self._calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self._terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
@@ -93,7 +93,7 @@ class AgentSide:
             case turns.CloseAsks(reason, kept):
                 self._close_asks(reason, kept=kept)
             case LetDecide():
-                self.kept.want(person=False)
+                self.kept.want(by_user=False)
             case messages.Spawn():
                 self._spawn()
             case messages.Call(method, params):
@@ -107,7 +107,7 @@ class AgentSide:
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
-        self._outliving.turn_begins()
+        self._surviving.turn_begins()
         self._terminals.turn_begins()
         self.kept.forget_calls()
         try:
@@ -125,7 +125,7 @@ class AgentSide:
             self._release()
             if error is not None:
                 error = logins.told(error, agent.logins)
-            self._outliving.turn_ended()
+            self._surviving.turn_ended()
             self._session.feed_turn(turns.Answered(result, error, n))
 
         self.link.call("session/prompt", params, answered)
@@ -174,7 +174,7 @@ class AgentSide:
         read = session.servers.read(header, session.found, *chosen)
         for notice in (*news(session.directory), *read):
             session.append(notice)
-        self.judge.settle_default()
+        self.auto_answer.settle_default()
         cwd, name = header["cwd"], header["agent"]
         argv = self.link.located(session.argv())
         try:
@@ -247,7 +247,7 @@ class AgentSide:
             else:
                 self._serve(incoming)
         elif method == auto_answer.METHOD:
-            self.judge.take_request(incoming, self._calls)
+            self.auto_answer.take_request(incoming, self._calls)
         else:
             self._ask(incoming)
 
@@ -264,7 +264,7 @@ class AgentSide:
         given, about = lenient.mapping(incoming.params, "toolCall"), list[Json]()
         if incoming.method == "session/request_permission":
             about = self._calls.stands_for(given)
-        calls = self.judge.look_at_all(about)
+        calls = self.auto_answer.look_at_all(about)
         guarded = self._session.policy.confirm_destructive
         asked = self.asks.take(incoming, worst(calls) if guarded else "")
         if asked is None:
@@ -274,12 +274,12 @@ class AgentSide:
         incoming.cancelled = lambda: self._session.then(self._withdraw, name)
         if calls:
             update |= self._calls.asked(update, about)
-            update |= {"does": self.judge.told(about, given)}
-            answer = self.judge.answer(update, calls)
+            update |= {"does": self.auto_answer.told(about, given)}
+            answer = self.auto_answer.answer(update, calls)
         else:
-            answer = self.judge.answer_for_nobody(update)
+            answer = self.auto_answer.answer_for_nobody(update)
         if answer is None or self.kept.overrides(old, answer):
-            self.kept.announce(self.judge.note(update, calls) if calls else update, old)
+            self.kept.announce(self.auto_answer.note(update, calls) if calls else update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath
             self._session.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._session.append(answer.draft, full=True)
@@ -303,7 +303,7 @@ class AgentSide:
 
 
 def _prompt_meta(session: Session, *, continues: bool) -> Json:
-    """For agents that know us (docs/sessions.md): nobody wants a verdict of its own critic; it goes
+    """For agents that know us (docs/sessions.md): no verdict of its own critic is wanted; it goes
     on where it was; what it had asked was given up while it was away."""
     meta: Json = {} if session.critic_policy.enabled else {"critic": False}
     if continues:

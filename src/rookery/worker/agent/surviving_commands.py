@@ -16,7 +16,7 @@ MOST = 3
 LONGEST = 120
 
 
-class Outliving:
+class SurvivingCommands:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._begun: int | None = None

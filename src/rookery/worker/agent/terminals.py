@@ -321,7 +321,7 @@ class Terminals:
                 end_terminal(terminal)
 
     def release_all(self) -> None:
-        """The agent is gone: nobody holds them any more."""
+        """The agent is gone: they have no holder."""
         for terminal in self._open.values():
             end_terminal(terminal)
         self._open.clear()

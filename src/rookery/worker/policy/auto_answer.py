@@ -54,7 +54,7 @@ def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
     return found.why if isinstance(found, Unruly) else found
 
 
-class Judge:
+class AutoAnswer:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._calls: dict[str, Sequence[policy_rules.Call]] = {}
@@ -81,7 +81,7 @@ class Judge:
         return found
 
     def told(self, about: Sequence[Json], given: Json) -> list[Json]:
-        """What those calls do, for whoever is asked. The changes in the ask's own call are in the
+        """What those calls do, for the user. The changes in the ask's own call are in the
         log with that."""
         header = self._session.header
         found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))

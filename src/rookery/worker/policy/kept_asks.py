@@ -10,7 +10,7 @@ from rookery.core.policy import modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages
 from rookery.worker.asks import Asks
-from rookery.worker.policy.auto_answer import Judge
+from rookery.worker.policy.auto_answer import AutoAnswer
 from rookery.worker.session import Session
 
 CALLS_KEPT = 100
@@ -21,10 +21,10 @@ WORKS = ("terminal/create", "fs/write_text_file")
 
 
 class KeptAsks:
-    def __init__(self, session: Session, open_: Asks, judge: Judge) -> None:
+    def __init__(self, session: Session, open_: Asks, auto_answer: AutoAnswer) -> None:
         self._session = session
         self._open = open_
-        self._judge = judge
+        self._auto_answer = auto_answer
         self._wanted = bool(kept_asks.away(session.header))
         """What a worker before this one left is asked again first."""
         self._deaths = 0
@@ -34,13 +34,13 @@ class KeptAsks:
 
     # --- asking again ----------------------------------------------------------------------------
 
-    def want(self, *, person: bool = True) -> None:
+    def want(self, *, by_user: bool = True) -> None:
         """What is kept is asked again at the next look."""
         self._wanted = True
-        self._deaths = 0 if person else self._deaths
+        self._deaths = 0 if by_user else self._deaths
 
     def agent_died(self) -> None:
-        """By itself: it is started again, so long as it does not die each time."""
+        """By itself: it is started again, unless it dies each time."""
         self._calls.clear()
         agent, policy = self._session.agent, self._session.policy
         self._deaths += bool(self._session.header["asks"])
@@ -63,7 +63,7 @@ class KeptAsks:
         return True
 
     def ask_again(self, how: str) -> bool:
-        """Begin the turn that brings it back. False: its prompt is not known any more."""
+        """Begin the turn that brings it back. False: its prompt is no longer known."""
         marks = [ask["away"] for ask in kept_asks.away(self._session.header).values()]
         turn = max((mark["turn"] for mark in marks), default=0)
         of, prompt = self._prompt_of(turn)
@@ -171,7 +171,7 @@ class KeptAsks:
             return answer
         session, notice = self._session, None
         if always:
-            rule = self._judge.allow_always(ask, always)
+            rule = self._auto_answer.allow_always(ask, always)
             if isinstance(rule, Refusal):
                 return rule
             answer, notice = modes.with_rule(answer, rule)

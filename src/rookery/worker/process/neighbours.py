@@ -1,12 +1,12 @@
-"""Two awake sessions in one directory: each is told once.
+"""Two awake sessions in one directory: each gets one notice.
 
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
 An awake worker keeps an empty file there, so that a look costs one listing of a small directory,
-however many sessions there are. The file decides nothing: who is awake is told by the socket.
+however many sessions there are. The file decides nothing: the socket shows who is awake.
 
-A session counts while it works or somebody is attached to it: one that only stays awake after its
-turn changes nothing, and to hear of it with each new `run` would teach people to pass over this.
+A session counts while it works or a client is attached: one that only stays awake after its turn
+changes nothing, and a notice with each new `run` would teach users to ignore it.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from rookery.home import paths
 PLACES = "places"
 
 NAMED = 5
-"""So many neighbours are named in one notice; the others are counted."""
+"""Neighbours named in one notice; the others are counted."""
 
 
 class Neighbours:

@@ -1,9 +1,9 @@
 """How often a worker looks at the slow things: often while something goes on, else seldom.
 
-Whatever the kernel or a client can tell cuts the long wait short (`stir`): a child that ended, a
-command, an event, a connection. Only what nobody tells (a socket's name that was removed, a changed
-settings file) has to wait for the seldom look: fifty idle sessions cost less than a percent of a
-core that way.
+Whatever the kernel or a client reports cuts the long wait short (`stir`): a child that ended, a
+command, an event, a connection. Only what no one reports (a socket's name that was removed, a
+changed settings file) has to wait for the seldom look: fifty idle sessions cost less than a percent
+of a core that way.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ OFTEN = 2.0
 """Seconds between two looks."""
 
 SELDOM = 15.0
-"""The same while the session is idle and nobody is attached."""
+"""The same while the session is idle and no client is attached."""
 
 
 class Pace:

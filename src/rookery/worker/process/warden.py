@@ -7,7 +7,7 @@ It is forked before anything is imported and stays small. The rules it keeps:
 - Worker dead, however it died: every descendant ends (TERM, 2 s, KILL). Warden and worker are both
   child subreapers (Linux), so an orphan falls to the worker, and with the worker's death to the
   warden: neither a double fork, a session of its own nor a cleared environment gets away.
-- Warden dead: the worker is told twice, by SIGTERM and by the end of a pipe (`gone_fd`), and ends
+- Warden dead: the worker learns it twice, by SIGTERM and by the end of a pipe (`gone_fd`), and ends
   its tree before it goes; being a subreaper it still holds every orphan.
 - Both killed in the same instant: what they started is found by the mark in its environment, by
   the session's next worker (`processes.sweep`). Best effort.

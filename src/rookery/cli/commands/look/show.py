@@ -9,7 +9,7 @@ from rookery.cli.names import session_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.damaged_logs import missing
-from rookery.client.reading.excerpt import excerpt
+from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, Json, dumps, event_to_json
 from rookery.core.json.safe_text import count

@@ -7,7 +7,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.screen import Screen, standard
-from rookery.client.reading.excerpt import beginning, excerpt
+from rookery.client.reading import beginning, excerpt
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, kind_of
 from rookery.home import paths

@@ -8,7 +8,7 @@ from rookery.cli import exits, flags
 from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
-from rookery.client.deletion.agent_side import went_wrong
+from rookery.client.deletion import went_wrong
 from rookery.client.fleet import head_of_session, remove
 from rookery.home import paths
 

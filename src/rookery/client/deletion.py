@@ -1,8 +1,9 @@
-"""What the agents of a deleted session still keep of it is deleted, too: of those before a switch,
-a clear or a lost conversation, which no worker speaks to any more.
+"""What deleting a session means for the agents that had it: each forgets it, too. Best effort: a
+deletion waits a moment for it and never fails by it.
 
-The conversations of Rookery's own agent are folders of this home. Any other agent is started for it
-where it said that it can delete, and told. Best effort, as with the last one.
+The last agent is asked by its worker, awake or started for it; a sleeping one only where it said
+that it can delete. Those before a switch, a clear or a lost conversation are started by themselves.
+The conversations of Rookery's own agent are folders of this home.
 """
 
 import asyncio
@@ -11,14 +12,17 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from rookery.agents import programs, registry
+from rookery.client.environment import kept_of
+from rookery.client.session import UNSENT, SessionClient
+from rookery.client.start import connectable
 from rookery.core.agent.conversations import KINDS, Conversation, conversations
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, loads
-from rookery.core.vendors.environment import cleaned
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.log.lock import is_held
@@ -27,16 +31,65 @@ from rookery.processes import tree
 from rookery.processes.child import Child
 from rookery.wire.jsonrpc import ConnectionClosed, Peer, RpcError
 
-SECONDS = 20.0
-"""For an agent to start and to delete."""
+START = 20.0
+"""Seconds for a sleeping agent to come awake, or for an earlier one to start and delete."""
+
+ANSWER = 5.0
+"""Seconds for a worker that is awake: more than its agent has."""
 
 FEEDBACK = "feedback.jsonl"
 FOLDER = re.compile(r"[0-9a-f]{32}")
 
 
-def kept_of(directory: str) -> list[Conversation]:
-    """The conversations that a session's log tells of; not the last one, whose agent is told by its
-    worker, unless it is our own to remove."""
+def ask_agent_to_delete(home: str, session: str) -> str:
+    """What came of it, for the log; "" where no agent knows the session."""
+    directory = paths.session_dir(home, session)
+    try:
+        with Reader.open(directory) as log:
+            header = log.header()
+    except LogError as error:
+        return f"its agents could not be looked up: {error}"
+    if header["agentSession"] is None:
+        return ""
+    awake = connectable(paths.socket_path(directory))
+    if not awake and not can_delete(header):
+        return f"{header['agent']} is asleep and is not known to delete sessions"
+    try:
+        return _run(_told_by_worker(home, session, header, awake=awake))
+    except TimeoutError:
+        return f"{header['agent']} did not answer in time"
+    except UNSENT as error:
+        return f"{header['agent']} could not be reached: {error}"
+
+
+def went_wrong(said: str) -> bool:
+    """Whether an agent may still keep what it should have forgotten."""
+    return "could not be" in said or "did not answer in time" in said
+
+
+def can_delete(header: Json) -> bool:
+    abilities = lenient.mapping(header["capabilities"], "sessionCapabilities")
+    return isinstance(abilities.get("delete"), dict)
+
+
+async def _told_by_worker(home: str, session: str, header: Json, *, awake: bool) -> str:
+    with SessionClient(home, session) as client:
+        if not awake or (can_delete(header) and header["process"]["state"] != "ready"):
+            async with asyncio.timeout(START):
+                await client.send({"do": "start"})
+        async with asyncio.timeout(ANSWER):
+            outcome = await client.send({"do": "delete"})
+        return lenient.text(outcome.update, "detail")
+
+
+def _run[Result](telling: Coroutine[Any, Any, Result]) -> Result:
+    with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
+        return thread.submit(asyncio.run, telling).result()
+
+
+def conversations_of(directory: str) -> list[Conversation]:
+    """The conversations that a session's log tells of; not the last one, whose agent is asked by
+    its worker, unless it is our own to remove."""
     try:
         with Reader.open(directory) as log:
             found = conversations(log.of_kinds(*KINDS))
@@ -50,9 +103,7 @@ def kept_of(directory: str) -> list[Conversation]:
 def forget(home: str, directory: str, told: Sequence[Conversation]) -> list[str]:
     """Before the session's directory is removed: it has the environment. What could not be deleted,
     in words."""
-    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
-    found = lenient.mapping(saved, "environment") if saved is not None else dict(os.environ)
-    environment = cleaned({key: value for key, value in found.items() if isinstance(value, str)})
+    environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
     said = [_remove(home, environment, each) for each in told if _is_ours(each)]
     others: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for each in told:
@@ -87,9 +138,7 @@ def _tell(
         settings = config.load(home)
         argv = argv or registry.resolve(agent, settings.agents).argv
         argv = programs.located(argv, environment, settings.node_path)
-        telling = _told(argv, programs.beside(argv, environment), ids)
-        with ThreadPoolExecutor(1) as thread:  # whoever calls this may have a loop of their own
-            thread.submit(asyncio.run, telling).result()
+        _run(_told(argv, programs.beside(argv, environment), ids))
     except TimeoutError:
         return f"{agent} did not answer in time"
     except (config.ConfigError, registry.UnknownAgent, OSError, ValueError) as error:
@@ -130,7 +179,7 @@ async def _told(argv: list[str], environment: dict[str, str], ids: list[str]) ->
     )
     try:
         peer.attach(stdout, stdin)
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(START):
             params: Json = {"protocolVersion": 1, "clientCapabilities": {}}
             await peer.request("initialize", params)
             for name in ids:

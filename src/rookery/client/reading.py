@@ -1,14 +1,17 @@
-"""What of a session opens at once: the end of it, or of what stands above that, as a document.
+"""Parts of a session read from its log: what opens at once, as a document, and the recap.
 
 The end of a turn of any length is opened, of 5 MiB at most, together with what began above it and
-is not over: so nothing that waits for a person is out of sight.
+is not over: so nothing that waits for the user is out of sight.
 """
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Json
 from rookery.core.view import carried
+from rookery.core.view.recap import Primer, primer
 from rookery.core.view.reduce import fold
 from rookery.log.ending import ROOM
 from rookery.log.reader import Reader
@@ -37,7 +40,7 @@ def excerpt(log: Reader, upto: int | None = None, room: int = ROOM) -> Excerpt:
 
 
 def beginning(log: Reader) -> Excerpt:
-    """As `excerpt` of the session's end, but before its events: for whoever follows from there."""
+    """As `excerpt` of the session's end, but before its events: to follow from there."""
     header, events, above = log.part()
     document = Document(header)
     if above:
@@ -52,3 +55,19 @@ def _carry(log: Reader, document: Document, header: Json) -> None:
         carried.carry(document, header, log.some(missing.values()) if missing else [])
         if len(document.blocks) == before:
             break
+
+
+def recap(log: Reader, before: int | None = None) -> Primer:
+    """Of the turns before the event `before`; None: before the agent last lost its memory (a
+    reset, a clear, a switch), or of all turns where it never did."""
+    if before is None:
+        before = log.header()["recap"] or log.last_seq() + 1
+    return primer(_pages(log, before))
+
+
+def _pages(log: Reader, before: int) -> Iterator[Document]:
+    """Newest first, each up to there; read as they are asked for."""
+    numbers = range(1, log.turns() + 1)
+    last = bisect_left(numbers, before, key=log.first_seq)
+    for n in range(last, 0, -1):
+        yield fold(log.header_before(n), (event for event in log.page(n) if event.seq < before))

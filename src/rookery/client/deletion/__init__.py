@@ -1,1 +1,0 @@
-"""What deleting a session means for the agents that had it."""

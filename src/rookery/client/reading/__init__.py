@@ -1,1 +1,0 @@
-"""Parts of a session read from its log."""
