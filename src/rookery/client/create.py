@@ -11,7 +11,7 @@ from rookery.client import environment as client_environment
 from rookery.client import guard
 from rookery.client.config import in_force
 from rookery.core.critic.state import CHOICES
-from rookery.core.json.events import Draft, Json, dumps
+from rookery.core.json.events import Draft, Json, dumps, notice
 from rookery.core.policy.modes import EVERY
 from rookery.core.policy.unattended import Order
 from rookery.core.view.fleet import head_of
@@ -94,7 +94,7 @@ def _first_events(home: str, update: Json, confirm: str, order: Order | None) ->
         return [Draft(update | {"confirm": confirm})]
     update = update | default_confirm(home)
     held = last_choices.drop(home)
-    told = [_notice(last_choices.dropped(held, update["confirm"]))] if held else []
+    told = [Draft(notice(last_choices.dropped(held, update["confirm"])))] if held else []
     return [Draft(update), *told]
 
 
@@ -126,10 +126,6 @@ def default_confirm(home: str) -> Json:
         found = config.Config()
     by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
     return {"confirm": found.confirm, "confirmBy": by}
-
-
-def _notice(text: str) -> Draft:
-    return Draft({"sessionUpdate": "_notice", "level": "warn", "text": text})
 
 
 def write_head(directory: str, header: Json, seq: int, at: int) -> Json:

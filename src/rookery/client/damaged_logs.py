@@ -4,7 +4,7 @@ can still be deleted."""
 import os
 
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft
+from rookery.core.json.events import Draft, notice
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.log.errors import LogError, NoSession
@@ -46,7 +46,7 @@ def loss(directory: str, writer: Writer) -> list[Draft]:
         f"The last {count(lost, 'event')} of this session are gone: {paths.LOG}-wal was "
         "removed or not copied with the log, or the power failed."
     )
-    return [Draft({"sessionUpdate": "_notice", "level": "warn", "text": text})]
+    return [Draft(notice(text))]
 
 
 def _told(directory: str) -> int:

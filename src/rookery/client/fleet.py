@@ -50,11 +50,7 @@ class StillAlive(Exception):
 def heads(home: str) -> list[Json]:
     """The head of each session, newest news first, with `awake` and `worker` (worker.json or
     None)."""
-    try:
-        names = os.listdir(paths.sessions(home))
-    except FileNotFoundError:
-        return []
-    found = [head for name in names if paths.is_id(name) and (head := head_of_session(home, name))]
+    found = [head for name in paths.session_ids(home) if (head := head_of_session(home, name))]
     return sorted(found, key=lambda head: (-head["at"], head["id"]))
 
 
@@ -99,12 +95,8 @@ def _after_death(directory: str) -> Json | None:
 def unreadable(home: str) -> list[Json]:
     """The heads of sessions that no list can tell of, since neither their log nor their head can be
     read."""
-    try:
-        names = os.listdir(paths.sessions(home))
-    except OSError:
-        return []
     found = []
-    for name in filter(paths.is_id, names):
+    for name in paths.session_ids(home):
         directory = paths.session_dir(home, name)
         if os.path.isdir(directory) and head_of_session(home, name) is None:
             found.append(_stand_in(directory, name))

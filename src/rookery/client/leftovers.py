@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.offline import note
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.home import paths
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import Lock, is_locked
@@ -45,7 +45,7 @@ def words(ended: list[Stray], refused: list[Stray], whose: str) -> str:
 
 def draft(ended: list[Stray], refused: list[Stray]) -> Draft:
     text = words(ended, refused, "this session")
-    return Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, BY)
+    return Draft(notice(text, "info"), None, BY)
 
 
 def end_leftovers(home: str, heads: Iterable[Json] = ()) -> list[Leftover]:

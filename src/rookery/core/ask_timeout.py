@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, selected
 from rookery.core.blocks.asks import brief
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.units import duration
 
 BY = "rule:ask_timeout"
@@ -51,5 +51,4 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     said = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
     update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
     text = f"No answer within {duration(limit)}: {brief(ask) or 'an ask'} {said}."
-    notice = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-    return Answer(Draft(update, None, BY), reply), Draft(notice, None, BY)
+    return Answer(Draft(update, None, BY), reply), Draft(notice(text), None, BY)

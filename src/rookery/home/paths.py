@@ -97,6 +97,13 @@ def new_id() -> str:
     return os.urandom(ID_LENGTH // 2).hex()
 
 
+def session_ids(home: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(sessions(home)) if is_id(name)]
+    except FileNotFoundError:
+        return []
+
+
 def is_id(text: str) -> bool:
     """Whether `text` can be a session id: a plain file name, so that it cannot leave the home."""
     return (

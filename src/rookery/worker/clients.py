@@ -161,10 +161,8 @@ class Clients:
         temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"
         if os.path.lexists(temporary):
             os.unlink(temporary)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(temporary)
+        listener = _listener(temporary)
         os.chmod(temporary, 0o600)
-        listener.listen(BACKLOG)
         os.rename(temporary, self.path)
         found = os.stat(self.path)
         self._identity = (found.st_dev, found.st_ino)
@@ -174,15 +172,11 @@ class Clients:
         if old is not None:
             old.close()
         if self.control and self._controlling is None:
-            self._controlling = await self._listen_abstractly()
-
-    async def _listen_abstractly(self) -> asyncio.Server:
-        """On a name that is no file: it cannot be taken away, and ends with this process."""
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(f"\0{self.control}")
-        listener.listen(BACKLOG)
-        loop = asyncio.get_running_loop()
-        return await loop.create_unix_server(lambda: Connection(self, controls=True), sock=listener)
+            # On a name that is no file: it cannot be taken away, and ends with this process.
+            control = _listener(f"\0{self.control}")
+            self._controlling = await loop.create_unix_server(
+                lambda: Connection(self, controls=True), sock=control
+            )
 
     def bound(self) -> bool:
         """Whether the name still leads here: a cleaner of /tmp may have taken it."""
@@ -251,3 +245,10 @@ class Clients:
             os.unlink(self.path)
         for connection in list(self._connections):
             connection.close()
+
+
+def _listener(name: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(name)
+    listener.listen(BACKLOG)
+    return listener

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rookery.client.environment import kept_of
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.vendors.environment import OVERRIDES, change_of, completed
 from rookery.home import paths
 from rookery.processes.fence import Fence
@@ -58,4 +58,4 @@ def news(directory: str) -> list[Draft]:
         os.unlink(path)
     of = lenient.text(brought, "of", "terminal")
     text = f"The agent now has your {of}'s environment: {words}."
-    return [Draft({"sessionUpdate": "_notice", "level": "info", "text": text})]
+    return [Draft(notice(text, "info"))]

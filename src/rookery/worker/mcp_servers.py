@@ -8,7 +8,7 @@ from contextlib import suppress
 from rookery.client.config.in_force import InForce
 from rookery.core.agent import opening
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, dumps
+from rookery.core.json.events import Draft, Json, dumps, notice
 from rookery.core.settings.agent_tables import McpChoice
 from rookery.home import mcp, paths
 from rookery.worker.environment import Surroundings
@@ -79,9 +79,7 @@ class Servers:
             data = dumps({"told": [*told, *fresh][-TOLD_KEPT:]}).encode("ascii")
             with suppress(OSError):  # a full disk: it may be told twice
                 paths.write_atomic(path, data, 0o600)
-        return [
-            Draft({"sessionUpdate": "_notice", "level": "warn", "text": text}) for text in fresh
-        ]
+        return [Draft(notice(text)) for text in fresh]
 
 
 def _beside(argv: list[str], brought: list[Json]) -> list[Json]:

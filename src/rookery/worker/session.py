@@ -40,7 +40,7 @@ from rookery.worker import environment
 from rookery.worker.journal import Journal
 from rookery.worker.mcp_servers import Servers
 from rookery.worker.sender import Sender
-from rookery.worker.settings_watch import SettingsWatch, Source, news, notice
+from rookery.worker.settings_watch import SettingsWatch, Source, broken, news
 
 type Effect = turns.Effect | messages.Effect | critic_loop.Effect | partial[None]
 
@@ -203,7 +203,7 @@ class Session:
         """Take up what changed in the files. `slowly`: on a slow tick, so only once in a while."""
         found = (self.settings.look_again if slowly else self.settings.look)(now())
         if isinstance(found, str):
-            self.append(notice(found))
+            self.append(broken(found))
         elif found is not None:
             self.found, self._profile = found, None
             self.journal.widen(self.policy.chunk_window)

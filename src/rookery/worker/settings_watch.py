@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.client.config import in_force
 from rookery.client.config.in_force import InForce
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.limits import Policy
 from rookery.core.settings.held import MOST
 from rookery.core.settings.loosening import Guarded
@@ -106,11 +106,10 @@ class SettingsWatch:
         return None if found._replace(base=before.base) == before else found
 
 
-def notice(why: str) -> Draft:
+def broken(why: str) -> Draft:
     """For the log: what is wrong, with its line, and what holds meanwhile."""
     text = f"{why} The previous settings stay in force. To fix it: `rookery config edit`."
-    update = {"sessionUpdate": "_notice", "level": "warn", "title": TITLE, "text": text}
-    return Draft(update, None, "settings")
+    return Draft(notice(text, title=TITLE), None, "settings")
 
 
 def news(header: Json, found: InForce) -> Draft | None:

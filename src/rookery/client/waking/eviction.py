@@ -36,11 +36,9 @@ def _idle(home: str, but: str) -> list[str]:
     """The directories of sessions that are awake with nothing to do, the longest idle first; those
     with a client attached come last."""
     found: list[tuple[bool, int, str]] = []
-    for name in os.listdir(paths.sessions(home)):
-        if name == but or not paths.is_id(name):
-            continue
+    for name in paths.session_ids(home):
         directory = paths.session_dir(home, name)
-        if not is_locked(directory):
+        if name == but or not is_locked(directory):
             continue
         head = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
         if is_sound(head) and _has_nothing_to_do(head):

@@ -34,7 +34,7 @@ from rookery.core.agent.messages import (
     Wish,
 )
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.limits import Policy
 from rookery.core.turn import clearing as clears
 from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent
@@ -238,7 +238,7 @@ def _opened(agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy)
     applying, effects = (opened, []) if opened.phase == "settling" else _apply(opened, now, policy)
     texts = [opening.unoffered(offers, wish)]
     texts += opening.unavailable(offers, wish, fresh=fresh and clearing is None)
-    amber = [Append(Draft(opening.warning(text))) for text in texts if text]
+    amber = [Append(Draft(notice(text))) for text in texts if text]
     return applying, [*before, Append(Draft(update)), *amber, *effects]
 
 

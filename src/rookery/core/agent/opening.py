@@ -3,7 +3,7 @@ into."""
 
 from rookery.core.agent.messages import Applied, Setting, Wish
 from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json.events import Json, notice
 from rookery.core.policy import modes
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
@@ -85,10 +85,6 @@ def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
     return found
 
 
-def warning(text: str) -> Json:
-    return {"sessionUpdate": "_notice", "level": "warn", "text": text}
-
-
 def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
     """What the agent made of a setting, for the log."""
     if given.error is None:
@@ -96,4 +92,4 @@ def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
     text = f"{wish.name} rejected the {setting.name} {setting.value}: {error_words(given.error)}"
     if setting.name == "mode" and setting.value == dict(wish.profile.confirms).get("all"):
         text += modes.hint(wish.profile, modes.ALL)
-    return warning(text)
+    return notice(text)

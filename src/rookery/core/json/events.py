@@ -35,6 +35,11 @@ class Draft(NamedTuple):
     by: str | None = None
 
 
+def notice(text: str, level: str = "warn", **more: Any) -> Json:
+    """An update of ours that only says something to the user."""
+    return {"sessionUpdate": "_notice", "level": level, "text": text, **more}
+
+
 OUR_KINDS = frozenset(
     [
         "_session",

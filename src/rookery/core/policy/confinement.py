@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import events
+from rookery.core.json.events import Draft
 
 WEAK = "lineage"
 WORDS = {"landlock": "confined", WEAK: "not confined"}
@@ -47,5 +48,4 @@ def notice(agent: str) -> Draft:
         "To turn that off from its next start, set `confined = false` under `[agents."
         f"{agent}]` in config.toml; docs/security.md explains what it protects."
     )
-    update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-    return Draft(update | {"title": "sudo does not work in this agent's commands"})
+    return Draft(events.notice(text, title="sudo does not work in this agent's commands"))

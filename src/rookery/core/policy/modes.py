@@ -20,7 +20,7 @@ from rookery.core.asks.asks import (
     selected,
 )
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.policy import unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
@@ -312,5 +312,5 @@ def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:
         f"Rule {rule.name} allows this from now on: {described(rule)}. "
         f"To undo: rookery policy remove {rule.name}"
     )
-    notice = Draft({"sessionUpdate": "_notice", "level": "info", "text": text}, None, draft.by)
-    return answer._replace(draft=draft._replace(update=update)), notice
+    made = Draft(notice(text, "info"), None, draft.by)
+    return answer._replace(draft=draft._replace(update=update)), made

@@ -11,13 +11,13 @@ from typing import Protocol
 from rookery.agents import programs, registry
 from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
-from rookery.core.json.events import Json
+from rookery.core.json.events import Json, notice
 from rookery.home import paths
 from rookery.processes import strays, tree
 from rookery.processes.lineage import MARK
 from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.worker.agent.process import AgentProcess, Command
-from rookery.worker.process import left_running
+from rookery.worker.process.left_running import left_running
 from rookery.worker.session import Session
 
 MOST_NOISE = 20
@@ -74,7 +74,7 @@ class AgentLink:
         return process
 
     def _left(self, processes: list[tree.Process]) -> None:
-        self._session.said(left_running.notice(processes))
+        self._session.said(left_running(processes))
 
     def _exited(self, status: int, stderr: list[str]) -> None:
         self._process = None
@@ -155,8 +155,7 @@ class AgentLink:
 def _unread(size: int) -> Json:
     """A message that was legal, and too much."""
     text = f"It has {size} bytes and too many values. Its beginning is kept."
-    notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-    return notice | {"title": "A message from the agent was not read"}
+    return notice(text, title="A message from the agent was not read")
 
 
 def _error(error: RpcError) -> Json:

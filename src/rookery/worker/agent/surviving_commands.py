@@ -5,7 +5,7 @@ import asyncio
 import os
 import time
 
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.processes import ancestry, tree
 from rookery.worker.session import Session
 
@@ -53,8 +53,7 @@ def _notice(left: list[tree.Process], session: str) -> Json:
         f"{', '.join([*said, *more])}. The agent did not end it. To end it: rookery "
         f"restart {session}"
     )
-    notice: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-    return notice | {"title": "Still running after the cancel"}
+    return notice(text, title="Still running after the cancel")
 
 
 def _command(pid: int) -> str:

@@ -24,7 +24,7 @@ from rookery.wire.pipes import PipeReader
 from rookery.worker.agent.files import Files, Refused
 from rookery.worker.agent.privileges import Privileges
 from rookery.worker.environment import Surroundings
-from rookery.worker.process import left_running
+from rookery.worker.process.left_running import left_running
 from rookery.worker.session import Session
 
 NOT_FOUND = -32002
@@ -124,7 +124,7 @@ class Terminal:
             started.append(tree.Process(pid, self.child.start))
         if (refused := tree.forbidden(started)) and not self._told_left:
             self._told_left = True
-            self._log(left_running.notice(refused))
+            self._log(left_running(refused))
 
     def _wrote(self, data: bytes) -> None:
         self._shown += data

@@ -5,7 +5,7 @@ from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.core.policy import modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages
@@ -146,8 +146,7 @@ class KeptAsks:
         refusal = self.give(ask, command, by)
         if refusal is not None:
             words = f"The answer {name!r} was not sent to the agent: {refusal.message}"
-            update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": words}
-            self._session.append(Draft(update))
+            self._session.append(Draft(notice(words)))
 
     def mark_work(self, method: str) -> None:
         """Before an agent of ours changes something: a turn that did is not sent again in

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable
 
-from rookery.core.json.events import Json
+from rookery.core.json.events import Json, notice
 from rookery.processes import strays
 from rookery.processes.tree import Process
 
 TITLE = "Some processes could not be ended"
 
 
-def notice(processes: Iterable[Process]) -> Json:
+def left_running(processes: Iterable[Process]) -> Json:
     found = list(processes)
     names = strays.told(strays.Stray("", each, strays.command_of(each.pid)) for each in found)
     pids = " ".join(str(each.pid) for each in found[:5])
     text = f"Still running as another user: {names}. To end it: sudo kill {pids}"
-    update: Json = {"sessionUpdate": "_notice", "level": "warn", "title": TITLE, "text": text}
-    return update | {"left": [each.pid for each in found]}
+    return notice(text, title=TITLE, left=[each.pid for each in found])

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from rookery.client.start import connectable
 from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json.events import Draft, Json, notice
 from rookery.home import paths
 
 PLACES = "places"
@@ -90,8 +90,7 @@ class Neighbours:
         who = "Another session is" if len(sessions) == 1 else "Other sessions are"
         text = f"{who} working in this directory: {', '.join([*named, *more])}. "
         text += "They may change each other's files."
-        update: Json = {"sessionUpdate": "_notice", "level": "warn", "text": text}
-        return Draft({**update, "sessions": sessions})
+        return Draft(notice(text, sessions=sessions))
 
     def _named(self, session: str) -> str:
         directory = paths.session_dir(self._home, session)
