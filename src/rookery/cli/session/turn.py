@@ -64,8 +64,7 @@ def run_turn(
 
     async def main() -> int:
         progress.session = create()
-        client = SessionClient(paths.home(), progress.session, _name(policy))
-        try:
+        with SessionClient(paths.home(), progress.session, _name(policy)) as client:
             turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
             turn.introduce()
             try:
@@ -76,8 +75,6 @@ def run_turn(
             if stop:
                 await client.send({"do": "stop"})
             return code
-        finally:
-            client.close()
 
     return attend(main, screen, progress.farewell)
 
@@ -96,15 +93,12 @@ def continue_turn(
     progress = Progress(session)
 
     async def main() -> int:
-        client = SessionClient(paths.home(), session, _name(policy))
-        client.on_silence = partial(say_silent, session)
-        try:
+        with SessionClient(paths.home(), session, _name(policy)) as client:
+            client.on_silence = partial(say_silent, session)
             document, _, since, *_ = excerpt(client.log)
             turn = _Turn(client, screen, document, policy, as_json=as_json, verbose=verbose)
             turn.watch.showing = False
             return await turn.play(message, since, progress, steer=steer)
-        finally:
-            client.close()
 
     return attend(main, screen, progress.farewell)
 

@@ -1,9 +1,5 @@
 """A place for one more worker: where no more may be awake, the session that has been idle longest
-is put to sleep.
-
-The one that is asked decides: it turns down what would end a turn, or what is asked or queued. Its
-next prompt wakes it.
-"""
+is put to sleep, unless it says that it has something to do. Its next prompt wakes it."""
 
 import os
 import socket as sockets

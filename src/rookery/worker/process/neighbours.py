@@ -2,11 +2,9 @@
 
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
-An awake worker keeps an empty file there, so that a look costs one listing of a small directory,
-however many sessions there are. The file decides nothing: the socket shows who is awake.
-
-A session counts while it works or a client is attached: one that only stays awake after its turn
-changes nothing, and a notice with each new `run` would teach users to ignore it.
+An awake worker keeps an empty file there, so that a look costs one listing of a small directory.
+The file decides nothing: the socket shows who is awake. A session counts while it works or a client
+is attached: a notice with each new `run` would teach users to ignore it.
 """
 
 import hashlib

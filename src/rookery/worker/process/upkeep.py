@@ -1,10 +1,6 @@
-"""How often a worker looks at the slow things: often while something goes on, else seldom.
-
-Whatever the kernel or a client reports cuts the long wait short (`stir`): a child that ended, a
-command, an event, a connection. Only what no one reports (a socket's name that was removed, a
-changed settings file) has to wait for the seldom look: fifty idle sessions cost less than a percent
-of a core that way.
-"""
+"""How often a worker does its slow checks: often while something goes on, else seldom, so that an
+idle session costs next to nothing. An event, a command, a connection or a child that ended cuts the
+long wait short (`stir`)."""
 
 import asyncio
 

@@ -41,8 +41,7 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
     from rookery.cli.settings import shows_durations
     from rookery.client.session import SessionClient
 
-    client = SessionClient(paths.home(), session)
-    try:
+    with SessionClient(paths.home(), session) as client:
         opened = beginning(client.log) if since is None else excerpt(client.log, since)
         document, after = opened.document, opened.first - 1 if since is None else since
         transcript = None if as_json else Transcript(screen, durations=shows_durations())
@@ -55,8 +54,6 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
             async for event in events:
                 if transcript is not None:
                     _remark(screen, session, document, event, known)
-    finally:
-        client.close()
     return exits.DONE
 
 
