@@ -24,6 +24,9 @@ from rookery.processes import strays, tree
 ENDS = 5.0
 """Seconds until a killed worker's lock must be free."""
 
+BLOCK = 512
+"""Bytes; the unit in which the system counts a file's blocks, everywhere."""
+
 
 class UnknownSession(Exception):
     """No session has that name."""
@@ -223,3 +226,37 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
         os.unlink(paths.socket_path(directory))
     shutil.rmtree(directory)
     return said
+
+
+def size_of(path: str) -> int:
+    """Bytes that a file, or a directory with all that is in it, takes; 0 for what is gone."""
+    try:
+        taken = os.lstat(path).st_blocks * BLOCK
+    except OSError:
+        return 0
+    if os.path.islink(path) or not os.path.isdir(path):
+        return taken
+    for directory, below, files in os.walk(path):
+        for name in (*below, *files):
+            try:
+                taken += os.lstat(os.path.join(directory, name)).st_blocks * BLOCK
+            except OSError:  # it went meanwhile
+                continue
+    return taken
+
+
+def session_size(home: str, session: str) -> int:
+    return size_of(paths.session_dir(home, session))
+
+
+def is_in_use(home: str, head: Json) -> bool:
+    """Awake, or about to be: its lock is held."""
+    return bool(head["awake"]) or is_locked(paths.session_dir(home, head["id"]))
+
+
+def remove_asleep(home: str, head: Json) -> bool:
+    """Delete a session, unless it has come awake meanwhile; whether it was."""
+    if is_in_use(home, head):
+        return False
+    remove(home, head["id"])
+    return True

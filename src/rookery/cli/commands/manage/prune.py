@@ -9,7 +9,7 @@ from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.output.units import Age, Size
-from rookery.client import disk
+from rookery.client import fleet
 from rookery.client.damaged_logs import damage_of
 from rookery.client.fleet import heads, unreadable
 from rookery.core import units
@@ -92,10 +92,10 @@ def _meant(
             continue
         if older_than is not None and now - head["at"] < older_than * 1000:
             continue
-        size = disk.session_size(home, head["id"])
+        size = fleet.session_size(home, head["id"])
         if larger_than is not None and size <= larger_than:
             continue
-        if disk.is_in_use(home, head):
+        if fleet.is_in_use(home, head):
             awake += 1
         else:
             found.append(head | {"bytes": size})
@@ -118,7 +118,7 @@ def _write(screen: Screen, meant: list[Json]) -> None:
 def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
     freed, gone = 0, 0
     for head in meant:
-        if disk.remove_asleep(home, head):
+        if fleet.remove_asleep(home, head):
             freed, gone = freed + head["bytes"], gone + 1
         else:
             screen.note(f"{head['id']} woke up in the meantime and was kept.")

@@ -12,7 +12,7 @@ from rookery.cli.commands.other.installation import Package, completions, packag
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.send import send
-from rookery.client import disk, warm_agent
+from rookery.client import fleet, warm_agent
 from rookery.client.fleet import heads, kill
 from rookery.client.liveness import hung
 from rookery.core import units
@@ -118,7 +118,7 @@ def _told(
 ) -> Json:
     return {
         "home": home,
-        "bytes": disk.size_of(home),
+        "bytes": fleet.size_of(home),
         "sessions": len(known),
         "awake": [head["id"] for head in known if head["awake"]],
         "removes": mine,
@@ -146,13 +146,13 @@ def _write(
         screen.line(f"{label:<12} {words}")
 
     if os.path.isdir(home):
-        row("Home", f"{paths.with_tilde(home)} · {units.size(disk.size_of(home))}")
+        row("Home", f"{paths.with_tilde(home)} · {units.size(fleet.size_of(home))}")
     else:
         row("Home", f"{paths.with_tilde(home)} does not exist")
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
         if name == SESSIONS and known:
-            words = f"{count(len(known), 'session')} · {units.size(disk.size_of(place))}"
+            words = f"{count(len(known), 'session')} · {units.size(fleet.size_of(place))}"
             row("", f"{words} · kept" if keep_sessions else words)
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")
