@@ -93,7 +93,7 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
         ("critic = 1", ["line 1", "must be a table"]),
         ("show_tool_durations = 1", ["line 1", "true or false"]),
         ("[keys]\nquit = 3", ["line 2", "keys.quit", "in quotes"]),
-        ("[keys]\nquit = 'ctlr+x'", ["line 2", "keys.quit", "'ctlr+x' is no key"]),
+        ("[keys]\nquit = 'ctlr+x'", ["line 2", "keys.quit", "'ctlr+x' is not a key"]),
         (
             "[keys]\nquit = 'f9'\n'composer.send' = 'F9'",
             ["line 3", "keys.composer.send", "key f9", "keys.quit"],

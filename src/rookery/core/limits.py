@@ -130,7 +130,7 @@ def range_of(setting: Setting) -> str:
 
 
 def written(value: object) -> str:
-    """As it stands in TOML."""
+    """As TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -73,7 +73,7 @@ def parse(data: bytes, path: str) -> Config:
 
 
 class _File:
-    """The file being read: knows where a key stands, for the sake of messages."""
+    """The file being read: knows the line of a key, for messages."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -168,11 +168,11 @@ class _File:
         try:
             return ",".join(listed(value))
         except NoKey as error:
-            words = f'{str(error)!r} is no key; one is written as "ctrl+x", "f9" or "pageup"'
+            words = f'{str(error)!r} is not a key like "ctrl+x", "f9" or "pageup"'
             self.refuse(["keys", *place], f"cannot be used: {words}")
 
     def refuse_clash(self, found: dict[str, str]) -> None:
-        """Two of a person's own on one key, where both could be meant."""
+        """Two actions in [keys] that have the same key in the same place."""
         from rookery.core.settings.keys import clash
 
         for name in reversed(found):

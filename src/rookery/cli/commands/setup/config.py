@@ -75,7 +75,7 @@ def show(as_json: bool) -> int:
 
 
 def current(home: str) -> list[Json]:
-    """Every setting: key, value, line of the file (None: the default), and what stands there."""
+    """Every setting: key, value, its line (None: the default), and what is written if clamped."""
     import tomllib
 
     found = files.load(home)

@@ -1,4 +1,4 @@
-"""`config set`: one setting changed in the text of config.toml, whose comments and order stay."""
+"""`config set`: changes one setting in config.toml; its comments and order stay."""
 
 import click
 
@@ -46,7 +46,7 @@ def set_(key: str, value: str) -> int:
 
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:
-    """As the reader of the file wants it; what is wrong with it, that one says."""
+    """As TOML would have it; the reader of the file checks it."""
     default = setting.default
     if isinstance(default, bool):
         return TRUTHS.get(value.lower(), value)

@@ -141,7 +141,7 @@ class _Play:
 
 
 def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
-    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    """For a question about several calls: denied if one is, allowed only if all are."""
     for do in ("deny", "ask", ""):
         if found := [verdict for verdict in verdicts if verdict.do == do]:
             return found[0]
