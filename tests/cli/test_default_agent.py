@@ -147,7 +147,7 @@ def test_its_extra_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "AGENTS", {"rookery": entry})
     with pytest.raises(NotInstalled) as caught:
         registry.check_installed(own, {}, "/")
-    assert caught.value.install == "pip install 'rookery[agent]'"
+    assert str(caught.value).endswith("To install it: pip install 'rookery[agent]'")
     # A person's own agent of that name has nothing to do with it.
     registry.check_installed(Agent("rookery", ["sh"]), {"PATH": "/bin:/usr/bin"}, "/")
 

@@ -29,8 +29,8 @@ def test_a_persons_own_agent_wins() -> None:
 def test_an_unknown_name_lists_near_and_known_ones() -> None:
     with pytest.raises(UnknownAgent) as caught:
         registry.resolve("Clade", {})
-    assert "claude" in caught.value.near
-    assert "codex" in caught.value.known
+    assert "Did you mean claude" in str(caught.value)
+    assert "codex" in str(caught.value)
 
 
 def test_a_command_is_named_after_its_program() -> None:
@@ -48,7 +48,7 @@ def test_a_command_that_is_none(line: str) -> None:
 def test_a_missing_program_says_how_to_install_it(tmp_path: Path) -> None:
     with pytest.raises(NotInstalled) as caught:
         registry.check_installed(registry.resolve("claude", {}), {"PATH": str(tmp_path)}, "/")
-    assert "npm install -g" in caught.value.install
+    assert "To install it: npm install -g" in str(caught.value)
 
 
 def test_a_program_is_looked_for_on_the_path_or_from_the_directory(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
-"""Where an agent's program lies: on PATH, else where a version manager of Node keeps its own.
+"""Where an agent's program is: on PATH, else in a version manager of Node.
 
 A worker, an editor or a service often has a poorer PATH than the shell in which an agent was
-installed. Nobody looks further than PATH where PATH has the program.
+installed.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 NODE = "ROOKERY_NODE"
-"""In the environment: a node, or the directory in which one lies. Comes before `node_path`."""
+"""In the environment: a node, or its directory. Comes before `node_path`."""
 
 
 def find(
@@ -17,18 +18,15 @@ def find(
     """The path of a program as it would be started in `cwd`; None where it is not installed."""
     if "/" in program:
         return program if is_program(os.path.join(cwd, program)) else None
-    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
-    for place in (place for place in on_path if place):
-        if is_program(found := os.path.join(place, program)):
-            return found
-    for place in node_places(environment, node_path):
+    on_path = filter(None, _path(environment))
+    for place in chain(on_path, node_places(environment, node_path)):
         if is_program(found := os.path.join(place, program)):
             return found
     return None
 
 
 def located(argv: Sequence[str], environment: Mapping[str, str], node_path: str = "") -> list[str]:
-    """The argv as it is, but with the whole path of a program that only a version manager has."""
+    """The argv, with the whole path of a program that only a version manager has."""
     if not argv or "/" in argv[0]:
         return list(argv)
     found = find(argv[0], environment, node_path=node_path)
@@ -37,16 +35,11 @@ def located(argv: Sequence[str], environment: Mapping[str, str], node_path: str 
 
 
 def beside(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which a program off PATH finds the node that lies beside it.
-
-    Such a program begins with `#!/usr/bin/env node`, and another node may be too old for it.
-    """
-    place = os.path.dirname(argv[0]) if argv else ""
-    if not os.path.isabs(place) or place in _path(environment):
-        return dict(environment)
-    if not is_program(os.path.join(place, "node")):
-        return dict(environment)
-    return {**environment, "PATH": os.pathsep.join([place, *_path(environment)])}
+    """The environment in which a program off PATH finds the node beside it: it begins with
+    `#!/usr/bin/env node`, and another node may be too old for it."""
+    place, path = os.path.dirname(argv[0]) if argv else "", _path(environment)
+    own = os.path.isabs(place) and place not in path and is_program(os.path.join(place, "node"))
+    return {**environment, **({"PATH": os.pathsep.join([place, *path])} if own else {})}
 
 
 def _path(environment: Mapping[str, str]) -> list[str]:
@@ -61,7 +54,7 @@ def is_program(path: str) -> bool:
 
 
 def node_places(environment: Mapping[str, str], node_path: str = "") -> Iterator[str]:
-    """Directories of programs: those that a person named, then each manager's, newest first."""
+    """Directories of programs: those that the user named, then each manager's, newest first."""
     for named in (environment.get(NODE, ""), node_path):
         if named:
             place = os.path.expanduser(named)

@@ -1,6 +1,6 @@
-"""Which agents have names: one table, so that a new vendor's agent is one row and no code.
+"""The agents that have names: one table, so that a new vendor's agent is one row and no code.
 
-A row holds facts only. Whether an agent is installed is asked at use; nothing here installs one.
+Whether an agent is installed is checked when it is used; nothing here installs one.
 """
 
 import os
@@ -18,10 +18,10 @@ OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
 
 DEMO = "demo"
-"""Needs no model and no account: what a newcomer meets first."""
+"""Needs no model and no account."""
 
 PYTHON = "$python"
-"""Stands in an argv for the interpreter that runs now: where that lies is known at use only."""
+"""Stands in an argv for the interpreter that runs now."""
 
 
 class Entry(NamedTuple):
@@ -31,9 +31,9 @@ class Entry(NamedTuple):
     install: str = ""
     """A command, or where to read; "" where it comes with Rookery."""
     environment: tuple[str, ...] = ()
-    """What the agent reads its key or its model from, where it was not logged in otherwise."""
+    """The variables for its key or its model, if it is not logged in otherwise."""
     module: str = ""
-    """Of an agent that comes with Rookery: what an extra of the package has to bring."""
+    """The module of the extra that an agent of ours needs."""
 
 
 class Agent(NamedTuple):
@@ -44,24 +44,26 @@ class Agent(NamedTuple):
 
 
 class UnknownAgent(Exception):
-    """No agent has that name; `near` are the names it may have been meant for."""
+    """No agent has that name; the message suggests others."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         from difflib import get_close_matches
 
-        super().__init__(name)
-        self.name = name
-        self.known = list(known)
-        self.near = get_close_matches(name.lower(), self.known, n=3)
+        near = get_close_matches(name.lower(), known, n=3)
+        guess = f" Did you mean {' or '.join(near)}?" if near else ""
+        super().__init__(f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.")
 
 
 class NotInstalled(Exception):
-    """The agent's program is nowhere; `install` says how to get it ("": nobody knows)."""
+    """The agent's program was not found; the message says how to install it, if that is known."""
 
-    def __init__(self, agent: Agent, install: str) -> None:
-        super().__init__(agent.name)
-        self.agent = agent
-        self.install = install
+    def __init__(self, agent: Agent) -> None:
+        program, install = agent.argv[0], install_line(agent.name, agent.argv)
+        what = f"{program!r} is not on PATH"
+        if program == sys.executable:
+            what = "it needs an extra of the rookery package"
+        how = f" To install it: {install}" if install else ""
+        super().__init__(f"{agent.name} is not installed: {what}.{how}")
 
 
 _TABLE = (
@@ -142,7 +144,7 @@ AGENTS: Mapping[str, Entry] = {entry.name: entry for entry in _TABLE}
 
 
 def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
-    """Every name that `resolve` takes: a person's own first."""
+    """Every name that `resolve` takes: the user's own first."""
     return [*custom, *(name for name in AGENTS if name not in custom)]
 
 
@@ -170,10 +172,8 @@ def resolve(
 def from_command(
     command: str, environment: Mapping[str, str] | None = None, node_path: str = ""
 ) -> Agent:
-    """The agent that a command line starts, named after its program. Raises ValueError.
-
-    The environment is taken as by `resolve`.
-    """
+    """The agent that a command line starts, named after its program; the environment as in
+    `resolve`. Raises ValueError."""
     import shlex
 
     argv = shlex.split(command)
@@ -191,12 +191,11 @@ def check_installed(
     """Raise NotInstalled where the agent's program cannot be found as it will be started."""
     program = agent.argv[0]
     if programs.find(program, environment, cwd, node_path) is None or lacks_module(agent):
-        raise NotInstalled(agent, install_line(agent.name, agent.argv))
+        raise NotInstalled(agent)
 
 
 def lacks_module(agent: Agent) -> str:
-    """The module that an agent of ours needs and this Python has not; "": none. It is looked for,
-    never imported."""
+    """The module that an agent of ours needs and this Python lacks; "": none. Never imports it."""
     from importlib.util import find_spec
 
     entry = AGENTS.get(agent.name)
@@ -217,7 +216,7 @@ def check_successor(
     environment: Mapping[str, str],
     node_path: str = "",
 ) -> Refusal | None:
-    """Why an agent cannot take over a session (row S1); the environment is the session's."""
+    """Why an agent cannot take over a session; the environment is the session's."""
     refusal = switching.refusal(header, command, names(custom))
     if refusal is not None:
         return refusal
@@ -226,14 +225,12 @@ def check_successor(
     try:
         check_installed(agent, environment, header["cwd"], node_path)
     except NotInstalled as missing:
-        how = f" To install it: {missing.install}" if missing.install else ""
-        words = f"{agent.name} is not installed: there is no program {agent.argv[0]!r}.{how}"
-        return Refusal("not_installed", words)
+        return Refusal("not_installed", str(missing))
     return None
 
 
 def install_line(name: str, argv: Sequence[str]) -> str:
-    """How to install the program that an agent's command runs; "": nobody knows."""
+    """How to install the program that an agent's command runs; "": unknown."""
     entry = AGENTS.get(name)
     if entry is None:
         return ""
@@ -242,16 +239,7 @@ def install_line(name: str, argv: Sequence[str]) -> str:
 
 
 COLD = frozenset({"npx", "uvx", "bunx", "pnpx"})
-COLD_VERBS = frozenset(
-    {
-        ("bun", "x"),
-        ("npm", "exec"),
-        ("pipx", "run"),
-        ("pnpm", "dlx"),
-        ("uv", "tool"),
-        ("yarn", "dlx"),
-    }
-)
+COLD_VERBS = frozenset(["bun x", "npm exec", "pipx run", "pnpm dlx", "uv tool", "yarn dlx"])
 
 
 def is_own(argv: Sequence[str]) -> bool:
@@ -260,11 +248,11 @@ def is_own(argv: Sequence[str]) -> bool:
 
 
 def is_cold(argv: Sequence[str]) -> bool:
-    """Whether the command may have to fetch its program first, or loads a library for seconds (many
-    on a busy machine): it is then given longer to start."""
+    """Whether the command may have to download its program, or loads a library for seconds: it
+    gets longer to start."""
     if not argv:
         return False
     if is_own(argv):
         return True
     program = os.path.basename(argv[0])
-    return program in COLD or (program, *argv[1:2]) in COLD_VERBS
+    return program in COLD or " ".join([program, *argv[1:2]]) in COLD_VERBS

@@ -13,6 +13,7 @@ from rookery.home import paths
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
 FULL = (errno.ENOSPC, errno.EDQUOT)
+ANY_AGENT = 'To use any other program that speaks ACP on stdio: --cmd "program --its-flags"'
 
 
 def report(error: BaseException) -> int:
@@ -59,11 +60,9 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case Ambiguous():
             return f"{error} Which one?\n{_listed(error.candidates)}", exits.USAGE
         case UnknownAgent():
-            return _unknown_agent(error.name, error.near, error.known), exits.USAGE
+            return f"{error}\n{ANY_AGENT}", exits.USAGE
         case NotInstalled():
-            return _not_installed(
-                error.agent.name, error.agent.argv[0], error.install
-            ), exits.FAILED
+            return f"{error}\nThe demo agent needs nothing: rookery run --agent demo", exits.FAILED
         case StartError():
             return f"The session's worker did not start. {error.message}", exits.FAILED
         case BadServer():
@@ -116,25 +115,6 @@ def _listed(heads: list[Json]) -> str:
 
     return "\n".join(
         f"  {head['id']}  {cut(clean_line(head['title']) or '(no title)', 60)}" for head in heads
-    )
-
-
-def _unknown_agent(name: str, near: list[str], known: list[str]) -> str:
-    guess = f" Did you mean {' or '.join(near)}?" if near else ""
-    return (
-        f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.\n"
-        f'To use any other program that speaks ACP on stdio: --cmd "program --its-flags"'
-    )
-
-
-def _not_installed(name: str, program: str, install: str) -> str:
-    how = f"\nTo install it: {install}" if install else ""
-    what = f"{program!r} is not on PATH"
-    if program == sys.executable:
-        what = "it needs an extra of the rookery package"
-    return (
-        f"{name} is not installed: {what}.{how}\n"
-        "The demo agent needs nothing: rookery run --agent demo"
     )
 
 

@@ -22,13 +22,7 @@ def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
         found = registry.resolve(name, settings.agents)
         registry.check_installed(found, os.environ, cwd, settings.node_path)
         return create_session(home, agent=found.name, argv=[], cwd=cwd, confirm=confirm)
-    except config.ConfigError as error:
+    except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
         raise Unmade(str(error)) from error
-    except registry.UnknownAgent as error:
-        near = f" Did you mean {' or '.join(error.near)}?" if error.near else ""
-        raise Unmade(f"No agent is called {error.name!r}.{near}") from error
-    except registry.NotInstalled as error:
-        how = f" Install it: {error.install}" if error.install else ""
-        raise Unmade(f"{error.agent.name} is not installed.{how}") from error
     except (LogError, OSError) as error:
         raise Unmade(f"No session could be made: {error}") from error

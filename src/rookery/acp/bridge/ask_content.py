@@ -1,7 +1,6 @@
-"""What an editor's dialog says of an ask: what will run, whole, before what the agent calls it.
+"""What an editor's dialog says of an ask: everything that will run, before what the agent calls it.
 
-Editors read Markdown, and so could hide a part of a command in it: what is not ours stands between
-ticks or fences.
+Editors render Markdown, which could hide a part of a command: what is not ours is quoted as code.
 """
 
 import os
@@ -18,7 +17,7 @@ _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
 
 
 def told(call: Json, ask: Json, header: Json) -> Json:
-    """The call of a permission request. Where its title says all of it, as the agent told it."""
+    """The call of a permission request; unchanged if its title says everything."""
     block = asks.block_of(ask, header)
     added = _added(block, ask, header)
     if added:
@@ -36,7 +35,7 @@ def told(call: Json, ask: Json, header: Json) -> Json:
 
 
 def small(call: Json, session: str) -> Json:
-    """Where the whole is more than a message may hold."""
+    """If the whole is too large for a message."""
     text = {"type": "text", "text": f"Too large to show here: rookery answer {session}"}
     kept: Json = {key: value for key, value in call.items() if key in ("toolCallId", "kind")}
     listed = [{"type": "content", "content": text}]
@@ -44,7 +43,7 @@ def small(call: Json, session: str) -> Json:
 
 
 def _added(block: Json, ask: Json, header: Json) -> list[Json]:
-    """What goes before the agent's own content, where that does not say it."""
+    """What goes before the agent's own content, if that does not say it."""
     given = lenient.mapping(ask, "toolCall")
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
@@ -63,7 +62,7 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
 
 
 def _own_texts(given: Json) -> list[str]:
-    """What the agent's content says itself between fences, such as the command."""
+    """What the agent's content says in fences, such as the command."""
     found = []
     for part in lenient.mappings(given, "content"):
         text = lenient.text(lenient.mapping(part, "content"), "text").strip()
@@ -82,7 +81,7 @@ def _markdown(piece: asks.Piece) -> str:
 
 
 def _ticked(text: str) -> str:
-    """On one line, as code where an editor could read something else."""
+    """On one line, as code if it has markup."""
     line = clean_line(text)
     if not _MARKUP.search(line):
         return line

@@ -1,8 +1,8 @@
 """One session that is open in this editor: its events go out as updates, the editor's prompts and
 answers go in as commands.
 
-All that a turn said is written before the prompt that began it is answered (acp-P5): both are done
-by the one task that follows the log.
+All that a turn said is sent before its prompt is answered: one task, which follows the log, does
+both.
 """
 
 import asyncio
@@ -39,17 +39,17 @@ from rookery.wire.params import invalid, offers
 
 PAGE = 500
 SCREENS_EVERY = 0.1
-"""Seconds between two tellings of a terminal's text."""
+"""Seconds between two updates of a terminal's text."""
 TWICE = 1.0
-"""Seconds within which a second cancel is the same one: editors send it twice."""
+"""Seconds within which a second cancel is the same one: some editors send it twice."""
 CLOSING = 1.0
-"""Seconds for a cancelled turn to end, before its worker is stopped."""
+"""Seconds for a cancelled turn to end before its worker is stopped."""
 
 FILES = {"fs/read_text_file": "readTextFile", "fs/write_text_file": "writeTextFile"}
 
 
 class Editor(NamedTuple):
-    """Whom we speak to."""
+    """The client at the other end."""
 
     peer: Peer
     client: Json
@@ -57,7 +57,7 @@ class Editor(NamedTuple):
     home: str
     group: asyncio.TaskGroup
     error_data: Callable[[str, object], object] = lambda _, data: data
-    """What goes with an error beside its message."""
+    """The data that goes with an error, by its message."""
 
 
 class Attached:
@@ -92,14 +92,14 @@ class Attached:
         return self.sharing.header
 
     def logged(self) -> Json:
-        """The header as the log has it now, whatever has been told of it."""
+        """The header as the log has it now, which may be ahead of the editor."""
         log = self.client.log
         return log.header()
 
     # --- the session's events --------------------------------------------------------------------
 
     async def replay(self, *, tell: bool) -> None:
-        """From the first event to the last that is there now; `tell` the editor of them."""
+        """Take every event so far; `tell` the editor of them."""
         await self.pause()
         self._fresh()
         while page := self.client.log.read(self.seq, PAGE):
@@ -111,11 +111,11 @@ class Attached:
             await asyncio.sleep(0)  # other sessions go on meanwhile
 
     def mind_silence(self) -> None:
-        """From now on the editor knows the session, and can be told that its worker hangs."""
+        """The editor knows the session now, and may hear that its worker hangs."""
         self.client.on_silence = self._silence.say
 
     def follow(self) -> None:
-        """Go on from there, live; what is asked now is asked of this editor, too."""
+        """Go on live; open asks are shown in this editor, too."""
         self.mind_silence()
         for ask in self.header["asks"].values():
             self._asked(ask)
@@ -128,7 +128,7 @@ class Attached:
             following.cancel()
             await asyncio.wait({following})
         self.questions.close_all()
-        self._moved.set()  # who waits for an event will not hear of it now
+        self._moved.set()  # nothing that waits for an event will see it now
 
     async def _follow(self) -> None:
         peer = self._editor.peer
@@ -158,7 +158,7 @@ class Attached:
         return told
 
     def _after(self, event: Event) -> None:
-        """All that an event says has been told: now what waits for it."""
+        """The updates of an event are sent: now what waits for it."""
         self._settle(event)
         update = event.update
         if kind_of(update) == "_ask" and update.get("state") == "asked":
@@ -188,7 +188,7 @@ class Attached:
             self.tell(update)
 
     async def reached(self, seq: int) -> None:
-        """Until the event `seq` has been told."""
+        """Until the updates of event `seq` are sent."""
         while self.seq < seq and self._is_live():
             self._moved.clear()
             await self._moved.wait()
@@ -203,7 +203,7 @@ class Attached:
     # --- prompts ---------------------------------------------------------------------------------
 
     async def prompt(self, request: Incoming, given: list[Any]) -> None:
-        """Send it; the answer comes when its turn has ended. Raises RpcError."""
+        """Send it; it is answered when its turn has ended. Raises RpcError."""
         blocks = checked(given)
         name = os.urandom(8).hex()
         prompt = self._prompts.add(name, request)
@@ -235,8 +235,8 @@ class Attached:
             self._watching = self._editor.group.create_task(watching, name=name)
 
     def _settle(self, event: Event) -> None:
-        """After a turn that did not end well the queue is held for the user's key. An editor has
-        none: its prompts go on, but for those that it took back."""
+        """After a turn that did not end well, the queue waits for a key in the terminal. An editor
+        has none: its prompts go on, except those that it cancelled."""
         self._settle_prompts(event)
         update = event.update
         if kind_of(update) == "_turn" and update.get("reason", "end_turn") != "end_turn":
@@ -245,17 +245,17 @@ class Attached:
                     self._dispatch({"do": "queue", "op": "send", "item": name})
 
     def _settle_prompts(self, event: Event) -> None:
-        """A turn that ended with something asked is not over for the editor: it goes on where that
-        is asked again."""
+        """A turn that ended with an open ask is not over for the editor: it continues when that is
+        asked again."""
         kept = bool(kept_asks.away(self.header))
         self._prompts.settle(event, self.header["agent"], kept=kept)
         if not kept and self.header["state"] == "idle":
-            self._prompts.release(self.header["agent"])
+            self._prompts.release(kept_asks.ORIGIN, self.header["agent"])
 
     # --- cancelling ------------------------------------------------------------------------------
 
     async def cancel(self) -> None:
-        """`session/cancel`: the turn that runs, and what this editor has in the queue."""
+        """`session/cancel`: the running turn, and this editor's prompts in the queue."""
         now = asyncio.get_running_loop().time()
         if self._prompts.cancel() or now - self._cancelled_at > TWICE:
             self._cancelled_at = now
@@ -270,7 +270,7 @@ class Attached:
                 await self._attempt({"do": "cancel"})
 
     def take_back(self, request: Incoming) -> None:
-        """That prompt alone, where it is one of this session's."""
+        """Cancel that prompt alone, if it is one of this session's."""
         name = self._prompts.name_of(request)
         if name is not None:
             self._run(self._withdraw(name))
@@ -286,7 +286,7 @@ class Attached:
     # --- commands --------------------------------------------------------------------------------
 
     async def command(self, command: Json) -> None:
-        """Carried out, and all that it changed is told. Raises RpcError."""
+        """Carry it out, and send all that it changed. Raises RpcError."""
         event = await self._send(command)
         await self.reached(event.seq)
 
@@ -299,8 +299,7 @@ class Attached:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _attempt(self, command: Json) -> Event | None:
-        """Where nobody waits to hear why it failed: the session's log says how it went. What waits
-        in the queue is a worker's to send."""
+        """Send it; a failure is left to the log. Only a queued prompt wakes a worker."""
         with suppress(*UNSENT):
             event = await self.client.send(command, wake=command.get("op") == "send")
             await self.reached(event.seq)
@@ -328,7 +327,7 @@ class Attached:
         mine = self._prompts.running()
         words = lenient.text(ask, "message")
         how = f"`rookery answer {self.session}` answers it"
-        if mine:  # the person is here, and here it cannot be answered: they say it in words
+        if mine:  # the user is here, but cannot answer here except in words
             self._dispatch(answer_to(ask) | {"action": "cancel"})
             how = "this editor has no forms: answer in your next prompt"
         choices = form_words.listed(lenient.mapping(ask, "schema"))
@@ -351,7 +350,7 @@ class Attached:
             return
 
     def _called(self, method: str, params: Json, reply: Callable[[Json | None], None]) -> None:
-        """The worker asks for an unsaved buffer (law 4's exception)."""
+        """The worker asks for an unsaved buffer."""
         keys = ("path", "line", "limit") if method == "fs/read_text_file" else ("path", "content")
         asked = {key: params[key] for key in keys if params.get(key) is not None}
 
@@ -371,7 +370,7 @@ class Attached:
     # --- the end ---------------------------------------------------------------------------------
 
     async def close(self, *, stop: bool) -> None:
-        """Cancel what runs, answer what waits, and let go."""
+        """Cancel what runs, answer what waits, and detach."""
         self._prompts.cancel()
         await self._cancel()
         with suppress(TimeoutError):
@@ -384,7 +383,7 @@ class Attached:
         await self.detach()
 
     async def abandon(self, why: str) -> None:
-        """Let go without touching what runs."""
+        """Detach without touching what runs."""
         self._prompts.fail(why)
         await self.detach()
 

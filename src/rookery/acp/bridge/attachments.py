@@ -1,5 +1,5 @@
-"""Prompts on their way in and out: checked against what we say we take (acp-P2, acp-P3), large
-parts laid beside the log for the worker to keep, and filled in again when a prompt is told."""
+"""Prompts on their way in and out: checked against what we offer, large parts laid beside the log
+for the worker to keep, and filled in again when a prompt is shown."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -14,10 +14,10 @@ type Load = Callable[[str], bytes | None]
 """A blob of the session's log by its name."""
 
 STAGED_FROM = 16 * 1024
-"""Characters from which a part is not sent inside of the command."""
+"""Characters from which a part is not sent inside the command."""
 
 MOST = 24 * 1024 * 1024
-"""Characters of all parts: an agent is sent a line, and lines of 32 MiB are too long for most."""
+"""Characters of all parts: most agents take no line of 32 MiB."""
 
 COMMAND_MOST = 900 * 1024
 """Bytes of a command; its frame takes 1 MiB."""
@@ -35,15 +35,13 @@ def checked(prompt: list[Any]) -> list[Json]:
 
 def _check(block: object) -> None:
     match block:
-        case {"type": "text", "text": str()}:
-            return
-        case {"type": "resource_link", "uri": str(), "name": str()}:
-            return
-        case {"type": "image", "data": str(), "mimeType": str()}:
-            return
-        case {"type": "resource", "resource": {"uri": str(), "text": str()}}:
-            return
-        case {"type": "resource", "resource": {"uri": str(), "blob": str()}}:
+        case (
+            {"type": "text", "text": str()}
+            | {"type": "resource_link", "uri": str(), "name": str()}
+            | {"type": "image", "data": str(), "mimeType": str()}
+            | {"type": "resource", "resource": {"uri": str(), "text": str()}}
+            | {"type": "resource", "resource": {"uri": str(), "blob": str()}}
+        ):
             return
         case {"type": str(kind)} if kind in ("text", "resource_link", "image", "resource"):
             raise invalid(f"a block of type {kind!r} is incomplete")

@@ -1,7 +1,7 @@
 """`rookery acp`: an ACP agent on stdio for editors, whose sessions are Rookery's.
 
 `initialize` is answered before anything is loaded that it does not need; the rest comes with the
-first request about a session. The editor may go at any moment: the sessions go on (row W1).
+first request about a session. The editor may go at any moment: its sessions keep running.
 """
 
 import asyncio
@@ -39,13 +39,12 @@ class Bridge(Reception):
         await self._known_sessions().serve(request, params)
 
     def error_data(self, message: str, data: object) -> object:
-        from rookery.acp.bridge import error_details
+        from rookery.acp.bridge import endings
 
-        return error_details.for_client(self.client_info, message, data)
+        return endings.error_data(self.client_info, message, data)
 
     def cancel(self, params: Json) -> None:
-        # Its first step comes after that of every request that came before it, and before that of
-        # every later one: who comes first has the session's ear.
+        # A task of its own: its first step comes after those of earlier requests.
         self.begin(self._cancel(params), "session/cancel")
 
     async def _cancel(self, params: Json) -> None:

@@ -1,5 +1,5 @@
-"""How a turn's end answers the prompt that began it: a stop reason, or an error with words that a
-person can act on (acp-P15)."""
+"""How a turn's end answers the prompt that began it: with a stop reason, or with an error that says
+what helps."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,10 @@ from rookery.core.turn.remedies import remedy_for
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
 LEAST, GREATEST = -32700, -32001
-"""Codes of an agent's that mean the same from us. -32000 would call for a login that we have not
-(acp-I8)."""
+"""Codes of an agent that mean the same from us. -32000 would call for a login, and we have none."""
+
+DETAILS_ONLY = frozenset(["toad"])
+"""Clients, by `clientInfo`, that show an error's `data.details` and never its message."""
 
 WORDS = {
     "agent_exited": "The agent ended in the middle of the turn",
@@ -23,7 +25,7 @@ WORDS = {
 
 
 type ErrorData = Callable[[str, object], object]
-"""What goes with an error, by its message, beside that."""
+"""The data that goes with an error, by its message."""
 
 
 def answer(
@@ -35,7 +37,7 @@ def answer(
         request.reply({"stopReason": reason})
     elif reason == "waiting" and not cancelled:  # its dialog stays open: the answer goes on with it
         request.reply({"stopReason": "end_turn", "_meta": {"rookery": {"reason": reason}}})
-    elif cancelled:  # whatever became of it: to its client it is a cancelled turn (acp-X1)
+    elif cancelled:  # however it ended: to its client it is a cancelled turn
         request.reply({"stopReason": "cancelled"})
     else:
         code, message, data = _error(reason, update, agent)
@@ -63,3 +65,11 @@ def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
 
 def sentence(said: str) -> str:
     return said if said.rstrip().endswith((".", "!", "?", "…")) else f"{said}."
+
+
+def error_data(info: Json, message: str, data: object) -> object:
+    """The data of an error: with the message for clients that show nothing else."""
+    if lenient.text(info, "name").lower() not in DETAILS_ONLY:
+        return data
+    given: Json = data if isinstance(data, dict) else {}
+    return {**given, "details": message.replace("[", r"\[")}  # it reads markup in it

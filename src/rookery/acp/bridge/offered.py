@@ -1,5 +1,5 @@
-"""Modes and options of a session as an editor is offered them: the agent's own, which stay in step
-with each other (acp-S20 to S23), how much is asked, and the choice of the agent itself."""
+"""The modes and options that an editor is offered: the agent's own, how much is asked, and the
+choice of the agent itself."""
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -21,7 +21,7 @@ class Offered:
     def __init__(self, client: Json, agents: list[str]) -> None:
         self._booleans = offers(client, "session", "configOptions", "boolean")
         self._agents = agents
-        """Those that can be chosen; none: the choice was made by the command line."""
+        """Those that can be chosen; none: the command line chose."""
 
     def state(self, header: Json) -> Json:
         """What the answers to session/new, load and resume say."""
@@ -62,7 +62,7 @@ class Offered:
         return found
 
     def changes(self, before: Json, after: Json) -> list[Json]:
-        """The updates that tell of a change."""
+        """The updates for what has changed."""
         told: list[Json] = []
         old, new = self.modes(before), self.modes(after)
         if new and (old is None or old["currentModeId"] != new["currentModeId"]):
@@ -111,7 +111,7 @@ def _plain(option: Json) -> Json:
 
 
 def _select(option: Json, listed: list[Json]) -> Json:
-    """The current value is always among those that are listed (acp-S21)."""
+    """The current value is always among those that are listed."""
     known = choices.values({"options": listed})
     current = option["value"] if isinstance(option["value"], str) else known[0]
     if current not in known:

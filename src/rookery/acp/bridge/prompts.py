@@ -1,7 +1,7 @@
-"""The prompts of one editor that are not answered yet: each is answered once, when its own turn has
-ended, also where it waited in the queue behind another client's."""
+"""The unanswered prompts of one editor: each is answered once, when its own turn has ended, also if
+it waited in the queue behind another client's."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from rookery.acp.bridge import endings
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
@@ -19,10 +19,10 @@ class Prompt:
         self.admitted = False
         self.cancelled = False
         self.removed = False
-        self.end: Json | None = None
-        """How its turn ended, while the critic's last word on that is awaited."""
-        self.kept: Json | None = None
-        """How its turn ended, while what it had asked is kept (row P9)."""
+        self.held_for = ""
+        """The origin of the turn that may continue its own: the critic or a kept ask."""
+        self.end: Json = {}
+        """How its turn ended, while it is held."""
 
     @property
     def waits(self) -> bool:
@@ -66,90 +66,69 @@ class Prompts:
         return [(name, prompt) for name, prompt in self._open.items() if prompt.waits]
 
     def cancel(self) -> bool:
-        """All of them are to end; False where that was wanted before."""
+        """All of them are to end; False: they were already."""
         fresh = [prompt for prompt in self._open.values() if not prompt.cancelled]
         for prompt in fresh:
             prompt.cancelled = True
         return bool(fresh)
 
     def settle(self, event: Event, agent: str, *, kept: bool = False) -> None:
-        """Answer what an event ends. `kept`: what the turn had asked will be asked again."""
+        """Answer what an event ends. `kept`: what the turn asked will be asked again."""
         update = event.update
         match kind_of(update):
             case "_prompt":
-                self._refined(update)
-                self._brought_back(update)
-                for name in _names(event):
-                    if name in self._open:
-                        self._open[name].turn = lenient.integer(update, "turn")
+                self._began(event, lenient.integer(update, "turn"))
             case "_turn" if update.get("state") == "idle" and update.get("critic") is True:
-                for judged in self._of(lenient.integer(update, "turn")):
-                    judged.end = update
+                self._hold(update, ORIGIN)
             case "_critic" if not (update.get("more") is True or update.get("again") is True):
-                self._judged(update, agent)
+                stopped = {"reason": "cancelled"} if update.get("state") == "cancelled" else {}
+                self.release(ORIGIN, agent, stopped)
             case "_queue" if update.get("op") == "remove":
                 prompt = self._open.get(lenient.text(update, "id"))
                 if prompt is not None:
                     prompt.removed = True
                     self._answer_removed()
             case "_turn" if update.get("state") == "idle" and kept and _goes_on(update):
-                for prompt in self._of(lenient.integer(update, "turn")):
-                    prompt.kept = update
+                self._hold(update, ASKED_AGAIN)
             case "_turn" if update.get("state") == "idle":
-                for prompt in self._take(lenient.integer(update, "turn")):
+                turn = lenient.integer(update, "turn")
+                for prompt in self._take(lambda each: turn is not None and each.turn == turn):
                     self._answer(prompt, update, agent)
                 self._answer_removed()
+
+    def _began(self, event: Event, turn: int | None) -> None:
+        origin = lenient.text(event.update, "origin")
+        for prompt in self._open.values():
+            if origin and prompt.held_for == origin:
+                prompt.turn, prompt.held_for = turn, ""
+        for name in _names(event):
+            if name in self._open:
+                self._open[name].turn = turn
+
+    def _hold(self, update: Json, origin: str) -> None:
+        turn = lenient.integer(update, "turn")
+        for prompt in self._open.values():
+            if turn is not None and prompt.turn == turn:
+                prompt.held_for, prompt.end = origin, update
+
+    def release(self, origin: str, agent: str, changes: Json | None = None) -> None:
+        """No such turn follows: the prompts held for it end as their turns did."""
+        for prompt in self._take(lambda each: each.held_for == origin):
+            self._answer(prompt, prompt.end | (changes or {}), agent)
 
     def _answer(self, prompt: Prompt, update: Json, agent: str) -> None:
         endings.answer(prompt.request, update, agent, self._error_data, cancelled=prompt.cancelled)
 
-    def _of(self, turn: int | None) -> list[Prompt]:
-        found = self._open.values()
-        return [prompt for prompt in found if turn is not None and prompt.turn == turn]
-
-    def _refined(self, update: Json) -> None:
-        """The critic's own prompt goes on with what it judged."""
-        if lenient.text(update, "origin") == ORIGIN:
-            for prompt in self._open.values():
-                if prompt.end is not None:
-                    prompt.turn, prompt.end = lenient.integer(update, "turn"), None
-
-    def _brought_back(self, update: Json) -> None:
-        """The turn that asks again is theirs whose turn had asked."""
-        if lenient.text(update, "origin") == ASKED_AGAIN:
-            for prompt in self._open.values():
-                if prompt.kept is not None:
-                    prompt.turn, prompt.kept = lenient.integer(update, "turn"), None
-
-    def release(self, agent: str) -> None:
-        """Nothing is kept any more: what waited for that is over as it ended."""
-        for name, prompt in list(self._open.items()):
-            if prompt.kept is not None:
-                del self._open[name]
-                self._answer(prompt, prompt.kept, agent)
-
-    def _judged(self, update: Json, agent: str) -> None:
-        """No refinement follows: the turn is over for its editor, too."""
-        stopped: Json = {"reason": "cancelled"} if update.get("state") == "cancelled" else {}
-        for name, prompt in list(self._open.items()):
-            if prompt.end is not None:
-                del self._open[name]
-                end = {**prompt.end, **stopped}
-                self._answer(prompt, end, agent)
-
-    def _take(self, turn: int | None) -> Iterator[Prompt]:
-        for name, prompt in list(self._open.items()):
-            if turn is not None and prompt.turn == turn:
-                yield self._open.pop(name)
+    def _take(self, which: Callable[[Prompt], bool]) -> list[Prompt]:
+        names = [name for name, prompt in self._open.items() if which(prompt)]
+        return [self._open.pop(name) for name in names]
 
     def _answer_removed(self) -> None:
-        """A prompt that was taken from the queue; with a cancel of all, after the one that runs."""
+        """Prompts removed from the queue; if all were cancelled, after the one that runs."""
         if any(prompt.turn is not None and prompt.cancelled for prompt in self._open.values()):
             return
-        for name, prompt in list(self._open.items()):
-            if prompt.removed:
-                del self._open[name]
-                prompt.request.reply({"stopReason": "cancelled"})
+        for prompt in self._take(lambda each: each.removed):
+            prompt.request.reply({"stopReason": "cancelled"})
 
     def fail(self, why: str) -> None:
         for prompt in self._open.values():
@@ -157,14 +136,14 @@ class Prompts:
         self._open.clear()
 
     def end(self) -> None:
-        """The session is closed: whatever became of them."""
+        """The session is closed."""
         for prompt in self._open.values():
             prompt.request.reply({"stopReason": "cancelled"})
         self._open.clear()
 
 
 def _goes_on(update: Json) -> bool:
-    """A turn that somebody stopped, or put off, is over for its editor."""
+    """A turn that was stopped or put off is over for its editor."""
     return lenient.text(update, "reason") in ("agent_exited", "interrupted")
 
 

@@ -1,5 +1,5 @@
-"""A session's open asks as dialogs of one editor. The first answer wins, wherever it is given: when
-an ask is closed elsewhere, its dialog is withdrawn (row P2)."""
+"""A session's open asks as dialogs of one editor. The first answer wins, wherever it is given: if
+an ask is closed elsewhere, its dialog is withdrawn."""
 
 from collections.abc import Callable
 
@@ -29,8 +29,9 @@ class Questions:
         return ask.get("kind") == "permission" or self._forms
 
     def ask(self, ask: Json, call: Json, header: Json) -> None:
-        """Open the dialog. `call`: the tool call that it is about, as the editor knows it."""
-        if ask["id"] in self._open or not self.takes(ask):
+        """Open the dialog of an ask that `takes` allows. `call`: the tool call that it is about, as
+        the editor knows it."""
+        if ask["id"] in self._open:
             return
         if ask.get("kind") == "permission":
             shown = ask_content.told(call, ask, header)
@@ -66,8 +67,8 @@ class Questions:
         self, method: str, ask: Json, params: Json, understand: Callable[[Json, Answer], Json]
     ) -> None:
         def answered(answer: Answer) -> None:
-            # A dialog that was withdrawn answers nothing; an editor that went away neither: the
-            # ask waits for a person (row A8).
+            # A dialog that was withdrawn answers nothing; nor does an editor that went away: the
+            # ask waits.
             if self._open.get(ask["id"]) != request:
                 return
             del self._open[ask["id"]]
@@ -94,7 +95,7 @@ def _options(ask: Json) -> list[Json]:
 
 
 def _permission(ask: Json, answer: Answer) -> Json:
-    """What is no clear yes is a no (acp-P10)."""
+    """Anything but a clear yes is a no."""
     outcome = lenient.mapping(answer.result, "outcome")
     offered = [option["optionId"] for option in _options(ask)]
     if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:

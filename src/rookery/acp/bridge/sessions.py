@@ -1,5 +1,5 @@
-"""The editor's requests about sessions: made, found again, set, closed and deleted. A session's id
-is the same here as everywhere else in Rookery."""
+"""The editor's requests about sessions: created, reopened, set, closed and deleted. A session has
+the same id here as everywhere else in Rookery."""
 
 import asyncio
 import os
@@ -44,11 +44,11 @@ class Sessions:
         self._again = bool(choice.resume or choice.last)
         self._attached: dict[str, Attached] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """By session: what attaches and detaches it is done one after the other."""
+        """By session: it is attached and detached by one request at a time."""
         self._methods: dict[str, Callable[[Incoming, Json], Awaitable[None]]] = {
             "session/new": self.new,
-            "session/load": self.load,
-            "session/resume": self.resume,
+            "session/load": self.reopen,
+            "session/resume": self.reopen,
             "session/list": self.list,
             "session/close": self.close,
             "session/delete": self.delete,
@@ -58,14 +58,14 @@ class Sessions:
         }
 
     async def serve(self, request: Incoming, params: Json) -> None:
-        """Carry out a request. Raises RpcError: whatever a disk or a home can do to one request
-        does not end the others."""
+        """Carry out a request. Raises RpcError: a full disk or a damaged home fails one request,
+        not the bridge."""
         try:
             await self._methods[request.method](request, params)
         except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from error
 
-    # --- made and found again --------------------------------------------------------------------
+    # --- created and reopened --------------------------------------------------------------------
 
     async def new(self, request: Incoming, params: Json) -> None:
         (cwd, roots), given = place(params, exists=True), servers(params, needed=True)
@@ -89,7 +89,7 @@ class Sessions:
             await self._introduce(request, attached)
 
     async def _introduce(self, request: Incoming, attached: Attached) -> None:
-        """Nothing is said of a session before the answer that names it (acp-S5)."""
+        """Nothing is sent about a session before the answer that names it."""
         try:
             await self._start(attached)
             await attached.replay(tell=False)
@@ -102,7 +102,7 @@ class Sessions:
         attached.follow()
 
     async def _continue(self, request: Incoming, session: str) -> None:
-        """The answer of session/new with a session that was there before, and then its history."""
+        """Answer session/new with an existing session, then send its history."""
         async with self._opening[session]:
             attached = self._attached.get(session) or self._attach(session, self._settings())
             state = attached.offered.state(attached.logged())
@@ -111,14 +111,9 @@ class Sessions:
             attached.tell_state()
             attached.follow()
 
-    async def load(self, request: Incoming, params: Json) -> None:
-        await self._reopen(request, params, tell=True)
-
-    async def resume(self, request: Incoming, params: Json) -> None:
-        await self._reopen(request, params, tell=False)
-
-    async def _reopen(self, request: Incoming, params: Json, *, tell: bool) -> None:
-        session = session_id(params)
+    async def reopen(self, request: Incoming, params: Json) -> None:
+        """session/load sends the history again before its answer; session/resume sends none."""
+        session, tell = session_id(params), request.method == "session/load"
         (_, roots), given = place(params), servers(params)
         async with self._opening[session]:
             attached = self._attached.get(session) or self._attach(session, self._settings())
@@ -138,14 +133,14 @@ class Sessions:
             attached.follow()
 
     async def _surround(self, attached: Attached, given: Json) -> None:
-        """Directories and MCP servers are this time's (acp-S19), unless a turn runs with others."""
+        """Take over this request's directories and MCP servers, unless a turn is running."""
         header = attached.logged()
         changed = any(header[key] != value for key, value in given.items())
         if changed and header["state"] == "idle":
             await self._asleep(attached, {"sessionUpdate": "_session", **given})
 
     async def _asleep(self, attached: Attached, update: Json) -> None:
-        """What only a worker that starts can take in: note it while none is awake."""
+        """Log what only a worker that starts can take in, while none is awake."""
         if connectable(paths.socket_path(attached.client.directory)):
             await attached.command({"do": "stop"})
         draft = Draft(update, os.urandom(8).hex(), "acp")
@@ -160,7 +155,7 @@ class Sessions:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
-        """By the command line, else by the configuration. Raises RpcError."""
+        """As the command line says, else the configuration. Raises RpcError."""
         choice = self._choice
         try:
             if choice.command and not name:
@@ -173,17 +168,13 @@ class Sessions:
         except ValueError as error:
             raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
         except registry.UnknownAgent as error:
-            words = f"There is no agent {error.name!r}. Known: {', '.join(error.known)}"
-            raise invalid(words) from None
+            raise invalid(str(error)) from None
         except registry.NotInstalled as error:
-            how = f" To install it: {error.install}" if error.install else ""
-            what = registry.lacks_module(error.agent) or error.agent.argv[0] + " on PATH"
-            words = f"{error.agent.name} is not installed: no {what}.{how}"
-            raise RpcError(INTERNAL_ERROR, words) from None
+            raise RpcError(INTERNAL_ERROR, str(error)) from None
         return found
 
     def _agents(self, settings: config.Config) -> list[str]:
-        """Those that can be chosen; a command was a choice."""
+        """Those that can be chosen: none if the command line gave a command."""
         if self._choice.command:
             return []
         found = []
@@ -204,7 +195,7 @@ class Sessions:
         return attached
 
     async def _start(self, attached: Attached) -> None:
-        """So that the agent's modes and options are known. Raises RpcError."""
+        """Start the agent, so that its modes and options are known. Raises RpcError."""
         try:
             await attached.client.send({"do": "start"})
         except Rejected as refusal:
@@ -218,14 +209,14 @@ class Sessions:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _discard(self, attached: Attached) -> None:
-        """A session whose agent never came has nothing to keep."""
+        """Delete a session whose agent never started."""
         del self._attached[attached.session]
         await attached.detach()
         with suppress(LogError, OSError, fleet.StillAlive):
             await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
 
     def _session_again(self, cwd: str) -> str | None:
-        """The session that the command line wants continued, for the first session/new."""
+        """The session that --resume or --last names, for the first session/new."""
         if not self._again:
             return None
         self._again = False
@@ -268,15 +259,15 @@ class Sessions:
         request.reply({"configOptions": attached.offered.options(attached.header)})
 
     async def _set(self, attached: Attached, option: str, value: object) -> None:
-        """Answered when the agent has confirmed it: so it has to be there."""
+        """Answered once the agent has confirmed it, so it has to be running."""
         if not isinstance(value, str | bool):
             raise invalid("the value is missing")
         await self._start(attached)
         await attached.command({"do": "set", "option": option, "value": value})
 
     async def _choose_agent(self, attached: Attached, value: object) -> None:
-        """Before the first prompt one that does not start is not chosen; later, it takes over the
-        conversation, which it does not know."""
+        """Before the first prompt, an agent that does not start is not chosen; later, it takes
+        over the conversation without knowing it."""
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header

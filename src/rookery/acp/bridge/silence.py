@@ -1,4 +1,4 @@
-"""A worker that hangs says nothing at all: an editor's user is told so, and what helps (row H5)."""
+"""A worker that hangs is silent: the editor's user hears so, and what helps."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from rookery.client import liveness
 from rookery.core.json.events import Json
 
 QUIET = 10.0
-"""Seconds without an event, while a prompt is open, after which a worker is asked whether it is
-there; and for its answer. A turn may well be quiet for longer: its worker answers."""
+"""Seconds without an event, while a prompt is open, until we ask the worker whether it is alive,
+and for its answer. A turn may be quiet for longer."""
 
 
 class Silence:
-    """Of one session's worker. `tell` sends an update to the editor."""
+    """`tell` sends an update to the editor."""
 
     def __init__(
         self, home: str, session: str, tell: Callable[[Json], None], *, notices: bool
@@ -27,7 +27,7 @@ class Silence:
         self._said = False
 
     def heard(self) -> None:
-        """It said something: it lives."""
+        """The worker said something, so it is alive."""
         self._heard_at = asyncio.get_running_loop().time()
         self._said = False
 
@@ -44,8 +44,8 @@ class Silence:
         self._tell(shapes.aside(f"silence-{self._times}", words))
 
     async def watch(self, waits: Callable[[], bool]) -> None:
-        """As long as somebody waits for it. A command that is not answered says so itself
-        (`SessionClient.on_silence`); a turn that stands still does not."""
+        """While prompts wait. An unanswered command says so itself (`SessionClient.on_silence`); a
+        turn that stands still does not."""
         loop = asyncio.get_running_loop()
         self._heard_at = loop.time()
         while waits():

@@ -1,11 +1,9 @@
 """Events become `session/update`s: the one place that knows what an editor hears of a session.
 
-Updates come in the order of the log. Told again from the log they are the same, ids included; only
-an editor's own prompts are not echoed while they are live, and state (commands, usage, options,
-the title) is told as it is at the end.
+Updates come in the order of the log, and are the same when sent again, ids included. Only an
+editor's own prompts are not echoed live, and state (commands, usage, options, the title) is sent
+as it is at the end.
 """
-
-from collections.abc import Callable
 
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
@@ -38,25 +36,25 @@ class Sharing:
         """Of each block of a tool call: the id that the editor knows it by."""
         self._used: set[str] = set()
         self._calls: dict[str, Json] = {}
-        """By that id: the fields told so far, of calls that show a terminal or may come to, and the
-        changes that an ask showed."""
+        """By that id: the fields sent so far of calls that may show a terminal, and the changes
+        that an ask showed."""
 
     def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
-        """The updates of an event. `echo`: tell its prompt, too."""
+        """The updates of an event. `echo`: its prompt, too."""
         before = self.header
         self.header = before | advance(before, event)
         told = self._history(before, event, echo=echo)
         return told + self._state(before, event) if live else told
 
     def state(self) -> list[Json]:
-        """What an editor that comes to a session has to know beside its history and options."""
+        """What an editor that opens a session needs besides its history and options."""
         header = self.header
         told = [shapes.commands(header["commands"])] if header["commands"] else []
         told += shapes.usage(header["usage"])
         return told + ([_titled(header)] if header["title"] else [])
 
     def stale(self) -> list[Json]:
-        """The text of terminals that went on since it was told."""
+        """The text of terminals that have written more since it was sent."""
         return [self._content(call) for call in self.screens.stale()]
 
     # --- history ---------------------------------------------------------------------------------
@@ -77,14 +75,12 @@ class Sharing:
             case "_ask":
                 return self._ask(before, update)
             case "_terminal":
-                return self.screens.take(event) + self._ended_screens(update)
+                ended = update.get("state") == "ended"
+                return self.screens.take(event) + (self.stale() if ended else [])
             case "_turn" if update.get("state") == "idle":
-                words = (
-                    "The turn is waiting for your answer"
-                    if update.get("reason") == "waiting"
-                    else ""
-                )
-                return self._idle(before, update) + self._aside(event, words)
+                words = "The turn is waiting for your answer"
+                waits = update.get("reason") == "waiting"
+                return self._idle(before, update) + self._aside(event, words if waits else "")
             case "_critic" | "_settings" as kind:
                 critic = kind == "_critic"
                 title = verdict(self.header, event)["title"] if critic else ""
@@ -100,7 +96,7 @@ class Sharing:
         return []
 
     def _recap(self, before: Json) -> str:
-        """How to tell it: an editor has no composer that we could fill."""
+        """How to give the new agent the history: an editor has no composer that we could fill."""
         said = before["turn"] - (before["state"] != "idle") > 0
         return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if said else ""
 
@@ -108,7 +104,7 @@ class Sharing:
         if event.update.get("steered") is not True:
             self.screens.forget()
             self._calls = {}
-        if not echo or event.update.get("origin") == ASKED_AGAIN:  # the person said it once
+        if not echo or event.update.get("origin") == ASKED_AGAIN:  # the user said it once
             return []
         message = {"sessionUpdate": "user_message_chunk", "messageId": f"prompt-{event.seq}"}
         return [
@@ -118,7 +114,7 @@ class Sharing:
         ]
 
     def _aside(self, event: Event, words: str) -> list[Json]:
-        """Said in the conversation where the editor has no better place for it."""
+        """Said in the conversation, if the editor has no better place for it."""
         if not words or self._notices:
             return []
         content = {"type": "text", "text": f"_{words}._\n\n"}
@@ -126,7 +122,7 @@ class Sharing:
         return [{**aside, "content": content}]
 
     def _idle(self, before: Json, update: Json) -> list[Json]:
-        """No call stays open after a turn that did not end well (acp-P7)."""
+        """No call stays open after a turn that did not end well."""
         told = self.screens.alone() + self.stale()
         if update.get("reason") == "end_turn":
             return told
@@ -152,7 +148,7 @@ class Sharing:
         return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
 
     def _ask(self, before: Json, update: Json) -> list[Json]:
-        """A call is announced before it is asked about (acp-P7)."""
+        """A call is announced before it is asked about."""
         call = lenient.mapping(update, "toolCall")
         if update.get("state") != "asked" or not call:
             return []
@@ -170,7 +166,7 @@ class Sharing:
         return now is not None and now != block_of(before, key)
 
     def _call(self, before: Json, update: Json) -> list[Json]:
-        """Announced once, under an id that is used for nothing else in the session (acp-P6)."""
+        """Announced once, under an id that is used for nothing else in the session."""
         key = key_of(update)
         block = block_of(self.header, key)
         assert block is not None
@@ -201,8 +197,8 @@ class Sharing:
         return [*heard, told, *(each for screen in news for each in self.screens.so_far(screen))]
 
     def _whole(self, id: str, update: Json) -> Json:
-        """An update with all that its call shows: an agent's own terminals, the result of an MCP
-        tool, the changes that only its ask had; without what the terminals are told by."""
+        """An update with all that its call shows: the agent's own terminals, the result of an MCP
+        tool, changes that only its ask had; without the `_meta` of terminals."""
         known, given = self._calls.get(id, {}), update.get("content")
         content = outputs.result(update) or (given if isinstance(given, list) else None)
         shown = self.screens.shown_by(id, content or known.get("_raw", []))
@@ -214,9 +210,6 @@ class Sharing:
             rest = {key: meta[key] for key in meta if key not in outputs.KEYS}
             update = {**update, "_meta": rest or None}
         return update
-
-    def _ended_screens(self, update: Json) -> list[Json]:
-        return self.stale() if update.get("state") == "ended" else []
 
     def _content(self, call: str) -> Json:
         content = self.screens.own(call)
@@ -247,7 +240,7 @@ class Sharing:
 
 
 def _remembered(update: Json, fields: Json) -> Json:
-    """What a terminal that comes later needs: the words of its call, and the call's content."""
+    """What a later terminal needs: the words of its call, and the call's content."""
     kept: Json = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
     if fields.get("rawInput") and not parts.exceeds(fields["rawInput"], parts.ROOM):
         kept["rawInput"] = fields["rawInput"]
@@ -293,7 +286,3 @@ def _noticed(update: Json) -> list[Json]:
                 {"severity": "info", "title": f"{lenient.text(update, 'to')} continues from here"}
             ]
     return []
-
-
-type Fold = Callable[[], Sharing]
-"""A fresh one, before the first event."""

@@ -1,5 +1,5 @@
-"""Updates as the protocol allows them: an agent's stray fields, odd words and other vendors' kinds
-must not make an editor drop a whole message (acp-T17, acp-P8)."""
+"""Updates as the protocol allows them: an agent's stray fields, odd values and vendors' own kinds
+must not make an editor drop a whole message."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps
 
 LONGEST = 1_000_000
-"""Characters of one chunk: each can take 12 bytes, and clients hang up at 32 MiB (acp-T12)."""
+"""Characters of one chunk: each can take 12 bytes, and clients hang up at 32 MiB."""
 
 KINDS = frozenset(
     ["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"]
@@ -41,15 +41,13 @@ EXTRAS_OF = {"image": ("uri",), "resource_link": ("mimeType", "title", "descript
 
 
 def block(given: Json) -> Json:
-    """A content block; one that is none of the protocol's is shown as JSON."""
+    """A content block; one that the protocol does not know is shown as JSON."""
     kind = lenient.text(given, "type")
     needed = BLOCKS.get(kind)
     if needed is None or any(not isinstance(given.get(key), type_) for key, type_ in needed):
         return {"type": "text", "text": dumps(given)[:LONGEST]}
     found: Json = {"type": kind, **{key: given[key] for key, _ in needed}, **_meta(given)}
-    for key in EXTRAS_OF.get(kind, ()):
-        if isinstance(given.get(key), str):
-            found[key] = given[key]
+    found |= _texts(given, *EXTRAS_OF.get(kind, ()))
     if (size := lenient.integer(given, "size")) is not None and kind == "resource_link":
         found["size"] = size
     if kind == "resource":
@@ -58,20 +56,14 @@ def block(given: Json) -> Json:
 
 
 def _resource(given: Json) -> Json:
-    found = {"uri": lenient.text(given, "uri"), **_meta(given)}
-    if isinstance(given.get("mimeType"), str):
-        found["mimeType"] = given["mimeType"]
+    found = {"uri": lenient.text(given, "uri"), **_meta(given), **_texts(given, "mimeType")}
     key = "blob" if isinstance(given.get("blob"), str) else "text"
     return {**found, key: lenient.text(given, key)}
 
 
 def call(update: Json, cwd: str, show: Callable[[Json], Json | None]) -> Json:
     """The fields of a tool call, but for its id. `show`: what stands for a terminal's content."""
-    found: Json = _meta(update)
-    if isinstance(update.get("title"), str):
-        found["title"] = update["title"]
-    if isinstance(update.get("name"), str):
-        found["name"] = update["name"]
+    found: Json = _meta(update) | _texts(update, "title", "name")
     if isinstance(update.get("kind"), str):
         found["kind"] = update["kind"] if update["kind"] in KINDS else "other"
     if update.get("status") in STATUSES:
@@ -126,15 +118,13 @@ def commands(given: list[Json]) -> Json:
     for item in given:
         command = {"name": lenient.text(item, "name"), **_meta(item)}
         command["description"] = lenient.text(item, "description")
-        hint = lenient.mapping(item, "input").get("hint")
-        if isinstance(hint, str):
-            command["input"] = {"hint": hint}
-        listed.append(command)
+        hint = _texts(lenient.mapping(item, "input"), "hint")
+        listed.append(command | ({"input": hint} if hint else {}))
     return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
 def usage(given: Json) -> list[Json]:
-    """Both numbers are needed; without them there is nothing to tell."""
+    """None without both numbers."""
     used, size = given.get("used"), given.get("size")
     if not _is_count(used) or not _is_count(size):
         return []
@@ -156,8 +146,7 @@ def notice(given: Json) -> Json:
 
 
 def aside(name: str, words: str) -> Json:
-    """Words of ours in the conversation. Most editors put all that comes in a row into one message:
-    they begin a paragraph of their own."""
+    """Words of ours in the conversation, as a paragraph: most editors join messages in a row."""
     content = {"type": "text", "text": f"\n\n_{words}_\n\n"}
     return {"sessionUpdate": "agent_message_chunk", "messageId": name, "content": content}
 
@@ -179,6 +168,10 @@ def compaction(given: Json) -> list[Json]:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64
+
+
+def _texts(given: Json, *keys: str) -> Json:
+    return {key: given[key] for key in keys if isinstance(given.get(key), str)}
 
 
 def _meta(given: Json) -> Json:

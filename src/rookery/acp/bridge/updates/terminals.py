@@ -1,9 +1,9 @@
-"""The worker's terminals, and those of the agent's own, in an editor that does not hold them: their
-output is shown in the tool call that refers to them, or in one of its own.
+"""The worker's terminals, and the agent's own, in an editor that does not run them: their output is
+shown in the tool call that refers to them, or in a call of ours.
 
-Where the client shows terminals by `_meta.terminal_output`, it is told terminal_info, then the
-output as it comes, then terminal_exit. Elsewhere the text stands in for the terminal. An id that
-the editor does not know never leaves: it would drop the whole update.
+A client that shows terminals by `_meta.terminal_output` gets terminal_info, the output as it comes,
+and terminal_exit. Elsewhere text stands in for the terminal. An id that the editor does not know is
+never sent: it would drop the whole update.
 """
 
 from rookery.acp.bridge.updates.shapes import LONGEST
@@ -13,7 +13,7 @@ from rookery.core.tools import outputs
 from rookery.core.tools.outputs import ENDED, MARK
 
 SHOWN = 32 * 1024
-"""Characters of a terminal's end that stand in for it."""
+"""The last characters of a terminal, which stand in for it."""
 
 ALONE_AFTER = 500
 """Milliseconds after which a terminal that no tool call refers to gets one of its own."""
@@ -30,7 +30,7 @@ class Screen:
         self.alone = False
         """That tool call is one of ours."""
         self.owner = ""
-        """Of an agent's own: the tool call that tells of it."""
+        """The tool call of an agent's own terminal."""
         self.ended: Json | None = None
         self.stale = False
         self._text = ""
@@ -47,7 +47,7 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """In the place of a terminal. Of an agent's own nothing else tells the exit code."""
+        """In place of a terminal. Nothing else says the exit code of an agent's own."""
         code = lenient.integer(self.ended, "exitCode") if self.owner else 0
         return self.said + (f"\n(exit code {code})" if code else "")
 
@@ -63,11 +63,11 @@ class Screens:
         offered = [key for key in outputs.PIECES if lenient.flag(meta, key)]
         self.native = bool(offered)
         self._key = offered[0] if offered else ""
-        """Under which the client wants to hear what a terminal says."""
+        """Under which the client wants the output of a terminal."""
         self._screens: dict[str, Screen] = {}
 
     def take(self, event: Event) -> list[Json]:
-        """The updates of a terminal's news."""
+        """The updates of a terminal's event."""
         update = event.update
         name = lenient.text(update, "id")
         if update.get("state") == "started":
@@ -90,8 +90,8 @@ class Screens:
         return []
 
     def hear(self, call: str, update: Json, cwd: str) -> list[Json]:
-        """The updates of what an agent tells of a terminal of its own, in `_meta` of a call. One
-        that is new is told with the call that shows it."""
+        """The updates of what an agent says of its own terminal in `_meta` of a call. A new one is
+        sent with the call that shows it."""
         news, told = outputs.told(update), list[Json]()
         if news is not None:
             own = news.name == MARK + lenient.text(update, "toolCallId")
@@ -110,8 +110,8 @@ class Screens:
         return told
 
     def _agents(self, name: str, call: str, *, own: bool, cwd: str) -> Screen:
-        """The screen of an agent's own terminal. `own`: it is named for the call that tells of it,
-        and so is no other call's."""
+        """The screen of an agent's own terminal. `own`: it is named for its call, and so belongs to
+        no other."""
         screen = self._screens.get(name)
         if screen is None or (screen.owner != call and (own or screen.ended is not None)):
             shown = call if own else f"{call}:{name[1:]}"
@@ -153,21 +153,21 @@ class Screens:
         return {"terminal_info": {"terminal_id": screen.id, "cwd": screen.cwd}}
 
     def so_far(self, screen: Screen) -> list[Json]:
-        """What a terminal said before anybody showed it."""
+        """What a terminal said before a call showed it."""
         if not self.native:
             return []
         told = [self._output(screen, screen.said)] if screen.said else []
         return told + ([_exit(screen)] if screen.ended is not None else [])
 
     def stale(self) -> list[str]:
-        """The tool calls whose text is out of date; they are then taken to be told."""
+        """The tool calls whose text is out of date; the caller sends it."""
         found = [screen for screen in self._screens.values() if screen.stale]
         for screen in found:
             screen.stale = False
         return list(dict.fromkeys(screen.call for screen in found))
 
     def alone(self) -> list[Json]:
-        """The turn is over: what no tool call referred to is shown by one of its own."""
+        """The turn is over: a terminal that no tool call refers to gets a call of ours."""
         return [
             update
             for screen in self._screens.values()
@@ -183,7 +183,7 @@ class Screens:
         return None
 
     def forget(self) -> None:
-        """A new turn: what has ended is not referred to any more."""
+        """A new turn: nothing refers to what has ended."""
         self._screens = {
             name: screen for name, screen in self._screens.items() if screen.ended is None
         }
