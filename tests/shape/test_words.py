@@ -16,7 +16,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rookery"
 
 COVERED = (
-    "acp/bridge",
+    "acp",
+    "agent/scripted",
+    "agents",
     "cli",
     "cli/setup/",
     "client",

@@ -1,1 +1,1 @@
-"""An ACP agent that plays a script or a recorded session: test rig, demo, replay of a bug."""
+"""An ACP agent that plays a script or a recorded session: the demo, or a bug's replay."""

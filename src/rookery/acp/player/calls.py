@@ -1,7 +1,7 @@
-"""The verbs of a script that ask the client: for permission, files, terminals and answers.
+"""The verbs of a script that call the client: for permission, files, terminals and answers.
 
-Each is called only where the client offered it, and what is open when the turn is cancelled is
-given back: a terminal is killed and released, a tool call told as failed.
+They call only what the client offers, and clean up when the turn is cancelled: a terminal is killed
+and released.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ async def ask(turn: Performance, a: Json) -> None:
 
 
 async def permission(turn: Performance, id: str, call: Json, options: Any = None) -> str:
-    """allowed, rejected or cancelled; whatever is no clear permission is none."""
+    """allowed, rejected or cancelled; anything but a clear yes is a no."""
     offered = options if isinstance(options, list) else OPTIONS
     tool_call = {"toolCallId": id, **call}
     try:
@@ -75,7 +75,7 @@ async def permission(turn: Performance, id: str, call: Json, options: Any = None
 
 
 async def _permitted(turn: Performance, a: Json, id: str, call: Json) -> bool:
-    """Where the step says "ask": a rejected call is told as failed and never carried out."""
+    """If the step says "ask", a rejected call fails and is never carried out."""
     if not a.get("ask"):
         return True
     outcome = await permission(turn, id, call, a["ask"])
@@ -114,7 +114,7 @@ async def read(turn: Performance, a: Json) -> None:
 
 
 async def write(turn: Performance, a: Json) -> None:
-    """An edit that is really carried out, where the client offers files."""
+    """An edit that is really carried out, if the client offers files."""
     path, new = turn.absolute(a["path"]), a["content"]
     old: str | None = None
     if turn.offered("fs", "readTextFile"):
@@ -154,7 +154,7 @@ async def _edit(turn: Performance, a: Json, path: str, old: str | None, new: str
 
 
 async def command(turn: Performance, a: Json) -> None:
-    """Runs in the client's terminal where it offers one; else the given output is played."""
+    """Runs in the client's terminal; if it offers none, plays the given output."""
     line = a["command"]
     argv = line if isinstance(line, list) else ["sh", "-c", line]
     shown = " ".join(line) if isinstance(line, list) else line
@@ -204,7 +204,7 @@ async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> 
 
 
 async def _give_back(turn: Performance, method: str, terminal: str) -> None:
-    """A client that does not answer must not hold the turn's end."""
+    """Without waiting long: a client that does not answer must not delay the turn's end."""
     with suppress(RpcFailure, TimeoutError):
         async with asyncio.timeout(RELEASE_WITHIN):
             await turn.call(method, terminalId=terminal)
@@ -229,7 +229,7 @@ async def question(turn: Performance, a: Json) -> None:
 
 
 async def request(turn: Performance, a: Json) -> None:
-    """Any request to the client; its answer, or its error, is $answer from then on."""
+    """Any request to the client; sets $answer to its answer or error."""
     try:
         turn.words["answer"] = dumps(
             await turn.stage.peer.request(a["method"], a.get("params", {}))

@@ -1,4 +1,4 @@
-"""The demo: what a newcomer sees before any agent is set up. It touches no file of theirs."""
+"""The demo: what a newcomer sees before any agent is set up. It changes no files."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ TOUR: list[dict[str, Any]] = [
     {"title": "A tour of Rookery"},
     {"text": GREETING, "chunks": 12, "every": 0.03},
     {
-        "thought": "Somebody new is here. A plan first, then something to look at, and no more "
+        "thought": "A new user is here. A plan first, then something to look at, and no more "
         "than a few seconds of their time.",
         "chunks": 6,
         "every": 0.05,

@@ -1,5 +1,4 @@
-"""`rookery play`: an ACP agent on stdio that plays a script or a recorded session. It is the demo
-of a first run, a bug report's replay, and the agent that the tests drive."""
+"""`rookery play`: an ACP agent on stdio that plays a script or a recorded session."""
 
 import argparse
 import asyncio
@@ -31,9 +30,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rookery play", description="An ACP agent on stdio that plays a script or a recording."
     )
-    parser.add_argument("file", metavar="FILE|demo", help="a script, events as lines, or a log")
-    parser.add_argument("--state", metavar="DIR", help="where its sessions are remembered")
-    parser.add_argument("--speed", type=float, help="times the recorded speed")
+    parser.add_argument(
+        "file", metavar="FILE|demo", help="a script, a recording as .jsonl, or a session's log"
+    )
+    parser.add_argument("--state", metavar="DIR", help="where it stores its sessions")
+    parser.add_argument("--speed", type=float, help="play a recording at this many times its speed")
     return parser
 
 

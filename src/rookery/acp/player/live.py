@@ -1,5 +1,4 @@
-"""A session in this process: what is played in it goes one after the other, a prompt that comes
-while another is played waits for its turn."""
+"""An open session: it plays one turn at a time; a prompt that comes meanwhile waits."""
 
 import asyncio
 from collections import deque
@@ -15,7 +14,7 @@ from rookery.wire.jsonrpc import Incoming, TooLarge
 type Json = dict[str, Any]
 type Job = Callable[[], Coroutine[Any, Any, None]]
 
-TOO_LARGE = {"type": "text", "text": "(too large to be told again)"}
+TOO_LARGE = {"type": "text", "text": "(too large to send again)"}
 
 
 class Live:
@@ -47,7 +46,7 @@ class Live:
         self.queue(turn, play)
 
     def replay(self) -> None:
-        """Tell everything again."""
+        """Send everything again."""
         for update in self.session.updates():
             try:
                 self.tell(update)
@@ -76,7 +75,7 @@ class Live:
                 turn.cancel()
 
     def end(self, then: Callable[[], None]) -> None:
-        """Cancel all, and when every prompt has been answered, forget the session's file."""
+        """Cancel everything, and close the session's file once every prompt is answered."""
         self.cancel()
 
         def ended(_task: object) -> None:

@@ -1,5 +1,5 @@
-"""What the player remembers of its sessions: one file of lines each, appended before anything is
-sent, so that a player killed at any moment can load all that its client saw."""
+"""The player's sessions on disk: a file of lines each, written before anything is sent, so that a
+killed player can load all that its client saw."""
 
 import os
 import re
@@ -23,7 +23,7 @@ class Session:
         self.about = about
         """id, cwd, additionalDirectories, created, title, mode, values (of the options)"""
         self.servers = ""
-        """The names of the MCP servers that the client gave this time."""
+        """The names of the client's MCP servers."""
         self.turns = 0
         self.messages = 0
         self.tool_ids: set[str] = set()
@@ -53,7 +53,7 @@ class Session:
         self._note(update)
 
     def updates(self) -> Iterator[Json]:
-        """All that was sent, oldest first; also of a turn that never ended."""
+        """All that was sent, oldest first, including a turn that never ended."""
         for line in _lines(self._path):
             if isinstance(line.get("update"), dict):
                 yield line["update"]
@@ -63,7 +63,7 @@ class Session:
         return f"{self.id}-m{self.messages}"
 
     def new_tool_id(self, wish: str | None) -> str:
-        """Unique in the session, also where a script plays the same turn twice."""
+        """Unique in the session, even if a script plays the same turn twice."""
         number = 2 if wish else len(self.tool_ids) + 1
         found = wish or f"call-{number}"
         while found in self.tool_ids:
@@ -77,7 +77,7 @@ class Session:
             self._fd = -1
 
     def restore(self) -> None:
-        """Read the file again, up to where its writer was killed."""
+        """Read the file, up to where its writer was killed."""
         for line in _lines(self._path):
             if isinstance(line.get("set"), dict):
                 self.about.update(line["set"])

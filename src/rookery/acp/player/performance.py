@@ -1,4 +1,4 @@
-"""One turn being played: its steps in order, its end told exactly once, whatever interrupts it."""
+"""One turn being played: its steps in order, and exactly one answer, whatever interrupts it."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ type Play = Callable[["Performance", Json], Awaitable[None]]
 
 class Verb(NamedTuple):
     main: str
-    """The argument that a step's value is, where it is no object: {"wait": 1} is {"seconds": 1}."""
+    """The argument for a value that is not an object: {"wait": 1} is {"seconds": 1}."""
     play: Play
 
 
@@ -56,11 +56,8 @@ class Stage(NamedTuple):
 
 
 class Performance:
-    """The steps of one prompt. Without a request (updates around session/new) nothing is answered.
-
-    A cancel interrupts whatever a step waits for; the step cleans up (releases its terminal), open
-    tool calls are told as failed, and only then the answer goes out.
-    """
+    """The steps of one prompt; without a request, of none. A cancel interrupts the step, which
+    cleans up; open tool calls fail before the prompt is answered."""
 
     def __init__(self, stage: Stage, request: Incoming | None = None) -> None:
         self.stage = stage
@@ -78,7 +75,7 @@ class Performance:
     # --- The turn
 
     async def answer_prompt(self, script: Script, prompt: list[Json], text: str) -> None:
-        """Play the turn and answer its request, also when it was cancelled before it began."""
+        """Play the turn and answer its request, even if it was cancelled before it began."""
         turn = self.session.begin_turn()
         self.words |= {"prompt": text, "turn": str(turn + 1)}
         self.remember(prompt)
@@ -131,7 +128,7 @@ class Performance:
             case (TooLarge() | OSError() | ScriptError()) as error:
                 return TurnOver(error=RpcError(INTERNAL_ERROR, f"cannot play: {error}"))
             case (KeyError() | TypeError() | ValueError() | AttributeError()) as error:
-                # A script is foreign input: a step with wrong arguments ends its turn only.
+                # A step with wrong arguments ends only its turn.
                 return TurnOver(error=RpcError(INTERNAL_ERROR, f"wrong arguments: {error!r}"))
             case bug:
                 raise bug
@@ -167,12 +164,12 @@ class Performance:
         self.tell(update)
 
     def tell(self, update: Json) -> None:
-        """Send an update that is a state, not history: a replay does not repeat it."""
+        """Send an update of state, which a replay does not repeat."""
         params = {"sessionId": self.session.id, "update": update}
         self.stage.peer.notify("session/update", params)
 
     def tool(self, wish: str | None, fields: Json) -> str:
-        """Announce a tool call, or tell news of one that this turn announced. Returns its id."""
+        """Announce a tool call, or update one that this turn announced. Returns its id."""
         known = self._ids.get(wish) if wish is not None else None
         id = known or self.session.new_tool_id(wish)
         if known is None:

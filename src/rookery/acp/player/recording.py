@@ -1,5 +1,5 @@
-"""A recorded session made into a script, so that a bug report can be played again: from a
-session's log, from its events as lines, or from raw traffic ({"t", "dir", "msg"} lines)."""
+"""A recorded session as a script, to replay a bug report: from a session's log, from its events as
+lines, or from raw traffic ({"t", "dir", "msg"} lines)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -55,14 +55,8 @@ class Recorder:
     def script(self) -> Json:
         if not self.turns:
             raise ScriptError("the recording has no prompt")
-        start = {"after_new": self.before} if self.before else {}
-        otherwise = [{"text": "(The recording ends here.)"}]
-        return {
-            "agent": self.agent,
-            "start": start,
-            "turns": self.turns,
-            "otherwise": otherwise,
-        }
+        played = {"agent": self.agent, "start": {"after_new": self.before}, "turns": self.turns}
+        return played | {"otherwise": [{"text": "(The recording ends here.)"}]}
 
 
 def script_of_log(directory: str, speed: float | None) -> Json:
@@ -73,12 +67,10 @@ def script_of_log(directory: str, speed: float | None) -> Json:
         reader = Reader.open(directory)
     except LogError as error:
         raise ScriptError(str(error)) from None
-    try:
-        events: list[Event] = []
+    events: list[Event] = []
+    with reader:
         while page := reader.read(events[-1].seq if events else 0):
             events += page
-    finally:
-        reader.close()
     return script_of_events(events, speed)
 
 
@@ -160,7 +152,7 @@ def _describe(agent: Json, state: Json, info: Any) -> None:
 
 
 def script_of_traffic(lines: Iterable[Json], speed: float | None) -> Json:
-    """`send` is what the client wrote, `recv` what the agent did."""
+    """`send` is the client's side, `recv` the agent's."""
     recorder = Recorder(speed)
     prompts: dict[Any, int] = {}
     for line in lines:

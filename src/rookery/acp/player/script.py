@@ -1,5 +1,5 @@
-"""What a player plays: the script's shape, checked once when it is read, so that a typing error is
-told at the start and not in the middle of a test. `docs/player.md` describes the format."""
+"""The player's scripts (docs/player.md), checked when they are read: a typing error is reported at
+the start."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ START_STEPS = ("before_answer", "after_new")
 
 
 class ScriptError(ValueError):
-    """The script is not one; the message says where."""
+    """Not a valid script; the message says where."""
 
 
 class Script(NamedTuple):
@@ -44,14 +44,14 @@ def _applies(rule: Json, text: str) -> bool:
 
 
 def steps_in(text: str) -> Steps:
-    """A prompt that brings its own steps."""
+    """The steps that a prompt brings."""
     try:
         value = loads(text)
     except ValueError as error:
         raise ScriptError(f"the prompt is not JSON: {error}") from None
     steps = value.get("play") if isinstance(value, dict) else None
     if not isinstance(steps, list):
-        raise ScriptError('{"play": [steps]} is expected')
+        raise ScriptError('expected {"play": [steps]}')
     return steps
 
 
@@ -122,8 +122,8 @@ def _list(value: Json, key: str) -> list[Any]:
 
 
 def fill(value: Any, words: Mapping[str, str]) -> Any:
-    """Put the values of $words into every text of a step, but not into the steps inside it: those
-    are filled when they are played, when there may be more words."""
+    """Replace $words in every text of a step, but not in the steps inside it: those are filled when
+    they are played."""
     if isinstance(value, str):
         if "$" in value:
             for word, meaning in words.items():

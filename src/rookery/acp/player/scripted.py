@@ -99,7 +99,7 @@ class ScriptedAgent(Reception):
             live.cancel(request)
 
     async def wind_down(self, seconds: float = WIND_DOWN) -> None:
-        """Stdin has ended: every turn is answered, then all is written, or the time is up."""
+        """Stdin has ended: answer every turn and write it all, or until the time is up."""
         async with asyncio.TaskGroup() as group:
             for live in self.live.values():
                 group.create_task(live.wind_down(seconds / 2))
@@ -108,7 +108,7 @@ class ScriptedAgent(Reception):
     # --- Sessions
 
     def introduce(self, request: Incoming, live: Live) -> None:
-        """Answer the request that made this session. Its updates come after the answer."""
+        """Answer the request that created a session, before any update of it."""
         request.reply({"sessionId": live.session.id, **live.choices.state()})
         self.after_answer(live)
 
@@ -119,7 +119,7 @@ class ScriptedAgent(Reception):
             live.perform(after, "after session/new")
 
     def _load(self, request: Incoming, params: Json) -> None:
-        """session/load tells everything again before its answer; session/resume tells nothing."""
+        """session/load sends the history before its answer; session/resume sends none."""
         cwd, roots = self.place(params)
         live = self.live.get(session_id(params))
         if live is None:
@@ -129,14 +129,13 @@ class ScriptedAgent(Reception):
             live = self.enliven(session)
         live.session.set(cwd=cwd, additionalDirectories=roots)
         live.session.servers = _names(servers(params))
-        resumes = request.method == "session/resume"
-        if resumes:
+        if request.method == "session/resume":
             request.reply(live.choices.state())
         else:
             live.replay()
         for update in self._commands():
             live.tell(update)
-        if not resumes:
+        if not request.answered:
             request.reply(live.choices.state())
 
     def _commands(self) -> list[Json]:

@@ -1,4 +1,4 @@
-"""The verbs of a script that tell something: each is an update, or the turn's end."""
+"""The verbs of a script that send updates, wait, or end the turn."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ type Json = dict[str, Any]
 
 FOREVER = 1e9
 LONGEST_TEXT = 2 * 1024 * 1024
-"""Characters of one update: each can take 12 bytes, and clients hang up at 32 MiB (acp-T12)."""
+"""Characters of one update: each can take 12 bytes, and clients hang up at 32 MiB."""
 TOOL_FIELDS = (
     *("title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput", "_meta"),
 )
@@ -65,7 +65,7 @@ async def update(turn: Performance, a: Json) -> None:
 
 
 async def plan(turn: Performance, a: Json) -> None:
-    """Entries may be words only; "done": n says that the first n are, and the next is begun."""
+    """Entries may be texts; "done": n means that the first n are done, and the next has begun."""
     done = a.get("done")
     entries = []
     for number, entry in enumerate(a["entries"]):
@@ -141,7 +141,7 @@ async def error(turn: Performance, a: Json) -> None:  # noqa: ARG001
 
 def error_of(a: Json | str) -> RpcError:
     a = {"message": a} if isinstance(a, str) else a
-    message = a.get("message", "the script says so")
+    message = a.get("message", "as the script says")
     return RpcError(a.get("code", INTERNAL_ERROR), message, a.get("data"))
 
 

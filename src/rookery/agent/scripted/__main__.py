@@ -1,4 +1,4 @@
-"""`python -m rookery.agent.scripted`: the model alone, for whoever starts it as a process."""
+"""`python -m rookery.agent.scripted`: the model alone, as a process."""
 
 import sys
 

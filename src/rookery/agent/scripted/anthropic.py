@@ -1,5 +1,5 @@
-"""Anthropic's messages API, as strict as the real one about what it signed: a thinking block that
-comes back with other words than its signature was made for is refused."""
+"""Anthropic's messages API. Like the real one, it refuses a thinking block that does not come back
+as it was signed."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ STOPS = {"length": "max_tokens", "content_filter": "refusal", "refusal": "refusa
 
 
 def signature(thought: str) -> str:
-    """Of halves of characters nothing is said: no wire can carry them as they are."""
+    """Only of ASCII: half a surrogate pair does not come back as it was sent."""
     known = "".join(sign for sign in thought if sign.isascii())
     return "sig-" + hashlib.sha256(known.encode()).hexdigest()[:32]
 
@@ -60,7 +60,8 @@ class Anthropic(Dialect):
                     str(block.get("thinking"))
                 ):
                     where = f"messages.{number}.content.{place}"
-                    return _invalid(f"{where}: Invalid `signature` in `thinking` block")
+                    words = f"{where}: Invalid `signature` in `thinking` block"
+                    return Failure(400, words, "invalid_request_error", None)
         return None
 
     @override
@@ -152,7 +153,3 @@ def _stop(turn: Turn) -> str:
 
 def _is(block: object, kind: str) -> bool:
     return isinstance(block, dict) and block.get("type") == kind
-
-
-def _invalid(message: str) -> Failure:
-    return Failure(400, message, "invalid_request_error", None)

@@ -1,6 +1,5 @@
-"""Which answer a request gets. Derived from its conversation, so that one server serves many
-sessions at once, also resumed and forked ones, and a request that is made again gets what comes
-next of its failures."""
+"""Which answer a request gets. Its conversation says which turn is next, so one server serves many
+sessions at once, including resumed and forked ones."""
 
 import hashlib
 import json
@@ -24,7 +23,7 @@ MARK = '{"play"'
 
 
 class Chooser:
-    """Remembers how often each request was made, and nothing else."""
+    """Remembers only how often each request was made."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -32,7 +31,7 @@ class Chooser:
         self._taken = 0
 
     def refusal(self, model: str, key: str) -> Failure | None:
-        """What a request is told that may not be made at all."""
+        """Why a request is refused: its key or its model."""
         if self.script.key and key != self.script.key:
             return NAMED["auth"]
         if self.script.only_models and model not in self.script.models:
@@ -61,7 +60,7 @@ class Chooser:
         return _filled(turn or self.script.otherwise, conversation)
 
     def _turns_in_prompt(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
-        """The latest prompt that is a script itself, and where it stands."""
+        """The turns of the latest prompt that is a script, and its place."""
         for place in reversed(range(len(conversation.said))):
             said = conversation.said[place]
             if said.role != "user":
@@ -72,8 +71,8 @@ class Chooser:
         return None
 
     def _plays_quoted(self, conversation: Conversation) -> bool:
-        """Whether a script counts that stands further in. Without tools it is talked about, as in a
-        summary: the aside has an answer for that, where the script names one."""
+        """Whether a script inside a prompt counts. Without tools it is only quoted, as in a
+        summary, which the script's own aside answers."""
         return bool(conversation.tools) or self.script.aside in (None, ASIDE)
 
     def _turns_of_script(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
@@ -88,7 +87,7 @@ class Chooser:
         return self.script.turns, -1
 
     def _made_before(self, conversation: Conversation) -> int:
-        """How often the same was asked before."""
+        """How often the same request was made before."""
         words = json.dumps([conversation.said, [tool.get("name") for tool in conversation.tools]])
         name = hashlib.sha256(words.encode()).hexdigest()
         made = self._made[name]
@@ -97,8 +96,8 @@ class Chooser:
 
 
 def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:
-    """The turn after so many answers. Failures leave no answer: each is met once, in their order,
-    as often as the same is asked; where they are the last of all, the last of them stays."""
+    """The turn after this many answers. A failure leaves no answer, so the same request, repeated,
+    gets the next turn; if nothing but failures follows, the last one stays."""
     groups: list[list[Turn]] = [[]]
     for turn in turns:
         groups[-1].append(turn)
@@ -117,7 +116,7 @@ def _played(text: str) -> Sequence[Turn]:
     try:
         value, _ = json.JSONDecoder().raw_decode(text, begin)
     except (ValueError, RecursionError) as error:
-        raise ScriptError(f"the script in the prompt is no JSON: {error}") from None
+        raise ScriptError(f"the script in the prompt is not JSON: {error}") from None
     return turns_of(value.get("play"), "play")
 
 
@@ -126,7 +125,7 @@ def _refused(message: str) -> Turn:
 
 
 def _filled(turn: Turn, conversation: Conversation) -> Turn:
-    """Words that stand for others: $prompt and $result."""
+    """Replaces $prompt and $result."""
     words = {"$prompt": conversation.last("user"), "$result": conversation.last("result")}
 
     def fill(text: str, escape: bool = False) -> str:

@@ -1,5 +1,4 @@
-"""A request as the script sees it, in whichever API it came: who said what, and which tools there
-are."""
+"""A request as the script sees it, whatever its API: who said what, and which tools there are."""
 
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ class Conversation(NamedTuple):
         return next((each.text for each in reversed(self.said) if each.role == role), "")
 
     def answers_since(self, place: int) -> int:
-        """How many answers of the model's come after a place."""
+        """The number of the model's answers after a place."""
         return sum(each.role == "model" for each in self.said[place:])
 
     def takes(self, tool: str, argument: str) -> bool:
@@ -83,7 +82,7 @@ def _conversation(body: Json, said: list[Said], tools: list[Json]) -> Conversati
 
 
 def flat(content: object) -> tuple[str, ...]:
-    """The texts of a content, which may be a text or a list of blocks."""
+    """The texts of a content: a text, or blocks."""
     match content:
         case str():
             return (content,)

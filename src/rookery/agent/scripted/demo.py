@@ -1,5 +1,5 @@
 """The model of the first five minutes: it looks around, writes a note about the task, reads it back
-and says what it did. Always the same, and nothing but that note is written."""
+and says what it did. It writes nothing else."""
 
 import json
 
@@ -14,7 +14,7 @@ TITLE = Turn(text="A note about the task")
 
 
 def next_turn(conversation: Conversation) -> Turn:
-    """By what was done since the last prompt."""
+    """By the tool results since the last prompt."""
     task, results = _since_the_prompt(conversation)
     if not conversation.tools:
         return TITLE
@@ -26,7 +26,7 @@ def next_turn(conversation: Conversation) -> Turn:
             return Turn(
                 thought="First I look at where I am.",
                 text="I am a scripted model, so I do one small thing: I leave a note about your "
-                "task. First a look around.",
+                "task. First I look around.",
                 calls=(_call(conversation, "terminal", command="pwd && ls"),),
                 every=PACE,
             )
@@ -78,7 +78,7 @@ def _call(conversation: Conversation, tool: str, **arguments: str) -> Call:
 
 
 def _since_the_prompt(conversation: Conversation) -> tuple[str, list[str]]:
-    """The task, and what the tools gave back since."""
+    """The task, and the tool results since."""
     task, results = "", list[str]()
     for said in conversation.said:
         if said.role == "user":
@@ -89,6 +89,6 @@ def _since_the_prompt(conversation: Conversation) -> tuple[str, list[str]]:
 
 
 def _directory(result: str) -> str:
-    """Where we are, as `pwd` says it: the first line that is an absolute path."""
+    """The first line that is an absolute path: the output of `pwd`."""
     lines = (line.strip() for line in result.splitlines())
     return next((line for line in lines if line.startswith("/")), "")

@@ -1,4 +1,4 @@
-"""What an API has to say of an answer, and the two of OpenAI's: chat completions and responses."""
+"""What every API has to say of an answer, and OpenAI's two: chat completions and responses."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def sse(data: Json | str, name: str = "") -> bytes:
 
 
 def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
-    """A text in so many pieces; 0: by words, or by pieces of a length."""
+    """A text in this many chunks; 0: by words, or by pieces of a length."""
     if not text:
         return []
     if not chunks and not piece:
@@ -47,7 +47,7 @@ def call_ids(id: str, calls: Sequence[Call]) -> list[str]:
 
 
 def loaded(arguments: str) -> Json:
-    """A call's arguments for an API that wants an object, and gets one."""
+    """A call's arguments for an API that wants an object."""
     try:
         value = json.loads(arguments)
     except ValueError:
@@ -62,7 +62,7 @@ class Dialect(ABC):
     def read(self, body: Json) -> Conversation: ...
 
     def objection(self, body: Json) -> Failure | None:  # noqa: ARG002
-        """Why a strict provider refuses a history; None: it takes it."""
+        """Why a strict provider refuses a history; None: it does not."""
         return None
 
     def failed(self, failure: Failure) -> Json:
@@ -70,12 +70,12 @@ class Dialect(ABC):
         return error_body(failure)
 
     def broken(self, failure: Failure) -> bytes:
-        """The last event of a stream that fails on its way."""
+        """The last event of a stream that fails midway."""
         return sse(self.failed(failure))
 
     @abstractmethod
     def begin(self, id: str, turn: Turn, body: Json) -> bytes:
-        """What a stream begins with; it says nothing yet."""
+        """What a stream begins with, before the first piece."""
 
     @abstractmethod
     def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]: ...
@@ -85,11 +85,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def whole(self, id: str, turn: Turn, body: Json) -> Json:
-        """The answer to who wants no stream."""
+        """The answer if it is not streamed."""
 
 
 class Chat(Dialect):
-    """Chat completions: what nearly everybody speaks."""
+    """Chat completions, which nearly every provider speaks."""
 
     @override
     def read(self, body: Json) -> Conversation:
@@ -172,12 +172,12 @@ CUT_SHORT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 def seal(id: str) -> str:
-    """What stands for the thoughts that are not told: it has to come back as it was given."""
+    """Stands for hidden thoughts; it has to come back unchanged."""
     return f"sealed-{id}"
 
 
 class Responses(Dialect):
-    """Responses: what the newer models of OpenAI's are asked in."""
+    """Responses, for OpenAI's newer models."""
 
     @override
     def read(self, body: Json) -> Conversation:
@@ -229,20 +229,15 @@ class Responses(Dialect):
             )
 
     def _text(self, place: Json, turn: Turn) -> Iterator[bytes]:
-        if turn.refusal:
-            place = {**place, "content_index": 0}
-            empty = {"type": "refusal", "refusal": ""}
-            begun = self._event("response.content_part.added", **place, part=empty)
-            for piece in cut(turn.refusal, turn.chunks):
-                yield begun + self._event("response.refusal.delta", **place, delta=piece)
-                begun = b""
-            return
-        part = {"type": "output_text", "text": "", "annotations": []}
+        kind = "refusal" if turn.refusal else "output_text"
+        part: Json = {"type": "refusal", "refusal": ""}
+        more: Json = {}
+        if not turn.refusal:
+            part, more = {"type": kind, "text": "", "annotations": []}, {"logprobs": []}
         place = {**place, "content_index": 0}
         begun = self._event("response.content_part.added", **place, part=part)
-        for piece in cut(turn.text, turn.chunks):
-            delta = self._event("response.output_text.delta", **place, logprobs=[], delta=piece)
-            yield begun + delta
+        for piece in cut(turn.refusal or turn.text, turn.chunks):
+            yield begun + self._event(f"response.{kind}.delta", **place, **more, delta=piece)
             begun = b""
 
     def _arguments(self, place: Json, arguments: str, chunks: int) -> Iterator[bytes]:

@@ -15,11 +15,9 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     try:
         script = script_at(arguments.file)
-    except ScriptError as error:
-        print(f"rookery model: {arguments.file}: {error}.", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"rookery model: {arguments.file}: {error.strerror}.", file=sys.stderr)
+    except (ScriptError, OSError) as error:
+        words = error.strerror if isinstance(error, OSError) else error
+        print(f"rookery model: {arguments.file}: {words}.", file=sys.stderr)
         return 2
     try:
         asyncio.run(serve(script, arguments.port, quiet=arguments.quiet))
@@ -27,7 +25,7 @@ def main(argv: list[str]) -> int:
         print(f"rookery model: port {arguments.port}: {error.strerror}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 0
+        pass
     return 0
 
 
@@ -35,9 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rookery model", description="A model on loopback that plays a script."
     )
-    parser.add_argument("file", metavar="FILE|demo", help="a script, or the demo's")
-    parser.add_argument("--port", type=int, default=0, help="else a free one is taken")
-    parser.add_argument("--quiet", action="store_true", help="print the address alone")
+    parser.add_argument("file", metavar="FILE|demo", help="a script, or the demo")
+    parser.add_argument("--port", type=int, default=0, help="port (default: a free one)")
+    parser.add_argument("--quiet", action="store_true", help="print only the address")
     return parser
 
 
@@ -70,12 +68,12 @@ def _greeting(model: ScriptedModel) -> str:
         f"Use it, in another terminal:\n\n"
         f"  rookery setup --name {PROFILE} --model openai/{name} --base-url {model.url}{needed}\n"
         f'  rookery run --agent rookery "Leave a note about this directory"\n\n'
-        f"Ctrl-C ends it. What it was asked: {model.url.removesuffix('/v1')}/requests"
+        f"Ctrl-C ends it. Its requests: {model.url.removesuffix('/v1')}/requests"
     )
 
 
 def _tell(asked: Asked) -> None:
-    """One line a request, for who watches."""
+    """One line per request."""
     turn = asked.turn
     what = [f"error {turn.failure.status}"] if turn.failure else []
     what += [call.name for call in turn.calls]

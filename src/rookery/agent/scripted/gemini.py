@@ -1,5 +1,5 @@
-"""Gemini's own API: the model and whether it streams stand in the request's path, calls have no
-ids, and each call carries the signature of the thought before it."""
+"""Gemini's own API: the model and streaming are in the request's path, calls have no ids, and the
+first call carries the signature of the thought before it."""
 
 import base64
 import hashlib
@@ -85,7 +85,7 @@ class Gemini(Dialect):
         return self._answer(id, turn, [*parts, *self._calls(turn)], _stop(turn))
 
     def _calls(self, turn: Turn) -> list[Json]:
-        """The first of an answer's calls has the signature, as the real ones."""
+        """The first call has the signature, as in real answers."""
         parts: list[Json] = []
         for number, call in enumerate(turn.calls):
             called = {"functionCall": {"name": call.name, "args": loaded(call.arguments)}}

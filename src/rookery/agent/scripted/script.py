@@ -1,17 +1,16 @@
-"""What a script may say, checked when it is read: a mistake is told with its place, and nothing is
-served.
-
-Docs: docs/scripted-model.md. A script is an object, or a list, which is then its `turns`.
-"""
+"""The model's scripts (docs/scripted-model.md), checked when they are read: an error says where the
+mistake is."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 type Json = dict[str, Any]
+type Read = Callable[[Any, str], Any]
+"""Checks a value; the text is its place, for the error. Raises ScriptError."""
 
-FOREVER = 0
-"""Of `drop` and `hang`: before anything was said."""
+AT_ONCE = 0
+"""Pieces before `drop` or `hang`."""
 
 
 class ScriptError(Exception):
@@ -21,10 +20,10 @@ class ScriptError(Exception):
 class Call(NamedTuple):
     name: str
     arguments: str
-    """As it goes over the wire: a script may give what is no JSON."""
+    """As it is sent: a script may give invalid JSON."""
     id: str = ""
     namespace: str = ""
-    """Of the tool, where the request offers tools in groups (OpenAI's responses)."""
+    """Of the tool, if the request offers tools in groups (OpenAI's responses)."""
 
 
 class Failure(NamedTuple):
@@ -36,7 +35,7 @@ class Failure(NamedTuple):
     code: str | None
     headers: tuple[tuple[str, str], ...] = ()
     body: str = ""
-    """Sent as it is, in the place of the API's own: a proxy's page."""
+    """Sent as it is instead of the API's own: a proxy's page."""
 
 
 class Usage(NamedTuple):
@@ -56,18 +55,18 @@ class Turn(NamedTuple):
     calls: tuple[Call, ...] = ()
     failure: Failure | None = None
     chunks: int = 0
-    """Into how many pieces each text is cut; 0: by words."""
+    """Number of pieces of each text; 0: by words."""
     every: float = 0.0
     delay: float = 0.0
     drop: int | None = None
-    """The connection breaks after so many pieces."""
+    """The connection breaks after this many pieces."""
     hang: int | None = None
-    """Nothing more comes after so many pieces."""
+    """Nothing more comes after this many pieces."""
     after: int | None = None
-    """The error comes after so many pieces, in the stream."""
+    """The error comes after this many pieces, in the stream."""
     usage: Usage = Usage()
     finish: str = ""
-    """In OpenAI's words, which each API has its own for; another goes over the wire as it is."""
+    """In OpenAI's words, which other APIs translate; any other is sent as it is."""
     refusal: str = ""
     anonymous: bool = False
     """Without the answer's id, as behind some proxies."""
@@ -75,7 +74,7 @@ class Turn(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Whether the conversation goes on without it: who asked will ask again."""
+        """Whether the conversation continues without it: the client will ask again."""
         return self.failure is not None or self.drop is not None or self.hang is not None
 
 
@@ -93,14 +92,14 @@ class Script(NamedTuple):
     match: tuple[Match, ...] = ()
     otherwise: Turn = OVER
     aside: Turn | None = ASIDE
-    """For a request that offers no tools (a title, a summary); None: it takes a turn like any."""
+    """For a request without tools (a title, a summary); None: it takes a turn like any other."""
     models: tuple[str, ...] = ("scripted",)
     only_models: bool = False
-    """Whether another model is unknown."""
+    """Whether other models are unknown."""
     key: str = ""
-    """The only key that is let in; "": any."""
+    """The only key that is accepted; "": any."""
     by_request: bool = False
-    """The k-th request takes the k-th turn, whatever its conversation says."""
+    """The k-th request gets the k-th turn, whatever its conversation says."""
     demo: bool = False
 
 
@@ -119,99 +118,61 @@ def script_of(value: object) -> Script:
     """A script from JSON. Raises ScriptError."""
     if isinstance(value, list):
         value = {"turns": value}
-    given = _object(value, "the script", SCRIPT_KEYS)
-    models = given.get("models", list(Script().models))
-    if not isinstance(models, list) or not all(isinstance(name, str) for name in models):
-        raise ScriptError("models: a list of names is wanted")
-    key = given.get("key", "")
-    if not isinstance(key, str):
-        raise ScriptError("key: a text is wanted")
-    by = given.get("by", "conversation")
-    if by not in ("conversation", "request"):
-        raise ScriptError('by: "conversation" or "request" is wanted')
-    return Script(
-        turns=turns_of(given.get("turns", []), "turns"),
-        match=_matches(given.get("match", [])),
-        otherwise=turn_of(given.get("otherwise", {"text": OVER.text}), "otherwise"),
-        aside=_aside(given.get("aside", {"text": ASIDE.text})),
-        models=tuple(models),
-        only_models="models" in given,
-        key=key,
-        by_request=by == "request",
-    )
+    found = _read(value, "the script", SCRIPT, top=True)
+    found.pop("about", None)
+    by_request = found.pop("by", "") == "request"
+    return Script(**found, only_models="models" in found, by_request=by_request)
 
 
-SCRIPT_KEYS = ("about", "turns", "match", "otherwise", "aside", "models", "key", "by")
-TURN_KEYS = (
-    *("text", "thought", "call", "calls", "error", "chunks", "every", "delay"),
-    *("drop", "hang", "after", "usage", "finish", "times", "refusal", "anonymous"),
-)
-ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset", "body")
+def _read(value: object, place: str, keys: Mapping[str, Read], *, top: bool = False) -> Json:
+    """The values of an object, each checked."""
+    given = _object(value, place, keys)
+    return {key: keys[key](given[key], key if top else f"{place}.{key}") for key in given}
 
 
-def _matches(value: object) -> tuple[Match, ...]:
-    if not isinstance(value, list):
-        raise ScriptError("match: a list is wanted")
-    found = []
-    for number, each in enumerate(value):
-        place = f"match[{number}]"
-        given = _object(each, place, ("contains", "turns"))
-        if not isinstance(given.get("contains"), str):
-            raise ScriptError(f"{place}.contains: a text is wanted")
-        turns = turns_of(given.get("turns", []), f"{place}.turns")
-        found.append(Match(given["contains"], turns))
-    return tuple(found)
+def _matches(value: object, place: str) -> tuple[Match, ...]:
+    keys = {"contains": _text, "turns": turns_of}
+    found = [_read(each, at, keys) for at, each in _listed(value, place)]
+    for number, each in enumerate(found):
+        if "contains" not in each:
+            raise ScriptError(f"{place}[{number}].contains is missing")
+    return tuple(Match(each["contains"], each.get("turns", ())) for each in found)
 
 
-def _aside(value: object) -> Turn | None:
-    return None if value == "play" else turn_of(value, "aside")
+def _aside(value: object, place: str) -> Turn | None:
+    return None if value == "play" else turn_of(value, place)
 
 
 def turns_of(value: object, place: str) -> tuple[Turn, ...]:
-    if not isinstance(value, list):
-        raise ScriptError(f"{place}: a list of turns is wanted")
-    found: list[Turn] = []
-    for number, each in enumerate(value):
-        turn = turn_of(each, f"{place}[{number}]")
-        found += [turn] * turn.times
-    return tuple(found)
+    turns = [turn_of(each, at) for at, each in _listed(value, place)]
+    return tuple(turn for turn in turns for _ in range(turn.times))
 
 
 def turn_of(value: object, place: str) -> Turn:
     if isinstance(value, str):
         return Turn(text=value)
-    given = _object(value, place, TURN_KEYS)
-    calls = given.get("calls", [given["call"]] if "call" in given else [])
-    if not isinstance(calls, list):
-        raise ScriptError(f"{place}.calls: a list is wanted")
-    return Turn(
-        text=_text(given, "text", place),
-        thought=_text(given, "thought", place),
-        calls=tuple(_call(each, f"{place}.calls[{at}]") for at, each in enumerate(calls)),
-        failure=failure_of(given["error"], f"{place}.error") if "error" in given else None,
-        chunks=int(_number(given, "chunks", place)),
-        every=_number(given, "every", place),
-        delay=_number(given, "delay", place),
-        drop=_after(given.get("drop"), f"{place}.drop"),
-        hang=_after(given.get("hang"), f"{place}.hang"),
-        after=_after(given.get("after"), f"{place}.after"),
-        usage=_usage(given.get("usage", {}), f"{place}.usage"),
-        finish=_text(given, "finish", place),
-        refusal=_text(given, "refusal", place),
-        anonymous=given.get("anonymous") is True,
-        times=max(1, int(_number(given, "times", place, 1.0))),
-    )
+    if isinstance(value, dict) and "call" in value:
+        value = {"calls": [value["call"]], **value}
+    found = _read(value, place, TURN)
+    found.pop("call", None)
+    if "error" in found:
+        found["failure"] = found.pop("error")
+    return Turn(**found)
+
+
+def _calls(value: object, place: str) -> tuple[Call, ...]:
+    return tuple(_call(each, at) for at, each in _listed(value, place))
 
 
 def _call(value: object, place: str) -> Call:
     given = _object(value, place, ("name", "arguments", "id"))
     name, arguments = given.get("name"), given.get("arguments", {})
     if not isinstance(name, str) or not name:
-        raise ScriptError(f"{place}.name: the name of a tool is wanted")
+        raise ScriptError(f"{place}.name must be the name of a tool")
     if not isinstance(arguments, dict | str):
-        raise ScriptError(f"{place}.arguments: an object is wanted, or a text to send as it is")
+        raise ScriptError(f"{place}.arguments must be an object, or a text to send as it is")
     sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return Call(name, sent, _text(given, "id", place))
+    return Call(name, sent, _text(given.get("id", ""), f"{place}.id"))
 
 
 def _after(value: object, place: str) -> int | None:
@@ -219,17 +180,15 @@ def _after(value: object, place: str) -> int | None:
         case None | False:
             return None
         case True:
-            return FOREVER
+            return AT_ONCE
         case int() if value >= 0:
             return value
-    raise ScriptError(f"{place}: true is wanted, or after how many pieces")
+    raise ScriptError(f"{place} must be true, or a number of pieces")
 
 
 def _usage(value: object, place: str) -> Usage:
-    given = _object(value, place, Usage._fields)
-    cost = _number(given, "cost", place) if "cost" in given else None
-    numbers = {key: int(_number(given, key, place)) for key in given if key != "cost"}
-    return Usage(cost=cost)._replace(**numbers)
+    keys = dict.fromkeys(Usage._fields, _count) | {"cost": _number}
+    return Usage(**_read(value, place, keys))
 
 
 # ---------------------------------------------------------------- errors
@@ -258,12 +217,12 @@ _BY_STATUS = {failure.status: name for name, failure in reversed(NAMED.items())}
 
 
 def failure_of(value: object, place: str) -> Failure:
-    """A status, a name of NAMED, or an object with either and what differs."""
+    """From a status, a name of NAMED, or an object with either and what differs."""
     match value:
         case str() if value in NAMED:
             return NAMED[value]
         case str():
-            raise ScriptError(f"{place}: there are {', '.join(NAMED)}, or a status")
+            raise ScriptError(f"{place} must be a status or one of {', '.join(NAMED)}")
         case bool():
             pass
         case int() if 400 <= value <= 599:
@@ -271,7 +230,7 @@ def failure_of(value: object, place: str) -> Failure:
             return usual or Failure(value, f"Scripted error {value}.", "scripted", None)
         case dict():
             return _failure(value, place)
-    raise ScriptError(f"{place}: a status from 400 to 599 is wanted, a name, or an object")
+    raise ScriptError(f"{place} must be a status from 400 to 599, a name, or an object")
 
 
 def _failure(value: Json, place: str) -> Failure:
@@ -279,42 +238,81 @@ def _failure(value: Json, place: str) -> Failure:
     failure = failure_of(given.get("status", 500), f"{place}.status")
     headers = given.get("headers", {})
     if not isinstance(headers, dict):
-        raise ScriptError(f"{place}.headers: an object is wanted")
+        raise ScriptError(f"{place}.headers must be an object")
     sent = [(str(name), str(word)) for name, word in headers.items()]
-    if "retry_after" in given:
-        sent.append(("retry-after", str(given["retry_after"])))
-    if "reset" in given:
-        sent.append(("x-ratelimit-reset-requests", str(given["reset"])))
-    return failure._replace(
-        message=_text(given, "message", place) or failure.message,
-        type=_text(given, "type", place) or failure.type,
-        code=given.get("code", failure.code),
-        headers=tuple(sent),
-        body=_text(given, "body", place),
-    )
+    for key, header in (("retry_after", "retry-after"), ("reset", "x-ratelimit-reset-requests")):
+        sent += [(header, str(given[key]))] if key in given else []
+    texts = ("message", "type", "body")
+    changed: Json = {key: _text(given[key], f"{place}.{key}") for key in texts if given.get(key)}
+    code = given.get("code", failure.code)
+    return failure._replace(**changed, code=code, headers=tuple(sent))
 
 
 # ---------------------------------------------------------------- values
 
 
-def _object(value: object, place: str, keys: Sequence[str]) -> Json:
+def _object(value: object, place: str, keys: Collection[str]) -> Json:
     if not isinstance(value, dict):
-        raise ScriptError(f"{place}: an object is wanted")
+        raise ScriptError(f"{place} must be an object")
     for key in value:
         if key not in keys:
-            raise ScriptError(f"{place}: there is no {key!r}; there are {', '.join(keys)}")
+            raise ScriptError(f"{place}: unknown key {key!r}; known: {', '.join(keys)}")
     return value
 
 
-def _text(given: Json, key: str, place: str) -> str:
-    value = given.get(key, "")
+def _listed(value: object, place: str) -> list[tuple[str, Any]]:
+    """The entries of a list, each with its place."""
+    if not isinstance(value, list):
+        raise ScriptError(f"{place} must be a list")
+    return [(f"{place}[{number}]", each) for number, each in enumerate(value)]
+
+
+def _anything(value: object, place: str) -> object:  # noqa: ARG001 (a Read)
+    return value
+
+
+def _text(value: object, place: str) -> str:
     if not isinstance(value, str):
-        raise ScriptError(f"{place}.{key}: a text is wanted")
+        raise ScriptError(f"{place} must be a text")
     return value
 
 
-def _number(given: Json, key: str, place: str, default: float = 0.0) -> float:
-    value = given.get(key, default)
+def _number(value: object, place: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-        raise ScriptError(f"{place}.{key}: a number of at least 0 is wanted")
+        raise ScriptError(f"{place} must be a number of at least 0")
     return float(value)
+
+
+def _count(value: object, place: str) -> int:
+    return int(_number(value, place))
+
+
+def _by(value: object, place: str) -> object:
+    if value not in ("conversation", "request"):
+        raise ScriptError(f'{place} must be "conversation" or "request"')
+    return value
+
+
+SCRIPT: Mapping[str, Read] = {
+    "about": _anything,
+    "turns": turns_of,
+    "match": _matches,
+    "otherwise": turn_of,
+    "aside": _aside,
+    "models": lambda value, place: tuple(_text(each, at) for at, each in _listed(value, place)),
+    "key": _text,
+    "by": _by,
+}
+TURN: Mapping[str, Read] = {
+    **dict.fromkeys(("text", "thought", "finish", "refusal"), _text),
+    "call": _anything,
+    "calls": _calls,
+    "error": failure_of,
+    **dict.fromkeys(("every", "delay"), _number),
+    **dict.fromkeys(("drop", "hang", "after"), _after),
+    "chunks": _count,
+    "times": lambda value, place: max(1, _count(value, place)),
+    "usage": _usage,
+    "anonymous": lambda value, _: value is True,
+}
+ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset", "body")

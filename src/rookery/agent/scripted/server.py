@@ -1,7 +1,6 @@
-"""The scripted model itself: HTTP on loopback, one request a connection, each request kept.
+"""The scripted model itself: HTTP on loopback, one request per connection, each request kept.
 
-Every time is `time.monotonic_ns()`, which all processes of a machine share: who measures can tell
-how long a token was under way.
+Times are `time.monotonic_ns()`, which all processes of a machine share, for measurements.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from rookery.agent.scripted.script import NAMED, Failure, Script, Turn, script_o
 type Json = dict[str, Any]
 
 PATIENCE = 60.0
-"""Seconds until whoever waits for a request gives up."""
+"""Seconds that `wait` waits for a request."""
 
 KEPT = 1000
 """Requests that are remembered."""
 
 KEYS = ("authorization", "x-api-key", "x-goog-api-key")
-"""Where each API has its key, among the headers."""
+"""The headers in which the APIs have their key."""
 
 LARGEST = 64 * 1024 * 1024  # bytes of a request
 
@@ -45,10 +44,10 @@ class Asked:
         self.sent: int | None = None
         """When its first piece was written."""
         self.ended: str = ""
-        """How: answered, failed, dropped, or hung up (by who asked)."""
+        """How: answered, failed, dropped, or hung up (by the client)."""
 
     def told(self) -> Json:
-        """For `GET /requests`. Of the key only its end: it may be a real one."""
+        """For `GET /requests`. Only the end of the key: it may be a real one."""
         return {
             "path": self.path,
             "key": f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key),
@@ -60,17 +59,17 @@ class Asked:
 
 
 class ScriptedModel:
-    """Serves from `async with`, or from a thread of its own: see `serving`."""
+    """Serves in `async with`, or in a thread: see `serving`."""
 
     def __init__(
         self, script: object, *, port: int = 0, on_request: Callable[[Asked], None] | None = None
     ) -> None:
-        """A script is one that was read, or its JSON. Raises ScriptError."""
+        """`script`: a Script, or its JSON. Raises ScriptError."""
         self.chooser = Chooser(script if isinstance(script, Script) else script_of(script))
         self.asked: deque[Asked] = deque(maxlen=KEPT)
         self._news = threading.Condition()
         self.port = port
-        """The one that was wanted; from the start on, the one that was got."""
+        """0: a free one, known once it serves."""
         self._on_request = on_request
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -81,7 +80,7 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def wait(self, count: int, done: Callable[[Asked], bool] = lambda _: True) -> list[Asked]:
-        """Block until so many requests came of which `done` is true."""
+        """Block until `done` is true of this many requests."""
 
         def found() -> list[Asked]:
             return [asked for asked in self.asked if done(asked)]
@@ -112,7 +111,7 @@ class ScriptedModel:
         assert task is not None
         self._tasks.add(task)
         try:
-            # A cancelled one is at its end, too: asyncio would print it as an error.
+            # asyncio would print a cancelled one as an error.
             with suppress(
                 ConnectionError,
                 asyncio.IncompleteReadError,
@@ -174,7 +173,7 @@ class ScriptedModel:
 
 
 class _Exchange:
-    """One request and its answer; the connection is closed after it, so that its end is seen."""
+    """One request and its answer, after which the connection is closed."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -183,7 +182,7 @@ class _Exchange:
         self.data = b""
 
     async def read(self) -> bool:
-        """False: this is no request."""
+        """False: this is not a request."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         first = head[0].split(" ")
         if len(first) != 3:
@@ -219,7 +218,7 @@ class _Exchange:
     async def play(self, asked: Asked, dialect: Dialect, *, stream: bool) -> str:
         """Answer as the script says; how it ended."""
         turn, id = asked.turn, os.urandom(6).hex()
-        gone = asyncio.create_task(self.reader.read(1), name="who asked hangs up")
+        gone = asyncio.create_task(self.reader.read(1), name="the client hangs up")
         try:
             if await self._left(gone, turn.delay):
                 return "hung up"
@@ -258,7 +257,7 @@ class _Exchange:
         if turn.drop == 0:
             self.writer.transport.abort()
             return "dropped"
-        # Chunked: only so is an end that came too early told from the real one.
+        # Chunked: else the client could not tell an early end from the real one.
         self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
         if begun := dialect.begin(id, turn, body):
             self.writer.write(_chunk(begun))
@@ -286,7 +285,7 @@ class _Exchange:
         return "answered"
 
     async def _left(self, gone: asyncio.Task[bytes], seconds: float) -> bool:
-        """Whether who asked is gone after so long."""
+        """Whether the client has hung up after these seconds."""
         if seconds:
             await asyncio.wait({gone}, timeout=seconds)
         return gone.done()
@@ -298,13 +297,13 @@ def _head(status: int, kind: str, *more: str) -> bytes:
 
 
 def _chunk(data: bytes) -> bytes:
-    """An empty one is the last."""
+    """The last one is empty."""
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
 @contextmanager
 def serving(script: object, *, port: int = 0) -> Iterator[ScriptedModel]:
-    """A model in a thread of its own: for tests that are not asynchronous, or block."""
+    """A model in a thread of its own."""
     model = ScriptedModel(script, port=port)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scripted model")
