@@ -147,16 +147,21 @@ class Sessions:
             raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
         return record
 
-    async def _load(self, request: Incoming, params: Json) -> None:
-        """session/load sends everything again before its answer; session/resume does not."""
-        cwd, roots = _place(params)
-        given = servers_of(servers(params))
+    async def _stored(self, params: Json) -> Record:
+        """The session that a request is about. Raises RpcError."""
         id = store.known_form(session_id(params)) or ""
         record = await asyncio.to_thread(self._store.read, id) if id else None
         if record is None:
             raise no_session()
         self._check_model()
-        session = self._open.get(id)
+        return record
+
+    async def _load(self, request: Incoming, params: Json) -> None:
+        """session/load sends everything again before its answer; session/resume does not."""
+        cwd, roots = _place(params)
+        given = servers_of(servers(params))
+        record = await self._stored(params)
+        session = self._open.get(record.id)
         if session is None:
             session = await self._enliven(record._replace(cwd=cwd, roots=roots), given)
         if request.method == "session/load":
@@ -212,16 +217,12 @@ class Sessions:
     async def _fork(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)
         given = servers_of(servers(params))
-        id = store.known_form(session_id(params)) or ""
-        source = self._open.get(id)
-        record = await asyncio.to_thread(self._store.read, id) if id else None
-        if record is None:
-            raise no_session()
-        self._check_model()
+        record = await self._stored(params)
+        source = self._open.get(record.id)
         session = source or await self._enliven(record, {})
         made = await asyncio.to_thread(session.fork, cwd, roots)
         if source is None:
-            self._open.pop(id, None)
+            self._open.pop(record.id, None)
             await session.end()
         forked = await self._enliven(made, given)
         request.reply({"sessionId": made.id, **forked.choices.state()})

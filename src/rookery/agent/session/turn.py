@@ -91,7 +91,8 @@ class Turn:
     def steer(self, parts: Parts) -> bool:
         """Take a prompt into this turn at its next step. False: the turn is about to end."""
         if self._ending or self.cancelled:
-            self._hurry()
+            if not self._hurried.done():
+                self._hurried.set_result(None)
             return False
         self._steering.append(parts)
         return True
@@ -103,10 +104,6 @@ class Turn:
             slash_commands.answer(self.session, said) if not known or known.while_running else None
         )
         self.session.say(f"\n\n{answer or BUSY}\n\n")
-
-    def _hurry(self) -> None:
-        if not self._hurried.done():
-            self._hurried.set_result(None)
 
     # --- the course of it ------------------------------------------------------------------------
 
@@ -266,11 +263,6 @@ class Turn:
         else:
             await self._thread(session.repair)
 
-    def _emit(self, event: Any) -> None:
-        conversation = self.session.running
-        with conversation.state:
-            conversation._on_event(event)
-
     async def _clean_up(self) -> None:
         """Every call gets a result, so that the next prompt finds a valid history."""
         if self._left:
@@ -292,8 +284,10 @@ class Turn:
         message = Message(role="user", content=[words])
 
         def go_on() -> None:
-            self._emit(MessageEvent(source="environment", llm_message=message))
-            self.session.running.state.execution_status = Status.IDLE
+            conversation = self.session.running
+            with conversation.state:
+                conversation._on_event(MessageEvent(source="environment", llm_message=message))
+            conversation.state.execution_status = Status.IDLE
 
         await self._thread(go_on)
         return False
