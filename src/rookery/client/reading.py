@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Json
 from rookery.core.view import carried
-from rookery.core.view.recap import Primer, primer
+from rookery.core.view.recap import Recap, recap_of
 from rookery.core.view.reduce import fold
 from rookery.log.ending import ROOM
 from rookery.log.reader import Reader
@@ -57,12 +57,12 @@ def _carry(log: Reader, document: Document, header: Json) -> None:
             break
 
 
-def recap(log: Reader, before: int | None = None) -> Primer:
+def recap(log: Reader, before: int | None = None) -> Recap:
     """Of the turns before the event `before`; None: before the agent last lost its memory (a
     reset, a clear, a switch), or of all turns where it never did."""
     if before is None:
         before = log.header()["recap"] or log.last_seq() + 1
-    return primer(_pages(log, before))
+    return recap_of(_pages(log, before))
 
 
 def _pages(log: Reader, before: int) -> Iterator[Document]:

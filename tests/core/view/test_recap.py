@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event
-from rookery.core.view.recap import END, HEAD, LEFT_OUT, LONGEST, MOST, TITLE, primer, turn_words
+from rookery.core.view.recap import END, HEAD, LEFT_OUT, LONGEST, MOST, TITLE, recap_of, turn_words
 from rookery.core.view.reduce import fold
 from tests.core.hostile import logs, shapely_logs
 from tests.core.making import Json, call, idle, log, message, prompt, running, text, update
@@ -102,7 +102,7 @@ def test_I11_5_a_recap_says_what_was_done_to_what_and_what_came_of_it(
 
 
 def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
-    recap = primer(page(n, message(f"answer {n}")) for n in (3, 2, 1)).recap
+    recap = recap_of(page(n, message(f"answer {n}")) for n in (3, 2, 1)).recap
     assert turns_of(recap) == [1, 2, 3]
     assert recap.startswith(HEAD)
     assert recap.endswith(END)
@@ -111,7 +111,7 @@ def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
 
 @pytest.mark.parametrize(("turns", "kept"), [(MOST, MOST), (MOST + 1, MOST)])
 def test_S2_at_most_20_turns(turns: int, kept: int) -> None:
-    recap = primer(page(n, message("x")) for n in range(turns, 0, -1)).recap
+    recap = recap_of(page(n, message("x")) for n in range(turns, 0, -1)).recap
     assert turns_of(recap) == list(range(turns - kept + 1, turns + 1))
     assert (LEFT_OUT in recap) == (turns > kept)
 
@@ -119,10 +119,10 @@ def test_S2_at_most_20_turns(turns: int, kept: int) -> None:
 def test_S2_one_character_decides_whether_an_older_turn_comes_whole() -> None:
     room = LONGEST - OVERHEAD - 2
     newest = sized(2, 1000)
-    exact = primer([newest, sized(1, room - 1000 - 2)]).recap
+    exact = recap_of([newest, sized(1, room - 1000 - 2)]).recap
     assert turns_of(exact) == [1, 2]
     assert len(exact) == LONGEST - len(LEFT_OUT) - 2
-    over = primer([newest, sized(1, room - 1000 - 1)]).recap
+    over = recap_of([newest, sized(1, room - 1000 - 1)]).recap
     assert turns_of(over) == [2]
     assert LEFT_OUT in over
     assert turn_words(newest) in over
@@ -130,10 +130,10 @@ def test_S2_one_character_decides_whether_an_older_turn_comes_whole() -> None:
 
 def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
     room = LONGEST - OVERHEAD - 2
-    whole = primer([sized(1, room)]).recap
+    whole = recap_of([sized(1, room)]).recap
     assert "left out" not in whole
     long = page(1, message("a" * 20_000 + "MIDDLE" + "z" * 20_000 + "THE END"), words="BEGIN")
-    cut = primer([long, page(1)]).recap
+    cut = recap_of([long, page(1)]).recap
     assert len(cut) == LONGEST
     assert "BEGIN" in cut
     assert "THE END" in cut
@@ -156,7 +156,7 @@ def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
 )
 def test_S2_the_prompt_that_was_not_processed(reason: str, said: bool, unprocessed: bool) -> None:
     work = [message("I begin")] if said else []
-    made = primer([page(2, *work, reason=reason, words="Do that"), page(1, message("hi"))])
+    made = recap_of([page(2, *work, reason=reason, words="Do that"), page(1, message("hi"))])
     assert made.prompt == ("Do that" if unprocessed else "")
     assert turns_of(made.recap) == ([1] if unprocessed and not said else [1, 2])
     assert made.text().endswith("Do that" if unprocessed else END)
@@ -164,7 +164,7 @@ def test_S2_the_prompt_that_was_not_processed(reason: str, said: bool, unprocess
 
 def test_S2_an_unprocessed_prompt_is_whole_and_alone_where_nothing_else_was_said() -> None:
     words = "p" * 100_000
-    made = primer([page(1, reason="rate_limited", words=words)])
+    made = recap_of([page(1, reason="rate_limited", words=words)])
     assert (made.recap, made.text()) == ("", words)
 
 
@@ -172,19 +172,19 @@ def test_S2_it_is_known_after_a_second_switch_too() -> None:
     """The header forgets the limit with the agent that met it."""
     gone = update("_agent", state="switched", **{"from": "crow", "to": "jay"})
     events = log(prompt("Do that"), running(), idle("rate_limited"), gone)
-    assert primer([fold(None, events)]).prompt == "Do that"
+    assert recap_of([fold(None, events)]).prompt == "Do that"
 
 
 def test_A5_the_turn_that_is_open_goes_to_the_new_agent_and_is_not_told() -> None:
     waking = fold(fold(None, []).header | {"turn": 1}, log(prompt("new"), running(), first=9))
-    made = primer([waking, page(1, message("hi"))])
+    made = recap_of([waking, page(1, message("hi"))])
     assert "new" not in made.text()
     assert turns_of(made.recap) == [1]
 
 
 def test_S2_a_recap_is_not_told_again() -> None:
-    first = primer([page(1, message("the secret is 42"))]).text()
-    again = primer([page(2, message("ok"), words=f"{first} Go on."), page(1)]).recap
+    first = recap_of([page(1, message("the secret is 42"))]).text()
+    again = recap_of([page(2, message("ok"), words=f"{first} Go on."), page(1)]).recap
     assert again.count(HEAD) == 1
     assert "**Person:** (a recap)\nGo on." in again
 
@@ -192,12 +192,12 @@ def test_S2_a_recap_is_not_told_again() -> None:
 def test_S2_attachments_are_named() -> None:
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     events = log(update("_prompt", prompt=[text("Look"), image]), running(), idle("cancelled"))
-    assert primer([fold(None, events)]).prompt == "Look\n[attached: image/png]"
+    assert recap_of([fold(None, events)]).prompt == "Look\n[attached: image/png]"
 
 
 def test_S2_nothing_was_said() -> None:
-    assert primer([]).text() == ""
-    assert primer([fold(None, [])]).text() == ""
+    assert recap_of([]).text() == ""
+    assert recap_of([fold(None, [])]).text() == ""
 
 
 @given(
@@ -212,7 +212,7 @@ def test_S2_never_longer_and_always_the_newest_whole(
         page(n, message("x" * size), *([call(n, title="t" * size)] if tool else []))
         for n, (size, tool) in zip(range(len(sizes), 0, -1), sizes, strict=True)
     ]
-    recap = primer(pages, longest, most).recap
+    recap = recap_of(pages, longest, most).recap
     assert len(recap) <= longest
     kept = turns_of(recap)
     assert len(kept) <= most
@@ -224,6 +224,6 @@ def test_S2_never_longer_and_always_the_newest_whole(
 
 @given(logs | shapely_logs, st.integers(0, 2000))
 def test_S2_total_over_any_log(events: list[Event], longest: int) -> None:
-    made = primer([fold(None, events)], longest)
+    made = recap_of([fold(None, events)], longest)
     assert len(made.recap) <= max(longest, OVERHEAD + 2)
     assert isinstance(made.text(), str)

@@ -39,30 +39,31 @@ def _block(block: Json, takes: Json, load: Load) -> Json:
 
 def _filled(block: Json, load: Load) -> Json:
     """An image that is kept as a blob gets its data back."""
-    name = lenient.text(block, "blob")
-    if not name:
+    if not lenient.text(block, "blob"):
         return block
-    data = load(name)
-    if data is None:
-        raise Untaken("The image of this prompt is no longer in the log.")
-    kept = {key: value for key, value in block.items() if key not in ("blob", "bytes", "name")}
-    return {**kept, "data": data}
+    data = _loaded(block["blob"], load, "The image")
+    rest = {key: block[key] for key in block if key not in ("blob", "bytes", "name")}
+    return {**rest, "data": data}
 
 
 def _resource(resource: Json, load: Load) -> Json:
     """A file that is kept as a blob: as text where it is text."""
-    name = lenient.text(resource, "kept")
-    if not name:
+    if not lenient.text(resource, "kept"):
         return resource
-    data = load(name)
-    if data is None:
-        raise Untaken("A file of this prompt is no longer in the log.")
-    rest = {key: value for key, value in resource.items() if key not in ("kept", "bytes")}
+    data = _loaded(resource["kept"], load, "A file")
+    rest = {key: resource[key] for key in resource if key not in ("kept", "bytes")}
     try:
         text = b64decode(data).decode("utf-8")
     except UnicodeDecodeError:
         return {**rest, "blob": data}
     return {**rest, "blob": data} if "\0" in text else {**rest, "text": text}
+
+
+def _loaded(name: str, load: Load, what: str) -> str:
+    data = load(name)
+    if data is None:
+        raise Untaken(f"{what} of this prompt is no longer in the log.")
+    return data
 
 
 def words_of(prompt: list[Any]) -> str:

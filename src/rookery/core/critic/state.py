@@ -13,20 +13,11 @@ from rookery.core.json.events import Json, kind_of
 ORIGIN = "critic"
 """Of a prompt that the loop sent."""
 
-EMPTY: Json = {
-    "state": "",
-    "iteration": 0,
-    "of": 0,
-    "score": None,
-    "accepted": None,
-    "enabled": None,
-    "refine": None,
-}
+_FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
+EMPTY: Json = _FRESH | {"enabled": None, "refine": None}
 
 CHOICES = {"critic": "enabled", "refine": "refine"}
 """What the user sets, and the field that it is."""
-
-_FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
 
 
 def after(standing: Json, update: Json) -> Json:
@@ -39,9 +30,7 @@ def after(standing: Json, update: Json) -> Json:
             changes = {"state": "judging" if update.get("critic") is True else ""}
         case "_critic":
             changes = _judged(update)
-        case "_context" if update.get("state") == "cleared":
-            changes = _FRESH
-        case "_agent" if update.get("state") == "switched":
+        case "_context" | "_agent" if update.get("state") in ("cleared", "switched"):
             changes = _FRESH
         case "_session":
             changes = _chosen(update)

@@ -39,6 +39,10 @@ class _Subject(NamedTuple):
 
 class TurnCalls:
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """A new turn."""
         self._known: dict[str, Json] = {}
         """Of each call what says how dangerous it is: each update states only what changed."""
         self._open: dict[str, Json] = {}
@@ -46,14 +50,6 @@ class TurnCalls:
         """The calls that were announced otherwise than by an ask, oldest first."""
         self._asked: dict[str, _Subject] = {}
         """By the ask: open ones, and those that were allowed."""
-        self._lost = False
-
-    def clear(self) -> None:
-        """A new turn."""
-        self._known.clear()
-        self._open.clear()
-        self._told.clear()
-        self._asked.clear()
         self._lost = False
 
     def remember(self, call: Json) -> Json:
@@ -159,9 +155,7 @@ class TurnCalls:
         if not told or len(kinds) > 1:
             return False
         if lines := call_input.lines(asked):
-            title = lenient.text(
-                told, "title"
-            )  # hermes has the line nowhere else: `terminal: make`
+            title = lenient.text(told, "title")  # hermes: `terminal: make`, and nowhere else
             return call_input.lines(told) == lines or title.endswith(f": {lines[-1]}")
         paths = {*danger.paths_of(asked, (), "")}
         return bool(paths) and {*danger.paths_of(told, (), "")} == paths

@@ -88,10 +88,8 @@ def heard(watch: Watch, update: Json, now: float, profile: Profile) -> tuple[Wat
     kind = kind_of(update)
     if kind in PROGRESS:
         watch = watch._replace(sign=kind, sign_at=now)
-    if (
-        kind == "usage_update"
-        and lenient.number(lenient.mapping(update, "cost"), "amount") is not None
-    ):
+    cost = lenient.number(lenient.mapping(update, "cost"), "amount")
+    if kind == "usage_update" and cost is not None:
         # A background command was fire and forget: it no longer holds the turn open.
         rest = watch.off_protocol - {"background"}
         watch = watch._replace(sign="usage with cost", sign_at=now, paid=True, off_protocol=rest)
@@ -104,7 +102,8 @@ def _off_protocol(watch: Watch, call: Json, now: float, profile: Profile) -> Wat
     if not (profile.async_agents or profile.background or profile.wake_ups):
         return watch
     given = lenient.mapping(call, "rawInput")
-    said = dumps([call.get("content"), call.get("rawOutput")]) if _told(call) else ""
+    brought = [call.get("content") or None, call.get("rawOutput")]
+    said = dumps(brought) if any(each is not None for each in brought) else ""
     found = set(watch.off_protocol)
     if profile.async_agents and ASYNC in said:
         found.add("async")
@@ -116,10 +115,6 @@ def _off_protocol(watch: Watch, call: Json, now: float, profile: Profile) -> Wat
         found.add("wake-up")
         watch = watch._replace(wake=max(watch.wake, now + delay))
     return watch._replace(off_protocol=frozenset(found))
-
-
-def _told(call: Json) -> bool:
-    return bool(call.get("content")) or call.get("rawOutput") is not None
 
 
 def deadline(watch: Watch, policy: Policy, profile: Profile) -> float | None:

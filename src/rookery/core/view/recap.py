@@ -6,6 +6,7 @@ itself: the user decides.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from rookery.core.blocks import call_summary
@@ -31,7 +32,7 @@ SAID = frozenset({"answer", "tool", "terminal", "plan"})
 """Blocks that show that the agent worked on the prompt."""
 
 
-class Primer(NamedTuple):
+class Recap(NamedTuple):
     recap: str = ""
     """"": there is nothing to tell."""
     prompt: str = ""
@@ -43,29 +44,21 @@ class Primer(NamedTuple):
         return "\n\n".join(part for part in (self.recap, last) if part)
 
 
-def primer(pages: Iterable[Document], longest: int = LONGEST, most: int = MOST) -> Primer:
+def recap_of(pages: Iterable[Document], longest: int = LONGEST, most: int = MOST) -> Recap:
     """Of a session's turns, newest first, each the document of its page up to where the
     conversation broke off; none is asked for beyond what there is room for."""
     turns = _ended(pages)
     newest = next(turns, None)
     if newest is None:
-        return Primer()
+        return Recap()
     prompt = unprocessed(newest)
     told = [] if prompt and not _worked(newest) else [newest]
-    recap = _recap(_words(told, turns), longest, most)
-    return Primer(recap, prompt)
+    return Recap(_recap(map(turn_words, chain(told, turns)), longest, most), prompt)
 
 
 def _ended(pages: Iterable[Document]) -> Iterator[Document]:
     """A turn that is still open where the conversation broke off goes to the agent that comes."""
     return (page for page in pages if page.header["turn"] > 0 and page.header["state"] == "idle")
-
-
-def _words(first: list[Document], rest: Iterator[Document]) -> Iterator[str]:
-    for page in first:
-        yield turn_words(page)
-    for page in rest:
-        yield turn_words(page)
 
 
 def _recap(turns: Iterator[str], longest: int, most: int) -> str:
@@ -92,8 +85,7 @@ def _cut(words: str, room: int) -> str:
     if len(words) <= room:
         return words
     left = max(0, room - len(GAP))
-    head = left - left // 2
-    tail = left // 2
+    head, tail = left - left // 2, left // 2
     return (words[:head] + GAP + words[len(words) - tail :])[: max(0, room)]
 
 
@@ -102,8 +94,8 @@ def unprocessed(page: Document) -> str:
     reason = _reason(page)
     if reason in DONE or (reason != "rate_limited" and _worked(page)):
         return ""
-    prompts = [block for block in page.blocks.values() if block["role"] == "prompt"]
-    return "\n\n".join(words for block in prompts[:1] if (words := _prompt(block)))
+    prompts = (_prompt(block) for block in page.blocks.values() if block["role"] == "prompt")
+    return next(prompts, "")
 
 
 def _reason(page: Document) -> str:
