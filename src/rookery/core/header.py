@@ -100,19 +100,19 @@ def advance(header: Json, event: Event) -> Json:
 # --- sessions and prompts ----------------------------------------------------------------------
 
 
+_GIVEN = {"id": str, "cwd": str, "agent": str, "archived": bool, "pinned": bool}
+
+
 def _session(header: Json, event: Event) -> Json:
-    update, changes = event.update, {}
-    for field in ("id", "cwd", "agent"):
-        if isinstance(update.get(field), str):
-            changes[field] = update[field]
+    update = event.update
+    changes = {
+        key: update[key] for key, kind in _GIVEN.items() if isinstance(update.get(key), kind)
+    }
     for field in ("roots", "argv"):
         if field in update:
             changes[field] = lenient.texts(update, field)
     if "mcpServers" in update:
         changes["mcpServers"] = list(lenient.mappings(update, "mcpServers"))
-    for field in ("archived", "pinned"):
-        if isinstance(update.get(field), bool):
-            changes[field] = update[field]
     for field in ("created", "snoozed"):
         if (number := lenient.integer(update, field)) is not None:
             changes[field] = number

@@ -1,8 +1,7 @@
-"""Text chunks on their way to the log: the first goes at once, then at most one event in each
-window.
+"""Text chunks on their way to the log: the first goes at once, then at most one event per window.
 
-Only chunks that are equal in all but their text are merged, so nothing that an agent said is lost,
-and a flood of tokens costs as many events as there are windows, not as there are tokens.
+Only chunks that are equal in all but their text are merged, so nothing an agent said is lost, and a
+flood of tokens costs as many events as there are windows.
 """
 
 from rookery.core.json.events import Json, dumps

@@ -2,11 +2,8 @@
 
 Agents that run commands by themselves send the output in `_meta` of the call: `terminal_output` or
 `terminal_output_delta` (each a further piece), then `terminal_exit` (codex, pi, claude where that
-is offered). Here it becomes a terminal below the call, like one of the worker's own. Results of MCP
-tools and exit codes may stand in `rawOutput`.
-
-In the header such a terminal stands under a name that no terminal of the worker has: an agent
-cannot write into one of those.
+is offered). It becomes a terminal below the call, under a name that no terminal of the worker has.
+Results of MCP tools and exit codes may stand in `rawOutput`.
 """
 
 import re

@@ -1,8 +1,7 @@
 """What is particular about one agent or another: one table, so that no other file names a vendor.
 
-Conservative: what was not seen is left generic. A command to clear counts only where the agent
-advertises it, a tool's alias only where the agent has no kind for it. No agent was seen to send
-heartbeats: there is no gate for them.
+What was not seen is left generic. A command to clear counts only where the agent advertises it, a
+tool's alias only where the agent has no kind for it.
 """
 
 from collections.abc import Sequence
