@@ -1,8 +1,8 @@
 """Blocks that began above what is opened of a long turn, and are shown all the same: a call that
 still runs, a message that goes on, an open ask.
 
-Such a block is made from the event that began it, which its id names, and from the header. What came
-between is missing until more is loaded; `join` puts it in.
+Such a block is made from the event that began it, which its id names, and from the header. What
+came between is missing until more is loaded; `join` puts it in.
 """
 
 from collections.abc import Iterable
