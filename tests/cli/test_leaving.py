@@ -130,8 +130,8 @@ def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> 
         first = rookery("cancel", session)
         said = " ".join(first.err.split())
         assert said == (
-            "Asked the agent to cancel; it is still working. "
-            f"To end it, run again: rookery cancel {session}"
+            "The agent was asked to cancel but is still working. "
+            f"To end it, run rookery cancel {session} again."
         )
         assert only_session(home)["status"] == "running"
         assert rookery("cancel", session).err == "The agent did not react and was ended.\n"

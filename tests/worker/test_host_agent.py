@@ -158,7 +158,7 @@ async def test_agent_that_is_not_there(aviary: Aviary) -> None:
     bird = aviary.hatch(argv=["/nowhere/agent"])
     events = await bird.turn("hello")
     assert events[-1].update["reason"] == "agent_exited"
-    assert "command not found" in events[-1].update["detail"]
+    assert "is not installed" in events[-1].update["detail"]
     assert last_agent(events, "exited")["status"] == 127
 
 

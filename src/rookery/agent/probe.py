@@ -7,9 +7,10 @@ import sys
 from typing import Any
 
 from rookery.agent.process import sdk_import
+from rookery.agents.registry import extra_line, not_installed
 from rookery.models.probe import Answer, of_network, of_status, shortened
 
-MISSING = "This provider needs a part that is not installed: pip install 'rookery[agent]'"
+MISSING = not_installed("The library for this provider", extra_line("agent"))
 TAKEN = ("aws_", "vertex_", "api_version")
 """Prefixes of a model's fields that say how to reach its provider."""
 

@@ -55,15 +55,26 @@ class UnknownAgent(Exception):
 
 
 class NotInstalled(Exception):
-    """The agent's program was not found; the message says how to install it, if that is known."""
+    """The agent's program is nowhere; the message says so, and how to install it."""
 
     def __init__(self, agent: Agent) -> None:
-        program, install = agent.argv[0], install_line(agent.name, agent.argv)
-        what = f"{program!r} is not on PATH"
-        if program == sys.executable:
-            what = "it needs an extra of the rookery package"
-        how = f" To install it: {install}" if install else ""
-        super().__init__(f"{agent.name} is not installed: {what}.{how}")
+        install = install_line(agent.name, agent.argv)
+        if lacks_module(agent):
+            super().__init__(not_installed("Rookery's own agent", install))
+        else:
+            super().__init__(not_installed(agent.name, install, program=agent.argv[0]))
+
+
+def not_installed(what: str, install: str, *, program: str = "") -> str:
+    """What every face says about a missing agent or extra."""
+    why = f"{program} does not exist" if "/" in program else f"{program!r} is not on PATH"
+    how = f" To install it: {install}" if install else ""
+    return f"{what} is not installed{f': {why}' if program else ''}.{how}"
+
+
+def extra_line(name: str) -> str:
+    """The command that installs an extra of the package."""
+    return f"pip install 'rookery[{name}]'"
 
 
 _TABLE = (
@@ -72,7 +83,7 @@ _TABLE = (
         OWN,
         "Rookery",
         (PYTHON, "-P", "-m", "rookery", "agent"),
-        "pip install 'rookery[agent]'",
+        extra_line("agent"),
         module="openhands.sdk",
     ),
     Entry("demo", "Demo", (PYTHON, "-P", "-m", "rookery", "play", "demo")),

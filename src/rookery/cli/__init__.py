@@ -6,7 +6,15 @@ import sys
 from rookery import __version__
 
 SELDOM = 20_000
-"""New objects after which garbage is looked for: what a start imports is none."""
+"""New objects before garbage is collected: imports at the start produce none."""
+
+EARLY = {
+    "play": "rookery.acp.player.entry",
+    "acp": "rookery.acp.bridge.door",
+    "agent": "rookery.agent.door",
+    "model": "rookery.agent.scripted.entry",
+}
+"""Commands whose caller waits for the first answer: they load no library for the command line."""
 
 
 def main() -> None:
@@ -17,31 +25,19 @@ def main() -> None:
         return
     gc.set_threshold(SELDOM)
     try:
-        sys.exit(_carry_out(arguments))
+        sys.exit(_run(arguments))
     except KeyboardInterrupt:  # also while modules are being loaded
         sys.exit(130)
 
 
-def _carry_out(arguments: list[str]) -> int:
-    if arguments[:1] == ["play"] and not {"--help", "-h"}.intersection(arguments):
-        # An agent's start is waited for: it does not load a library for one word.
-        from rookery.acp.player.entry import main as play
+def _run(arguments: list[str]) -> int:
+    word = arguments[0] if arguments else ""
+    if word in EARLY and not {"--help", "-h", "--setup"}.intersection(arguments):
+        from importlib import import_module
 
-        return play(arguments[1:])
-    if arguments[:1] == ["acp"] and not {"--help", "-h"}.intersection(arguments):
-        from rookery.acp.bridge.door import main as bridge  # an editor waits for its first answer
-
-        return bridge(arguments[1:])
-    if arguments[:1] == ["agent"] and not {"--help", "-h", "--setup"}.intersection(arguments):
-        from rookery.agent.door import main as agent  # likewise
-
-        return agent(arguments[1:])
-    if arguments[:1] == ["model"] and not {"--help", "-h"}.intersection(arguments):
-        from rookery.agent.scripted.entry import main as model
-
-        return model(arguments[1:])
+        return int(import_module(EARLY[word]).main(arguments[1:]))
     if not arguments:
-        # The first picture is waited for: it needs no library for the command line.
+        # So is the first picture of the terminal interface.
         from rookery.cli.tui_launch import can_open, open_screen
 
         if can_open():

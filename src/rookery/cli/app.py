@@ -38,7 +38,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "commands.start.switch_agent", "Switch a session to another agent.", "switch_agent"
         ),
         "clear": Entry(
-            "commands.start.clear", "Start the conversation over; earlier turns are folded."
+            "commands.start.clear", "Start the conversation over; earlier turns are hidden."
         ),
         "cancel": Entry("commands.start.cancel", "Cancel the running turn."),
         "force-end": Entry("commands.start.force_end", "End a turn that hangs.", "force_end"),
@@ -49,7 +49,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "tail": Entry("commands.look.tail", "Follow a session live."),
         "show": Entry("commands.look.show", "Print a session."),
         "recap": Entry("commands.look.recap", "Print a recap of a session for another agent."),
-        "logs": Entry("commands.look.logs", "Print stderr of a session's agent and worker."),
+        "logs": Entry("commands.look.logs", "Print what a session's agent and worker logged."),
     },
     "Manage sessions": {
         "rename": Entry("commands.manage.rename", "Rename a session."),

@@ -17,7 +17,7 @@ ANY_AGENT = 'To use any other program that speaks ACP on stdio: --cmd "program -
 
 
 def report(error: BaseException) -> int:
-    """Tell what went wrong on stderr; the exit code."""
+    """Say on stderr what went wrong; the exit code."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     known = explain(error)
@@ -44,15 +44,17 @@ def say(text: str) -> None:
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
-    """A known error's message and exit code; None for a bug. Imports what has been imported."""
+    """A known error's message and exit code; None: a bug."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.config.in_force import Waiting
     from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
     from rookery.client.guard import FromAgent
+    from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
     from rookery.home.config import ConfigError
     from rookery.home.mcp import BadServer, McpError
     from rookery.log.errors import LogError
+    from rookery.models.documents import SettingsError
 
     match error:
         case UnknownSession():
@@ -67,30 +69,17 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return f"The session's worker did not start. {error.message}", exits.FAILED
         case BadServer():
             return str(error), exits.USAGE
-        case ConfigError() | McpError() | LogError() | StillAlive() | paths.PathError():
+        case Trouble():
+            return str(error), exits.DISK_FULL
+        case ConfigError() | McpError() | LogError() | SettingsError() | paths.PathError():
             return str(error), exits.FAILED
-        case FromAgent() | Waiting():
+        case FromAgent() | Refused() | Rejected() | StillAlive() | Waiting():
             return str(error), exits.FAILED
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
             return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
-    return _of_the_client(error)
-
-
-def _of_the_client(error: BaseException) -> tuple[str, int] | None:
-    from rookery.client.guard import FromAgent
-    from rookery.client.session import Refused, Rejected, Trouble
-
-    if isinstance(error, Rejected):
-        return error.message, exits.FAILED
-    if isinstance(error, Trouble):
-        return str(error), exits.DISK_FULL
-    if isinstance(error, Refused | FromAgent):
-        return str(error), exits.FAILED
-    from rookery.models.documents import SettingsError
-
-    return (str(error), exits.FAILED) if isinstance(error, SettingsError) else None
+    return None
 
 
 def _unknown_session(name: str) -> str:
@@ -100,9 +89,7 @@ def _unknown_session(name: str) -> str:
 
     known = heads(paths.home())
     if not known:
-        return (
-            f'There is no session {name!r}. There are no sessions yet; rookery run "…" starts one.'
-        )
+        return 'There are no sessions yet. To start one: rookery run "…"'
     names = {head["id"]: head for head in known} | {head["title"].lower(): head for head in known}
     near = {names[each]["id"]: names[each] for each in get_close_matches(name.lower(), names, 5)}
     if near:
@@ -119,7 +106,7 @@ def _listed(heads: list[Json]) -> str:
 
 
 def _keep(error: BaseException) -> str:
-    """Write the trace to a file; the sentence that tells where it is."""
+    """Write the traceback to a file; the sentence that says where."""
     path = os.path.join(paths.home(), CRASH_LOG)
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     text = "".join(traceback.format_exception(error))
@@ -135,7 +122,7 @@ def _keep(error: BaseException) -> str:
 
 
 def give_up_stdout() -> None:
-    """Nobody reads it any more: what Python still wants to flush goes nowhere."""
+    """Its reader is gone: what Python still flushes goes nowhere."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

@@ -176,10 +176,12 @@ def _open(given: Given, task: str) -> int:
             leave_at_once=given.leave_at_once,
         )
     if given != Given():
+        from rookery.agents.registry import extra_line, not_installed
+
         raise click.UsageError(
             "The terminal interface needs a terminal. In a script, use rookery run or --headless."
             if tui_launch.is_installed()
-            else "The terminal interface is not installed. Install rookery[tui]."
+            else not_installed("The terminal interface", extra_line("tui"))
         )
     return _overview()
 

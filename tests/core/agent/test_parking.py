@@ -62,7 +62,7 @@ def test_a_command_that_is_not_there_is_parked_with_how_to_install_it_a6() -> No
         agent, effects = go(agent, SpawnFailed("crow: command not found"), 100.0, wish)
     [update] = updates(effects)
     assert (update["state"], update["status"]) == ("parked", 127)
-    assert "Install it: npm install -g crow." in update["remedy"]
+    assert "To install it: npm install -g crow" in update["remedy"]
 
 
 def test_an_agent_that_wants_a_login_is_parked_with_that_a6() -> None:
@@ -89,8 +89,8 @@ def test_ends_that_were_wanted_count_for_nothing_a6() -> None:
 @pytest.mark.parametrize(
     ("status", "line", "words"),
     [
-        (127, "", "Install it"),
-        (1, "sh: crow: command not found", "Install it"),
+        (127, "", "install it"),
+        (1, "sh: crow: command not found", "install it"),
         (1, "Please run crow login", "Log in"),
         (1, "OPENAI_API_KEY is not set", "Log in"),
         (1, "error: unknown option '--acp'", "too old (error: unknown option '--acp')"),

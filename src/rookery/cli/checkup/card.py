@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from rookery.cli.checkup.subject import Reply
 from rookery.core.json.events import Json
 
 type Verdict = Literal["ok", "not ok", "not told"]
@@ -9,6 +10,7 @@ type Verdict = Literal["ok", "not ok", "not told"]
 OK: Verdict = "ok"
 NOT_OK: Verdict = "not ok"
 NOT_TOLD: Verdict = "not told"
+UNAUTHENTICATED = -32000
 
 
 class Row(NamedTuple):
@@ -19,7 +21,7 @@ class Row(NamedTuple):
 
 
 class Card:
-    """What was found of one agent. `usable`: a session could be made."""
+    """What was found out about one agent. `usable`: it can create a session."""
 
     def __init__(self, name: str, argv: list[str]) -> None:
         self.name = name
@@ -27,7 +29,7 @@ class Card:
         self.rows: list[Row] = []
         self.facts: Json = {}
         self.offers: Json = {}
-        """What `session/new` was answered with."""
+        """The answer to `session/new`."""
         self.usable = False
 
     def say(self, row: str, verdict: Verdict, words: str) -> None:
@@ -35,6 +37,15 @@ class Card:
 
     def judge(self, row: str, good: bool, words: str, otherwise: str) -> None:
         self.say(row, OK if good else NOT_OK, words if good else otherwise)
+
+    def judge_refusal(self, row: str, what: str, code: int, *replies: Reply) -> None:
+        """Whether requests were refused with this code, as they should be."""
+        if any(reply.code == UNAUTHENTICATED for reply in replies):
+            self.say(row, NOT_TOLD, f"{what}: needs a login first")
+            return
+        good = all(reply.code == code for reply in replies)
+        said = "; ".join(reply.outcome for reply in replies)
+        self.judge(row, good, f"{what}: refused with {code}", f"{what}: {said}")
 
     def to_json(self) -> Json:
         rows = [row._asdict() for row in self.rows]

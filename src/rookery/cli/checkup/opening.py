@@ -3,24 +3,22 @@
 from typing import Any
 
 import rookery
-from rookery.cli.checkup.card import NOT_OK, OK, Card
+from rookery.cli.checkup.card import NOT_OK, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Subject
 from rookery.core.agent.opening import speaks_draft
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.json.safe_text import count
 
-UNAUTHENTICATED = -32000
-
 
 def params(version: int = 1) -> Json:
-    """A client that offers nothing: what it is then asked for is a mistake (acp-I5)."""
+    """A client that offers nothing: whatever an agent then calls is a mistake."""
     client = {"name": "rookery-doctor", "title": "Rookery", "version": rookery.__version__}
     return {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": client}
 
 
 async def initialize(card: Card, agent: Subject, within: float) -> bool:
-    """False where there is no use in going on."""
+    """False: there is no use in going on."""
     reply = await agent.ask("initialize", params(), within)
     found = reply.result if isinstance(reply.result, dict) else None
     if found is None:
@@ -51,17 +49,13 @@ def _judge_logins(card: Card, methods: list[Json]) -> None:
     card.facts["authMethods"] = names
     unique = len(set(names)) == len(names) and all(names)
     card.judge("acp-I8", unique, "login methods have unique ids", f"ids: {names}")
-    terminal = [name for name, each in zip(names, methods, strict=True) if _terminal(each)]
+    terminal = [lenient.text(each, "id") for each in methods if each.get("type") == "terminal"]
     words = "no terminal login, which was not offered"
     card.judge("acp-I9", not terminal, words, f"terminal login, not offered: {', '.join(terminal)}")
 
 
-def _terminal(method: Json) -> bool:
-    return lenient.text(method, "type") == "terminal"
-
-
 async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> str:
-    """The session's id; "" where none was made."""
+    """The session's id; "": none was made."""
     before = len(agent.updates)
     reply = await agent.ask("session/new", {"cwd": cwd, "mcpServers": []}, within)
     if not reply.good:
@@ -110,10 +104,6 @@ def _judge_choices(card: Card, made: Any) -> None:
 
 
 def _is_choice(option: Json) -> bool:
-    found = []
-    for each in lenient.mappings(option, "options"):
-        found += [
-            each.get("value"),
-            *(one.get("value") for one in lenient.mappings(each, "options")),
-        ]
-    return option.get("currentValue") in found
+    choices = list(lenient.mappings(option, "options"))
+    grouped = [one for each in choices for one in lenient.mappings(each, "options")]
+    return option.get("currentValue") in [each.get("value") for each in choices + grouped]

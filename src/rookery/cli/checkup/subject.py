@@ -1,11 +1,11 @@
-"""One test run of an agent: everything it says is recorded, and nothing is left running."""
+"""One test run of an agent or an MCP server: nothing is left running."""
 
 import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from contextlib import suppress
+from typing import Any, NamedTuple, Self, override
 
 from rookery.agents import programs
 from rookery.core.asks.asks import REJECTS, options_of, pick, selected
@@ -29,7 +29,7 @@ DETAILS = ("details", "message", "error")
 
 
 class Reply(NamedTuple):
-    """How a request ended. `code` is that of an error; both None: there was no answer."""
+    """How a request ended; `code` is that of an error."""
 
     result: Any = None
     code: int | None = None
@@ -46,34 +46,28 @@ class Reply(NamedTuple):
     def good(self) -> bool:
         return self.code is None and not self.words
 
+    @property
+    def outcome(self) -> str:
+        if self.good:
+            return "answered with a result"
+        return f"{self.code} {self.words}" if self.code is not None else self.words
 
-class Subject:
-    """`async with Subject(…) as subject`: started there, and ended with its whole tree."""
+
+class Program:
+    """`async with Program(…) as program`: started there, and ended with its whole tree."""
 
     def __init__(
         self, argv: list[str], cwd: str, environment: Mapping[str, str] = os.environ
     ) -> None:
-        self.updates: list[tuple[str, Json]] = []
-        self.requests: list[Incoming] = []
-        self.noise: list[str] = []
-        self.refusals: list[int] = []
-        """Codes of errors without an id: how lines that are no message were answered."""
         self.stderr_bytes = 0
         self.stderr = ""
         self.exited = asyncio.Event()
-        self.on_request: Callable[[Incoming], None] = refuse
-        self.on_update: Callable[[Json], None] = lambda _update: None
         self._argv, self._cwd, self._environment = argv, cwd, environment
         self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}"
-        # It is an agent: recorded as one, it cannot answer for anybody meanwhile.
+        # Recorded as an agent, so that it cannot answer for the user meanwhile.
         self._child = Child(lambda _status: self.exited.set(), Fence(paths.home(), confined=False))
         self._reader: PipeReader | None = None
         self._begun = 0.0
-        self.peer = Peer(
-            on_request=self._requested,
-            on_notification=self._notified,
-            on_noise=self._heard_noise,
-        )
 
     async def __aenter__(self) -> Self:
         """Raises OSError, with nothing left behind."""
@@ -85,17 +79,20 @@ class Subject:
             self._argv, cwd=self._cwd, environment=environment, umask=UMASK
         )
         self._reader = PipeReader(stderr, self._wrote, lambda: None)
-        self.peer.attach(stdout, stdin)
+        self.attach(stdout, stdin)
         return self
 
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.peer.close()
-        # In a thread, and waited for to its end: whoever breaks off leaves nothing either.
+    def attach(self, stdout: int, stdin: int) -> None:
+        """Take these descriptors over."""
+        raise NotImplementedError
+
+    def detach(self) -> None:
+        """Close them."""
+        raise NotImplementedError
+
+    async def __aexit__(self, *_: object) -> None:
+        self.detach()
+        # In a thread, and waited for even if we are cancelled: nothing is left running.
         await asyncio.shield(asyncio.to_thread(self._end))
         if self._reader is not None:
             self._reader.close()
@@ -127,10 +124,56 @@ class Subject:
         known = [size for size in told if size is not None]
         return (sum(known) if known else None), len(living)
 
-    # --- the conversation ------------------------------------------------------------------------
+    async def settle(self) -> None:
+        """Its stdout has ended: its exit may take a moment longer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self.exited.wait()
+
+    def end_words(self) -> str:
+        if self.status is None:
+            return "it closed its stdout"
+        how = f"signal {-self.status}" if self.status < 0 else f"exit {self.status}"
+        return f"it ended ({how})"
+
+    def _wrote(self, data: bytes) -> None:
+        self.stderr_bytes += len(data)
+        self.stderr = (self.stderr + data.decode("utf-8", "replace"))[-TAIL:]
+
+
+class Subject(Program):
+    """An agent under test: everything it says is recorded."""
+
+    def __init__(
+        self, argv: list[str], cwd: str, environment: Mapping[str, str] = os.environ
+    ) -> None:
+        super().__init__(argv, cwd, environment)
+        self.updates: list[tuple[str, Json]] = []
+        self.requests: list[Incoming] = []
+        self.noise: list[str] = []
+        self.refusals: list[int] = []
+        """Codes of errors without an id: how invalid lines were answered."""
+        self.on_request: Callable[[Incoming], None] = refuse
+        self.on_update: Callable[[Json], None] = lambda _update: None
+        self.peer = Peer(
+            on_request=self._requested,
+            on_notification=self._notified,
+            on_noise=self._heard_noise,
+        )
+
+    @override
+    def attach(self, stdout: int, stdin: int) -> None:
+        self.peer.attach(stdout, stdin)
+
+    @override
+    def detach(self) -> None:
+        self.peer.close()
+
+    def has_ended(self) -> bool:
+        return self.exited.is_set() or self.peer.ended
 
     async def ask(self, method: str, params: Any, within: float) -> Reply:
-        """Ask, and wait so many seconds for whatever comes."""
+        """Ask, and wait this many seconds for an answer."""
         settled: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
 
         def heard(answer: Answer) -> None:
@@ -151,22 +194,8 @@ class Subject:
             case RpcError() as error:
                 return Reply(None, error.code, _words(error), seconds, updates)
             case ConnectionClosed():
-                await self._settled()
+                await self.settle()
         return Reply(words=self.end_words())
-
-    async def _settled(self) -> None:
-        """Its stdout has ended: it may be a moment until the exit is known."""
-        try:
-            async with asyncio.timeout(2):
-                await self.exited.wait()
-        except TimeoutError:
-            return
-
-    def end_words(self) -> str:
-        if self.status is None:
-            return "it closed its stdout"
-        how = f"signal {-self.status}" if self.status < 0 else f"exit {self.status}"
-        return f"it ended ({how})"
 
     def _requested(self, incoming: Incoming) -> None:
         self.requests.append(incoming)
@@ -185,10 +214,6 @@ class Subject:
         elif kind in ("malformed", "not a message", "too long"):
             shown = what.decode("utf-8", "replace") if isinstance(what, bytes) else repr(what)
             self.noise.append(lenient.first_line(shown))
-
-    def _wrote(self, data: bytes) -> None:
-        self.stderr_bytes += len(data)
-        self.stderr = (self.stderr + data.decode("utf-8", "replace"))[-TAIL:]
 
 
 def _words(error: RpcError) -> str:

@@ -4,8 +4,7 @@ it reacts to a cancel."""
 import asyncio
 import time
 
-from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
-from rookery.cli.checkup.opening import UNAUTHENTICATED
+from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Reply, Subject, refuse
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
@@ -20,13 +19,13 @@ ASK = "session/request_permission"
 REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 
 QUIET = 5.0
-"""Seconds without a word after which the cancel is sent all the same."""
+"""Seconds of silence after which the cancel is sent anyway."""
 
 CANCEL_WITHIN = 30.0
 
 
 async def set_mode(card: Card, agent: Subject, session: str, within: float) -> None:
-    """The mode that sessions get: in an agent's own it may ask nothing."""
+    """The mode that sessions get: in its default mode an agent may ask nothing."""
     info = lenient.mapping(card.facts, "agentInfo")
     profile = profile_of(card.name, card.argv, info)
     option = options.find(options.offered(card.offers), "mode")
@@ -51,7 +50,7 @@ async def prompt_turns(
 
 
 async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -> bool:
-    """A turn to its end, each permission rejected. False where it did not end."""
+    """A turn to its end, each permission rejected. False: it did not end."""
     before, unannounced = len(agent.requests), list[str]()
 
     def asked(incoming: Incoming) -> None:

@@ -284,7 +284,7 @@ def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
         )
     own = registry.resolve(registry.OWN, {})
     if registry.lacks_module(own):
-        screen.note(f"The agent is not installed yet: {registry.AGENTS[own.name].install}")
+        screen.note(str(registry.NotInstalled(own)))
     return exits.DONE
 
 

@@ -38,7 +38,9 @@ def _for_error(error: Json, agent: str) -> str:
     return "The session is still usable: send the prompt again, or look at `rookery logs`."
 
 
-_MISSING = re.compile(r"command not found|no such file or directory|cannot find module")
+_MISSING = re.compile(
+    r"command not found|is not installed|no such file or directory|cannot find module"
+)
 _LOGIN = re.compile(r"log ?in\b|logged in|api[ _-]?key|unauthori[sz]ed|credential|authenticat")
 _OLD = re.compile(
     r"(unknown|unrecognized|unexpected|invalid) (option|argument|flag|command)"
@@ -52,8 +54,8 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     lines = [*said, lenient.text(error, "message")]
     words = "\n".join(lines).lower()
     if status == 127 or _MISSING.search(words):
-        how = f": {install}" if install else ", or correct its command"
-        return f"Program not found. Install it{how}."
+        how = f"To install it: {install}" if install else "Install it, or correct its command."
+        return f"Program not found. {how}"
     if logins.wanted(error) or _LOGIN.search(words):
         if agent == OWN and logins.wanted(error):
             return ""

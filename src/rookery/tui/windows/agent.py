@@ -94,8 +94,8 @@ class AgentsScreen(RowsScreen[str]):
         agent = self._agents[row.name]
         if not agent.installed:
             key = label(self.app, "agents.copy")
-            how = f"To install it: {agent.install}   ({key} copies that)" if agent.install else ""
-            self.tell(f"{agent.name} is not installed. {how}")
+            words = registry.not_installed(agent.name, agent.install)
+            self.tell(f"{words}   ({key} copies that)" if agent.install else words)
         elif agent.name == self._current:
             self.tell(f"{agent.name} is this session's agent already.")
         else:

@@ -170,7 +170,6 @@ def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
     if not os.path.isdir(cwd):
         return f"The session's directory {cwd} does not exist."
     if isinstance(error, FileNotFoundError):
-        entry = registry.AGENTS.get(agent)
-        how = f" Install it: {entry.install}" if entry and entry.install else ""
-        return f"{argv[0]}: command not found.{how}"
+        install = registry.install_line(agent, argv)
+        return registry.not_installed(agent, install, program=argv[0])
     return f"{argv[0]}: {error}"

@@ -20,7 +20,7 @@ from rookery.home import paths
 @click.command()
 @flags.as_json("Print one JSON object per question.")
 def asks(as_json: bool) -> None:
-    """List open questions from all sessions, with how long they have waited and how to answer.
+    """List the open questions of all sessions, how long they have waited and how to answer them.
 
     Sleeping sessions are included: an answer wakes them.
 

@@ -17,11 +17,11 @@ PAUSE = 0.25
 
 @click.command()
 @session_argument
-@click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's.")
-@click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's.")
+@click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's stderr.")
+@click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's stderr.")
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
 def logs(session: str, which: str | None, follow: bool) -> None:
-    """Print stderr of a session's agent and worker.
+    """Print what a session's agent and worker wrote to stderr.
 
     \b
     rookery logs 3f2a

@@ -49,7 +49,7 @@ def ps(everything: bool, as_json: bool) -> None:
     """List sessions: those that need you first, then failed, running, waiting for a free worker
     (max_workers), idle and asleep.
 
-    A dot before the title marks unread news: a turn ended, or the agent asks something.
+    A dot before the title means unread: a turn ended, or the agent asked something.
 
     \b
     rookery ps

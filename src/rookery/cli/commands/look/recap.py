@@ -21,9 +21,9 @@ from rookery.log.reader import Reader
 def recap(session: str, before: int | None) -> None:
     """Print a recap of a session, to send to an agent that does not know it.
 
-    It covers the conversation up to the last switch, clear or reset, or all of it if there was
-    none: the last 20 turns, at most 24,000 characters, plus the prompt not yet processed. Nothing
-    is sent: read it, edit it, send it.
+    It covers what came before the last switch, clear or reset, or the whole conversation if there
+    was none: the last 20 turns, at most 24,000 characters, plus the prompt that was not processed.
+    Nothing is sent: read it, edit it, send it.
 
     \b
     rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md

@@ -44,7 +44,7 @@ def prune(
     """Show which sessions match and how much space they take, then delete them.
 
     Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
-    by agents stay. Without --yes, it asks in a terminal and deletes nothing in a script.
+    by agents stay. A terminal asks first; a script has to pass --yes.
 
     \b
     rookery prune --older-than 30d

@@ -17,11 +17,11 @@ from rookery.home import paths
 @sessions_argument
 @flags.yes
 def rm(sessions: tuple[str, ...], yes: bool) -> int:
-    """Delete sessions and all their data. Files changed by their agents stay, and so does your
-    prompt history (prompts.jsonl).
+    """Delete sessions and all their data. Files changed by agents stay, and so does your prompt
+    history (prompts.jsonl).
 
-    Agents that support it are asked to delete their copy; ROOKERY_DEBUG=1 shows the result for the
-    last one. Conversations of Rookery's own agent are removed.
+    Agents that support it are asked to delete their copy, too; ROOKERY_DEBUG=1 shows their answer.
+    Conversations of Rookery's own agent are deleted.
 
     \b
     rookery rm 3f2a

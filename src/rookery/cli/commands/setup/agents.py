@@ -15,9 +15,9 @@ from rookery.core.json.events import dumps
 def agents(as_json: bool) -> None:
     """List the known agents: the built-in ones and those in your config.toml.
 
-    Programs are searched on PATH, then in the folders of nvm, fnm, volta, asdf and mise. Nothing is
-    installed; a missing agent shows the command that installs it. One that does not start is marked
-    with the reason.
+    Programs are looked up on PATH, then in the folders of nvm, fnm, volta, asdf and mise. Rookery
+    installs nothing: it shows the command that installs a missing agent, and why an installed one
+    does not start.
 
     \b
     rookery agents

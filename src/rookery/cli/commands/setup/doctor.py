@@ -37,7 +37,7 @@ STDERR_LINES = 10
     "--timeout",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="Timeout for the start and for each later step (default 30; 120 with npx and the like).",
+    help="Time limit for the start and for each later step (default: 30; with npx etc.: 120).",
 )
 @click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
 @flags.as_json("Print one JSON report per agent.")
@@ -51,12 +51,12 @@ def doctor(
 ) -> int:
     """Check Rookery's home and list the agents; or test agents and print a report for each.
 
-    Each agent is started three times in a temporary directory, and nothing is left running. Each
-    line names its row of the ACP checklist: ok, not ok, or not told (could not be tested). Exits
-    with 1 if the home has a problem or an agent cannot create a session.
+    Each agent is started three times in a temporary directory; nothing is left running. Each line
+    of the report names a row of the ACP checklist and says ok, not ok, or not told (it could not be
+    tested). The exit code is 1 if the home has a problem or an agent cannot create a session.
 
-    With --prompt, TEXT is sent twice: once to the end, rejecting every permission, and once to be
-    cancelled. Choose a TEXT that makes the agent run a command.
+    With --prompt, TEXT is sent twice: the first turn runs to its end with every permission
+    rejected, the second is cancelled. Choose a TEXT that makes the agent run a command.
 
     \b
     rookery doctor
@@ -69,7 +69,7 @@ def doctor(
             raise click.UsageError("--prompt and --timeout need an AGENT or --cmd.")
         return _home(screen, as_json=as_json, all_logs=all_logs)
     if all_logs:
-        raise click.UsageError("--all-logs checks this home: leave out AGENT and --cmd.")
+        raise click.UsageError("--all-logs checks Rookery's home: omit AGENT and --cmd.")
     worst = exits.DONE
     for agent in _agents(names, line):
         try:

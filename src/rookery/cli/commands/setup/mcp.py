@@ -1,12 +1,12 @@
 """`mcp`: the MCP servers of the home, which every agent is given at its start."""
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.output import table
 from rookery.cli.output.redact import masked, masked_words
@@ -26,8 +26,8 @@ WITHIN = 20.0
 def mcp() -> None:
     """Manage the MCP servers that agents get: mcp.json in Rookery's home.
 
-    The file has the usual format: {"mcpServers": {…}}. Agents get changes at their next start
-    (rookery restart SESSION). ${NAME} is replaced by that environment variable.
+    The file has the usual format: {"mcpServers": {…}}. ${NAME} stands for an environment variable.
+    Agents see changes at their next start (rookery restart SESSION).
 
     \b
     rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -265,7 +265,7 @@ def disable(name: str) -> int:
 @click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
 @flags.as_json("Print one JSON object per server, with its tools.")
 def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
-    """Connect to servers as an agent would and list their tools. Default: all that are on.
+    """Connect to servers as an agent would and count their tools. Default: all that are on.
 
     \b
     rookery mcp test
@@ -284,44 +284,43 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     if waiting:
         raise files.BadServer(f"{', '.join(waiting)}: not confirmed yet, so nothing was started.")
     if not chosen:
-        screen.note("No MCP server is on. rookery mcp list shows all.")
+        screen.note("No MCP server is on. To list them: rookery mcp list")
         return exits.DONE
-    node = settings.settings().config.node_path
-    good = True
-    screen.status(f"testing {count(len(chosen), 'server')}")
-    # One after the other where they are processes: each visit ends all that it started.
-    for server, told in zip(chosen, _visits(chosen, node, timeout), strict=True):
-        good = good and "error" not in told
-        _write_visit(screen, server, told, as_json=as_json)
-    return exits.DONE if good else exits.FAILED
+    import asyncio
 
-
-def _visits(chosen: list[files.Server], node: str, within: float) -> Iterator[Json]:
-    far = [server for server in chosen if server.kind in ("http", "sse")]
-    with ThreadPoolExecutor(max(1, min(8, len(far)))) as pool:
-        waiting = {server.name: pool.submit(_visit, server, node, within) for server in far}
-        for server in chosen:
-            if server.name in waiting:
-                yield waiting[server.name].result()
-            else:
-                yield _visit(server, node, within)
-
-
-def _visit(server: files.Server, node: str, within: float) -> Json:
-    from rookery.cli.mcp_probe import process, talk, web
-
-    environment = cleaned(os.environ)
-    if server.fault:
-        return {"error": server.fault}
     try:
-        given = files.to_acp(server, environment, node)
-        if server.kind == "stdio":
-            found = process.visit(given, environment, within)
-        else:
-            found = web.visit(given, within)
-    except (talk.Failed, ValueError) as error:
-        return {"error": str(error)}
-    return found._asdict()
+        from rookery.cli.checkup import mcp_probe
+    except ModuleNotFoundError:
+        words = registry.not_installed("The library for MCP", registry.extra_line("agent"))
+        raise click.ClickException(words) from None
+
+    environment, node = cleaned(os.environ), settings.settings().config.node_path
+
+    async def visit(server: files.Server) -> Json:
+        if server.fault:
+            return {"error": server.fault}
+        try:
+            given = files.to_acp(server, environment, node)
+            return (await mcp_probe.visit(given, environment, timeout))._asdict()
+        except (mcp_probe.Failed, ValueError) as error:
+            return {"error": str(error)}
+
+    async def visit_all() -> bool:
+        far = {each.name: asyncio.ensure_future(visit(each)) for each in chosen if _is_far(each)}
+        good = True
+        for server in chosen:
+            # Processes one after the other: each visit ends everything that was started.
+            told = await (far.get(server.name) or visit(server))
+            good = good and "error" not in told
+            _write_visit(screen, server, told, as_json=as_json)
+        return good
+
+    screen.status(f"testing {count(len(chosen), 'server')}")
+    return exits.DONE if asyncio.run(visit_all()) else exits.FAILED
+
+
+def _is_far(server: files.Server) -> bool:
+    return server.kind in ("http", "sse")
 
 
 def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: bool) -> None:
@@ -332,7 +331,7 @@ def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: b
     if "error" in told:
         screen.line(f"{paint.mark('failed')} {name}: {clean_line(told['error'])}")
         return
-    who = clean_line(f"{told['name']} {told['version']}") or "a server without a name"
+    who = clean_line(f"{told['name']} {told['version']}") or "unnamed server"
     tools = count(len(told["tools"]), "tool")
     dot = f" {paint.sign('dot')} "
     screen.line(f"{paint.mark('done')} {name}: {who}{dot}{tools}{dot}MCP {told['protocol']}")

@@ -34,7 +34,7 @@ DETAILS = {
     show_default=True,
     help="Which question, if there are several.",
 )
-@click.option("--reason", default="", metavar="TEXT", help="Reason, sent to the agent.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason to send to the agent.")
 @click.option("--confirm", is_flag=True, help="Allow it even if it is destructive.")
 @click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent stops.")
 @click.option(
@@ -44,9 +44,15 @@ DETAILS = {
     flag_value=1,
     type=click.IntRange(min=1),
     metavar="[N]",
-    help="Allow it and add a rule: for exactly this, or the Nth rule listed.",
+    help="Allow it and add a rule for exactly this action, or the Nth rule listed.",
 )
-@click.option("--set", "values", multiple=True, metavar="FIELD=VALUE", help="A field of a form.")
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Fill in a field of a form. Repeatable.",
+)
 def answer(
     session: str,
     option: str | None,
@@ -60,9 +66,9 @@ def answer(
     """List a session's open questions, or answer one. The first answer wins.
 
     OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a form:
-    accept, decline or cancel. Destructive actions need --confirm, or a word typed in a terminal.
-    --always-allow adds a rule for exactly this action. Wider rules are listed with the question;
-    --always-allow 2 picks the second (see rookery policy list).
+    accept, decline or cancel. To allow a destructive action, pass --confirm or type a word in the
+    terminal. --always-allow also adds a rule for exactly this action; wider rules are listed with
+    the question, and --always-allow 2 picks the second (see rookery policy list).
 
     \b
     rookery answer 3f2a

@@ -47,8 +47,8 @@ def _cancelled(session: str, outcome: Event) -> str:
     match awaited(session, outcome.seq - 1, reason, WITHIN):
         case None:
             return (
-                "Asked the agent to cancel; it is still working. To end it, run "
-                f"again: rookery cancel {session}"
+                "The agent was asked to cancel but is still working. To end it, run "
+                f"rookery cancel {session} again."
             )
         case "cancelled":
             return "Cancelled."

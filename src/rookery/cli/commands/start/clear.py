@@ -13,8 +13,8 @@ from rookery.cli.session.send import send
 def clear(session: str) -> None:
     """Start the conversation over. Earlier turns are folded, not deleted.
 
-    Uses the agent's own command if it has one, else a fresh session. Modes, options and queued
-    prompts stay. `rookery show --all` still prints everything.
+    This uses the agent's own /clear if it has one, otherwise a fresh session of the agent. Modes,
+    options and queued prompts stay. `rookery show --all` still prints everything.
 
     \b
     rookery clear 3f2a

@@ -26,9 +26,7 @@ STEERED_WITHIN = 2.0
 @click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
 @flags.as_json("With --wait: print one JSON event per line.")
 @flags.verbose("With --wait, in a pipe: print the whole transcript.")
-@flags.approve(
-    "How to answer this agent's questions from now on; ask: ask you. Default: unchanged."
-)
+@flags.approve("How to answer the agent's questions from now on (default: unchanged).")
 @flags.destructive
 @flags.critic
 def prompt(

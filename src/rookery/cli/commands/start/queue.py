@@ -29,9 +29,9 @@ class Verbs(click.Group):
 @flags.as_json("Print one JSON object per prompt.")
 @click.pass_context
 def queue(context: click.Context, session: str, as_json: bool) -> None:
-    """List the prompts queued behind the running turn, or change them by number.
+    """List the prompts that wait for the running turn to end, or change them by number.
 
-    They are sent when the turn ends well; otherwise they are held until you send them.
+    If the turn ends well, they are sent; otherwise they are held until you send them.
 
     \b
     rookery queue 3f2a
@@ -121,7 +121,7 @@ def rm(session: str, n: int) -> None:
 @click.argument("n", type=int, required=False)
 @click.pass_obj
 def send(session: str, n: int | None) -> int:
-    """Send the held prompts, or one of them. During a turn, that one is sent first when it ends.
+    """Send the held prompts, or only the Nth. During a turn, the Nth is sent first when it ends.
 
     \b
     rookery queue 3f2a send

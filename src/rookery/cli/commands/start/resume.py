@@ -12,8 +12,8 @@ from rookery.core.json import lenient
 @click.command()
 @session_argument
 def resume(session: str) -> None:
-    """Retry the prompt that hit a rate limit, now. You need not wait for the reset: the agent
-    reports if the limit still applies.
+    """Retry a prompt that hit a rate limit, without waiting for the reset. If the limit still
+    applies, the agent says so.
 
     \b
     rookery resume 3f2a

@@ -15,7 +15,7 @@ from rookery.cli.session.prompt_input import message_of
 @flags.as_json("Print one JSON event per line.")
 @flags.verbose("Print the whole transcript, not only the answer, even in a pipe.")
 @flags.approve(
-    "How to answer the agent's questions: approve all (default), reject, or ask you and wait."
+    "How to answer the agent's questions: approve all (default), reject, or wait for you."
 )
 @click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
 @click.option(
@@ -47,20 +47,20 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     text: tuple[str, ...],
     **of_session: Any,
 ) -> int:
-    """Give an agent a task, stream its answer, and exit with a code that tells how it ended.
+    """Give an agent a task and stream its answer. The exit code says how it ended.
 
     TEXT is the task; "-", or no TEXT with stdin piped, reads it from stdin. If you leave with
-    Ctrl-C, the session keeps running until it needs your answer. It stays when it is done:
-    `rookery prompt` continues it.
+    Ctrl-C, the session keeps running until it needs your answer. To continue it later, use
+    `rookery prompt`.
 
-    A terminal shows the whole transcript. In a pipe, stdout has only the agent's messages, with an
-    empty line between them. Everything else goes to stderr, one line each.
+    In a terminal, you see the whole transcript. In a pipe, stdout has only the agent's messages,
+    separated by empty lines; everything else goes to stderr, one line each.
 
-    You are not asked: by default, everything the agent asks for is approved. Destructive commands
-    (rm -rf, git push --force, …) are rejected, with exit code 3, unless --confirm-destructive or a
-    rule (rookery policy) allows them. Rules come first; if one says ask, the action is rejected.
-    All this is stored with the session and also applies after you leave and to later prompts; to
-    undo it: `rookery set SESSION confirm every`.
+    You are never asked, unless you pass --approve ask. By default, everything is approved except
+    destructive commands (rm -rf, git push --force, …), which are rejected (exit code 3) unless
+    --confirm-destructive or a rule (rookery policy) allows them. Rules come first; if one says ask,
+    the action is rejected. The session keeps these answers after you leave, and for later prompts;
+    to be asked again: `rookery set SESSION confirm every`.
 
     \b
     rookery run "Fix the failing test"

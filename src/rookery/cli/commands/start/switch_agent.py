@@ -29,13 +29,13 @@ from rookery.home import paths
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
 
-    A running turn is cancelled, and the old agent ends along with its modes, options and limits.
-    Queued prompts are kept. `rookery agents` lists the agents. The new agent gets this terminal's
-    environment, and its program is searched on this PATH.
+    A running turn is cancelled. The old agent's modes, options and limits are dropped; queued
+    prompts are kept. `rookery agents` lists the agents. The new agent gets this terminal's
+    environment, and its program is looked up on this terminal's PATH.
 
-    With --model, the new agent starts at once. If it does not have that model, it uses another
-    one, says so, and the exit code is 1. For Rookery's own agent, whose models are known (rookery
-    setup --list), nothing is switched in that case.
+    With --model, the new agent starts at once. If it does not have that model, it uses another one
+    and the exit code is 1. Only for Rookery's own agent, whose models are known beforehand (rookery
+    setup --list), is nothing switched then.
 
     \b
     rookery switch-agent 3f2a codex
