@@ -32,6 +32,7 @@ import rookery
 from rookery.cli.checkup.subject import Program
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.core.units import duration
 from rookery.wire.lines import LineSplitter
 from rookery.wire.pipes import PipeReader, PipeWriter
 
@@ -92,7 +93,7 @@ async def _visit(
             async with connect(fail) as (heard, said):
                 return await talk.visit(heard, said, fail)
     except TimeoutError:
-        late = f"{talk.method} was not answered within {within:g} s"
+        late = f"{talk.method} was not answered within {duration(within)}"
         raise Failed(talk.failure or late + (process.words() if process else "")) from None
     except ERRORS as found:
         error: BaseException = found
@@ -143,7 +144,7 @@ def _words(error: BaseException, method: str, within: float) -> str:
         case SSEError():
             return "it sends no events: is it --transport http?"
         case httpx.TimeoutException():
-            return f"{method} was not answered within {within:g} s"
+            return f"{method} was not answered within {duration(within)}"
         case httpx.HTTPError() | OSError():
             return f"it cannot be reached: {error}"
     return f"{method} failed: {error}"
