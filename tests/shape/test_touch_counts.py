@@ -96,8 +96,8 @@ def count() -> None:
 
 def test_a_command_takes_two_files(scratch: Scratch) -> None:
     scratch.write("cli/commands/look/count.py", COMMAND)
-    row = '        "count": Entry("commands.look.count", "Count the sessions."),\n'
-    scratch.insert("cli/app.py", '        "tail": Entry(', row)
+    row = '        "count": "Count the sessions.",\n'
+    scratch.insert("cli/app.py", '        "tail": ', row)
     assert scratch.run("count") == "0 sessions\n"
     assert "Count the sessions." in scratch.run("--help")
     assert len(scratch.touched) <= 2
@@ -178,8 +178,8 @@ RECORDED = """    "greet": Command(offline=_greet, wakes=_always),
 
 def greets(scratch: Scratch) -> bool:
     scratch.write("cli/commands/start/greet.py", GREET)
-    row = '        "greet": Entry("commands.start.greet", "Leave a word in a session."),\n'
-    scratch.insert("cli/app.py", '        "queue": Entry(', row)
+    row = '        "greet": "Leave a word in a session.",\n'
+    scratch.insert("cli/app.py", '        "queue": ', row)
     session = scratch.run("new", "--agent", "demo").strip()
     try:
         assert scratch.run("greet", session) == "Hello.\n"

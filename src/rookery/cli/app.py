@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, override
+from typing import Any, override
 
 import click
 
@@ -14,110 +14,98 @@ from rookery.core.vendors.environment import OVERRIDE
 from rookery.home import paths
 
 UNTRUSTING = ("doctor", "uninstall")
-"""Commands that help where other users may write to the home; the others refuse."""
+"""Commands that run even if other users can write to the home."""
 
 
-class Entry(NamedTuple):
-    module: str
-    """Under rookery.cli; the command has the name that it is called by."""
-    help: str
-    attribute: str = ""
-    """Where it cannot have that name in Python."""
-
-
-GROUPS: dict[str, dict[str, Entry]] = {
+GROUPS = {
     "Start and talk": {
-        "run": Entry("commands.start.run", "Give an agent a task and stream its answer."),
-        "new": Entry("commands.start.new", "Create a session without a prompt and print its id."),
-        "prompt": Entry("commands.start.prompt", "Send a prompt to a session."),
-        "answer": Entry("commands.start.answer", "Answer an agent's question."),
-        "queue": Entry("commands.start.queue", "List, change or send queued prompts."),
-        "set": Entry("commands.start.set", "Set mode, model, effort and other options.", "set_"),
-        "resume": Entry("commands.start.resume", "Retry a prompt that hit a rate limit."),
-        "switch-agent": Entry(
-            "commands.start.switch_agent", "Switch a session to another agent.", "switch_agent"
-        ),
-        "clear": Entry(
-            "commands.start.clear", "Start the conversation over; earlier turns are hidden."
-        ),
-        "cancel": Entry("commands.start.cancel", "Cancel the running turn."),
-        "force-end": Entry("commands.start.force_end", "End a turn that hangs.", "force_end"),
+        "run": "Give an agent a task and stream its answer.",
+        "new": "Create a session without a prompt and print its id.",
+        "prompt": "Send a prompt to a session.",
+        "answer": "Answer an agent's question.",
+        "queue": "List, change or send queued prompts.",
+        "set": "Set mode, model, effort and other options.",
+        "resume": "Retry a prompt that hit a rate limit.",
+        "switch-agent": "Switch a session to another agent.",
+        "clear": "Start the conversation over; earlier turns are hidden.",
+        "cancel": "Cancel the running turn.",
+        "force-end": "End a turn that hangs.",
     },
     "Look": {
-        "ps": Entry("commands.look.ps", "List sessions."),
-        "asks": Entry("commands.look.asks", "List open questions from all agents."),
-        "tail": Entry("commands.look.tail", "Follow a session live."),
-        "show": Entry("commands.look.show", "Print a session."),
-        "recap": Entry("commands.look.recap", "Print a recap of a session for another agent."),
-        "logs": Entry("commands.look.logs", "Print what a session's agent and worker logged."),
+        "ps": "List sessions.",
+        "asks": "List open questions from all agents.",
+        "tail": "Follow a session live.",
+        "show": "Print a session.",
+        "recap": "Print a recap of a session for another agent.",
+        "logs": "Print what a session's agent and worker logged.",
     },
     "Manage sessions": {
-        "rename": Entry("commands.manage.rename", "Rename a session."),
-        "stop": Entry("commands.manage.stop", "Put a session to sleep; the next prompt wakes it."),
-        "restart": Entry("commands.manage.restart", "Restart a session's agent."),
-        "kill": Entry("commands.manage.kill", "Kill a session's processes, even if they hang."),
-        "archive": Entry("commands.manage.archive", "Hide sessions from lists; nothing is lost."),
-        "unarchive": Entry(
-            "commands.manage.unarchive", "Bring archived sessions back into the lists."
-        ),
-        "snooze": Entry("commands.manage.snooze", "Hide sessions until a given time."),
-        "prune": Entry("commands.manage.prune", "Find old or large sessions and delete them."),
-        "rm": Entry("commands.manage.rm", "Delete sessions and all their data."),
+        "rename": "Rename a session.",
+        "stop": "Put a session to sleep; the next prompt wakes it.",
+        "restart": "Restart a session's agent.",
+        "kill": "Kill a session's processes, even if they hang.",
+        "archive": "Hide sessions from lists; nothing is lost.",
+        "unarchive": "Bring archived sessions back into the lists.",
+        "snooze": "Hide sessions until a given time.",
+        "prune": "Find old or large sessions and delete them.",
+        "rm": "Delete sessions and all their data.",
     },
-    "Set up": {
-        "setup": Entry("setup.command", "Choose the model for Rookery's own agent."),
-        "agents": Entry("commands.setup.agents", "List agents and how to install them."),
-        "doctor": Entry("commands.setup.doctor", "Check the installation, or test an agent."),
-        "mcp": Entry("commands.setup.mcp", "List, add and test MCP servers."),
-        "config": Entry("commands.setup.config", "Show, explain and edit the settings."),
-        "policy": Entry(
-            "commands.setup.policy", "List, add and test the rules that answer for you."
-        ),
+    "Setup": {
+        "setup": "Choose the model for Rookery's own agent.",
+        "agents": "List agents and how to install them.",
+        "doctor": "Check the installation, or test an agent.",
+        "mcp": "List, add and test MCP servers.",
+        "config": "Show, explain and edit the settings.",
+        "policy": "List, add and test the rules that answer for you.",
     },
     "Other": {
-        "acp": Entry("commands.other.acp", "Run as an ACP agent on stdio, for editors."),
-        "agent": Entry("commands.other.agent", "Run Rookery's own agent on stdio."),
-        "play": Entry("commands.other.play", "Run a scripted agent on stdio."),
-        "model": Entry("commands.other.model", "Run a scripted model on localhost."),
-        "uninstall": Entry("commands.other.uninstall", "Show what Rookery stores, and remove it."),
-        "completions": Entry("commands.other.completions", "Print a shell completion script."),
+        "acp": "Run as an ACP agent on stdio, for editors.",
+        "agent": "Run Rookery's own agent on stdio.",
+        "play": "Run a scripted agent on stdio.",
+        "model": "Run a scripted model on localhost.",
+        "uninstall": "Show what Rookery stores, and remove it.",
+        "completions": "Print a shell completion script.",
     },
 }
+"""By heading in the help. A command is in the file that has its name, in the folder that has the
+heading's first word."""
 
-COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+MODULES = {
+    word: f"rookery.cli.commands.{title.split()[0].lower()}.{word.replace('-', '_')}"
+    for title, words in GROUPS.items()
+    for word in words
+} | {"setup": "rookery.cli.setup.command"}
 
 
 class Table(click.Group):
-    """A group whose commands are looked up in COMMANDS."""
+    """A group whose commands are loaded when they are called."""
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(MODULES)
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
+        if cmd_name not in MODULES:
             return None
-        module = importlib.import_module(f"rookery.cli.{entry.module}")
-        command = getattr(module, entry.attribute or cmd_name)
-        assert isinstance(command, click.Command)
-        return command
+        found = vars(importlib.import_module(MODULES[cmd_name])).values()
+        commands = [each for each in found if isinstance(each, click.Command)]
+        return next(each for each in commands if each.name == cmd_name)
 
     @override
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.NoSuchCommand(name, possibilities=list(COMMANDS), ctx=ctx)
+        if name not in MODULES and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.NoSuchCommand(name, possibilities=list(MODULES), ctx=ctx)
         return super().resolve_command(ctx, args)
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, group in GROUPS.items():
+        for title, words in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, entry.help) for name, entry in group.items()])
+                formatter.write_dl(list(words.items()))
 
 
 @click.group(

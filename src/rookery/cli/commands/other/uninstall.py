@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
+from typing import NamedTuple
 
 import click
 
@@ -46,10 +47,13 @@ OURS = {
     "cache": "a cache",
     "crash.log": "error tracebacks",
 }
-"""What Rookery puts into its home. All else in there is somebody else's, and stays."""
+"""What Rookery puts into its home. Everything else in there stays."""
 
 READ = frozenset({"skills"})
 """What it only reads there: the user's own work, which stays."""
+
+TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
+"""How the name of a file ends that was not written completely."""
 
 
 @click.command()
@@ -66,130 +70,115 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     rookery uninstall
     rookery uninstall --keep-sessions --yes
     """
-    screen, home = standard(), paths.home()
-    known = heads(home)
-    mine, others = _contents(home, keep_sessions=keep_sessions)
-    how, shells = package(), completions()
+    screen = standard()
+    found = _inventory(paths.home(), keep_sessions=keep_sessions)
     if as_json:
-        screen.line(dumps(_told(home, known, mine, others, how, shells)))
+        screen.line(dumps(found.to_json()))
     else:
-        _write(screen, home, known, others, how, shells, keep_sessions=keep_sessions)
+        _write(screen, found, keep_sessions=keep_sessions)
     what = "everything except" if keep_sessions else "everything, including"
-    if not mine:
+    if not found.mine:
         screen.note("There is no data to remove.")
     elif yes or flags.confirmed(
         screen, f"Permanently remove {what} the sessions?", "removed", as_json=as_json
     ):
-        _end_workers(screen, home, known)
-        _remove(home, mine, known, keep_sessions=keep_sessions)
+        _end_workers(screen, found)
+        _remove(found, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
-        for place in shells:
+        for place in found.shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
     else:
         return
-    if how.command and not as_json:
-        screen.note(f"The program itself: {how.command}")
+    if found.package.command and not as_json:
+        screen.note(f"The program itself: {found.package.command}")
 
 
-def _contents(home: str, *, keep_sessions: bool) -> tuple[list[str], list[str]]:
-    """What would be removed, and what is not ours."""
+class Inventory(NamedTuple):
+    home: str
+    known: list[Json]
+    """The heads of all sessions."""
+    mine: list[str]
+    """What would be removed."""
+    others: list[str]
+    """What is not Rookery's."""
+    package: Package
+    shells: list[str]
+    """Where completions are set up."""
+
+    @property
+    def awake(self) -> list[str]:
+        return [head["id"] for head in self.known if head["awake"]]
+
+    def to_json(self) -> Json:
+        return {
+            "home": self.home,
+            "bytes": fleet.size_of(self.home),
+            "sessions": len(self.known),
+            "awake": self.awake,
+            "removes": self.mine,
+            "leaves": self.others,
+            "sockets": paths.socket_directory(self.home),
+            "completions": self.shells,
+            "package": self.package._asdict(),
+        }
+
+
+def _inventory(home: str, *, keep_sessions: bool) -> Inventory:
     try:
         names = sorted(os.listdir(home))
     except (FileNotFoundError, NotADirectoryError):
-        return [], []
-    mine = [name for name in names if _is_ours(name)]
+        names = []
+    mine = [name for name in names if TEMPORARY.sub("", name) in OURS]
     others = [name for name in names if name not in mine]
-    return [name for name in mine if name != SESSIONS or not keep_sessions], others
+    removed = [name for name in mine if name != SESSIONS or not keep_sessions]
+    return Inventory(home, heads(home), removed, others, package(), completions())
 
 
-def _is_ours(name: str) -> bool:
-    """Also what a write that was cut off has left."""
-    whole = re.sub(r"\.\d+\.[0-9a-f]+\.tmp$", "", name)
-    return whole in OURS
-
-
-def _told(
-    home: str,
-    known: list[Json],
-    mine: list[str],
-    others: list[str],
-    how: Package,
-    shells: list[str],
-) -> Json:
-    return {
-        "home": home,
-        "bytes": fleet.size_of(home),
-        "sessions": len(known),
-        "awake": [head["id"] for head in known if head["awake"]],
-        "removes": mine,
-        "leaves": others,
-        "sockets": paths.socket_directory(home),
-        "completions": shells,
-        "package": how._asdict(),
-    }
-
-
-# ---------------------------------------------------------------- look
-
-
-def _write(
-    screen: Screen,
-    home: str,
-    known: list[Json],
-    others: list[str],
-    how: Package,
-    shells: list[str],
-    *,
-    keep_sessions: bool,
-) -> None:
+def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
     def row(label: str, words: str) -> None:
         screen.line(f"{label:<12} {words}")
 
-    if os.path.isdir(home):
-        row("Home", f"{paths.with_tilde(home)} · {units.size(fleet.size_of(home))}")
-    else:
-        row("Home", f"{paths.with_tilde(home)} does not exist")
+    home = found.home
+    size = f" · {units.size(fleet.size_of(home))}" if os.path.isdir(home) else " does not exist"
+    row("Home", paths.with_tilde(home) + size)
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
-        if name == SESSIONS and known:
-            words = f"{count(len(known), 'session')} · {units.size(fleet.size_of(place))}"
+        if name == SESSIONS and found.known:
+            words = f"{count(len(found.known), 'session')} · {units.size(fleet.size_of(place))}"
             row("", f"{words} · kept" if keep_sessions else words)
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")
-    if others:
-        row("", f"not Rookery's, kept: {clean_line(', '.join(others))}")
+    if found.others:
+        row("", f"not Rookery's, kept: {clean_line(', '.join(found.others))}")
     row("Sockets", paths.with_tilde(paths.socket_directory(home)))
-    awake = [head for head in known if head["awake"]]
+    awake = [head for head in found.known if head["awake"]]
     runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
     row("Running", ", ".join(runs) or "nothing")
-    for number, place in enumerate(shells):
+    for number, place in enumerate(found.shells):
         row("" if number else "Completions", paths.with_tilde(place))
-    row("Program", f"{paths.with_tilde(how.place)} · {how.how}")
-    if how.command:
-        row("", f"to remove it: {how.command}")
+    row("Program", f"{paths.with_tilde(found.package.place)} · {found.package.how}")
+    if found.package.command:
+        row("", f"to remove it: {found.package.command}")
     row("Untouched", "your projects, and changes agents made in them")
 
 
-# ---------------------------------------------------------------- the end
-
-
-def _end_workers(screen: Screen, home: str, known: list[Json]) -> None:
-    """Those that answer are asked to stop; whoever is still there then is ended."""
-    awake = [head["id"] for head in known if head["awake"]]
-    silent = hung(home, awake)
-    for session in awake:
+def _end_workers(screen: Screen, found: Inventory) -> None:
+    """Those that answer are asked to stop; whatever is left then is killed."""
+    silent = hung(found.home, found.awake)
+    for session in found.awake:
         screen.status(f"stopping {session}")
         if session not in silent:
             send(session, {"do": "stop"})
-        kill(home, session)
-    warm_agent.end(home)
+        kill(found.home, session)
+    warm_agent.end(found.home)
 
 
-def _remove(home: str, mine: list[str], known: list[Json], *, keep_sessions: bool) -> None:
-    for head in known:
+def _remove(found: Inventory, *, keep_sessions: bool) -> None:
+    home = found.home
+    for head in found.known:
         with suppress(OSError, paths.PathError):
             os.unlink(paths.socket_path(paths.session_dir(home, head["id"])))
-    for name in mine:
+    for name in found.mine:
         place = os.path.join(home, name)
         if os.path.isdir(place) and not os.path.islink(place):
             shutil.rmtree(place)

@@ -51,7 +51,7 @@ name_argument = click.argument("name", shell_complete=_complete)
 
 @mcp.command("list")
 @flags.as_json("Print one JSON object per server, secrets masked.")
-def list_(as_json: bool) -> int:
+def list_(as_json: bool) -> None:
     """List the servers and whether they are on, off or broken."""
     screen = standard()
     found = files.load(paths.home())
@@ -62,7 +62,6 @@ def list_(as_json: bool) -> int:
         _write(screen, found)
     else:
         screen.note("No MCP servers yet. Add one: rookery mcp add NAME -- COMMAND")
-    return exits.DONE
 
 
 def _told(server: files.Server, *, reveal: bool = False) -> Json:
@@ -117,22 +116,21 @@ def _what(server: files.Server) -> str:
 @name_argument
 @flags.as_json("Print JSON.")
 @click.option("--reveal", is_flag=True, help="Show secrets.")
-def get(name: str, as_json: bool, reveal: bool) -> int:
+def get(name: str, as_json: bool, reveal: bool) -> None:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
     screen = standard()
     told = _told(files.find(paths.home(), name), reveal=reveal)
     if as_json:
         screen.line(dumps(told))
-        return exits.DONE
+        return
     for key, value in told.items():
         if key != "server":
             said = {True: "yes", False: "no"}.get(value, value) if key == "enabled" else value
-            screen.line(f"{key:<10} {clean_line(str(said)) or 'not known'}")
+            screen.line(f"{key:<10} {clean_line(str(said)) or 'unknown'}")
     entry = told["server"] if isinstance(told["server"], dict) else {"": told["server"]}
     for key, value in entry.items():
         if key not in ("enabled", "disabled", "type", "transport"):
             _write_field(screen, key, value)
-    return exits.DONE
 
 
 def _write_field(screen: Screen, key: str, value: Any) -> None:
@@ -181,7 +179,7 @@ def add(
     variables: tuple[str, ...],
     cwd: str | None,
     force: bool,
-) -> int:
+) -> None:
     """Add a server: a command or a URL. Put the command and its arguments after `--`.
 
     To keep secrets out of the file, use the environment: --env 'TOKEN=${MY_TOKEN}'.
@@ -212,7 +210,6 @@ def add(
     standard().note(
         f"Added {name}. Agents get it at their next start. To test it: rookery mcp test {name}"
     )
-    return exits.DONE
 
 
 def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
@@ -229,32 +226,32 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 @mcp.command()
 @name_argument
-def remove(name: str) -> int:
+def remove(name: str) -> None:
     """Remove a server from mcp.json. Running agents keep it until they end."""
     with in_force.editing(paths.home(), adds=False):
         files.remove(paths.home(), name)
     standard().note(f"Removed {name}. Running agents keep it until they end.")
-    return exits.DONE
 
 
 @mcp.command()
 @name_argument
-def enable(name: str) -> int:
+def enable(name: str) -> None:
     """Turn a server on. Agents get it at their next start."""
-    with in_force.editing(paths.home(), adds=True):
-        files.set_enabled(paths.home(), name, enabled=True)
+    _switch(name, enabled=True)
     standard().note(f"{name} is on: agents get it at their next start.")
-    return exits.DONE
 
 
 @mcp.command()
 @name_argument
-def disable(name: str) -> int:
+def disable(name: str) -> None:
     """Turn a server off but keep it in the file."""
-    with in_force.editing(paths.home(), adds=False):
-        files.set_enabled(paths.home(), name, enabled=False)
+    _switch(name, enabled=False)
     standard().note(f"{name} is off: newly started agents do not get it.")
-    return exits.DONE
+
+
+def _switch(name: str, *, enabled: bool) -> None:
+    with in_force.editing(paths.home(), adds=enabled):
+        files.set_enabled(paths.home(), name, enabled=enabled)
 
 
 # ---------------------------------------------------------------- test
@@ -325,7 +322,8 @@ def _is_far(server: files.Server) -> bool:
 
 def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: bool) -> None:
     if as_json:
-        screen.line(dumps({"name": server.name, "ok": "error" not in told, **_renamed(told)}))
+        own = {{"name": "server"}.get(key, key): value for key, value in told.items()}
+        screen.line(dumps({"name": server.name, "ok": "error" not in told, **own}))
         return
     name, paint = clean_line(server.name), screen.paint
     if "error" in told:
@@ -335,8 +333,3 @@ def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: b
     tools = count(len(told["tools"]), "tool")
     dot = f" {paint.sign('dot')} "
     screen.line(f"{paint.mark('done')} {name}: {who}{dot}{tools}{dot}MCP {told['protocol']}")
-
-
-def _renamed(told: Json) -> Json:
-    """`name` is what the file calls it; the server's own stands beside."""
-    return {{"name": "server"}.get(key, key): value for key, value in told.items()}
