@@ -85,7 +85,7 @@ def test_U13_a_session_goes_on_without_the_interface(home: Path) -> None:
         (("--headless", "--resume", "-t", "a"), "needs a session"),
         (("--json", "-t", "a"), "--json needs --headless"),
         (("--headless", "-t", "a", "--yolo", "--llm-approve"), "cannot be combined"),
-        (("--headless", "-f", "/nowhere/at/all"), "does not exist"),
+        (("--headless", "-f", "/nowhere/at/all"), "No such file"),
         (("--headless", "--agent", "nobody", "-t", "a"), "nobody"),
         (("--yolo",), "needs a terminal"),
     ],

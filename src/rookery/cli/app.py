@@ -161,6 +161,6 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except Exception as error:  # noqa: BLE001 - a person gets a sentence, never a trace
+    except Exception as error:  # noqa: BLE001 - the user gets a sentence, never a traceback
         return errors.report(error)
     return code if isinstance(code, int) else exits.DONE

@@ -1,14 +1,12 @@
 """`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
 
-import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import click
 
 from rookery.cli import exits, flags
-from rookery.core.vendors.environment import OVERRIDE
 
 LISTED = 10
 
@@ -36,7 +34,7 @@ class Given(NamedTuple):
     resume: str | None = None
     last: bool = False
     task: str = ""
-    file: str | None = None
+    file: TextIO | None = None
     always: bool = False
     risky: bool = False
     headless: bool = False
@@ -62,7 +60,7 @@ OPTIONS = (
     click.option(
         "-f",
         "--file",
-        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+        type=click.File(encoding="utf-8", errors="replace"),
         metavar="FILE",
         help="Read the first prompt from this file.",
     ),
@@ -96,7 +94,6 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def begin(context: click.Context, given: Given) -> int:
-    """The exit code."""
     if given.always and given.risky:
         raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
     if given.task and given.file:
@@ -106,9 +103,7 @@ def begin(context: click.Context, given: Given) -> int:
     if given.verbose and not given.headless:
         raise click.UsageError("--verbose needs --headless. Or use rookery run --verbose.")
     flags.check_output(as_json=given.as_json, verbose=given.verbose)
-    if given.override:
-        os.environ[OVERRIDE] = "1"  # the sessions are made in this environment
-    task = _read(given.file) if given.file else given.task
+    task = given.file.read().rstrip("\n") if given.file else given.task
     if given.headless and not (given.file or task):
         from rookery.cli.session.prompt_input import text_of
 
@@ -116,14 +111,6 @@ def begin(context: click.Context, given: Given) -> int:
     if (given.file or given.headless) and not task.strip():
         raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")
     return _headless(context, given, task) if given.headless else _open(given, task)
-
-
-def _read(path: str) -> str:
-    try:
-        with click.open_file(path, encoding="utf-8", errors="replace") as file:
-            return str(file.read()).rstrip("\n")
-    except OSError as error:
-        raise click.BadParameter(f"{path}: {error.strerror}.", param_hint="--file") from None
 
 
 def _headless(context: click.Context, given: Given, task: str) -> int:
@@ -135,10 +122,9 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     if not session:
         from rookery.cli.commands.start.run import run
 
-        more = {"agent": given.agent, "always": given.always, "risky": given.risky}
-        shown = {"as_json": given.as_json, "verbose": given.verbose}
-        code = context.invoke(run, text=(task,), **shown, **more)
-        return int(code)
+        names = ("agent", "always", "risky", "as_json", "verbose")
+        same = {name: getattr(given, name) for name in names}
+        return int(context.invoke(run, text=(task,), **same))
     if given.agent:
         raise click.UsageError(
             "--agent is for new sessions only; rookery switch-agent changes the agent of this one."
@@ -148,18 +134,13 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     from rookery.cli.session.prompt_input import Message
     from rookery.cli.session.turn import continue_turn
 
+    screen, message = standard(), Message(task, [])
     flag = " --yolo" if given.always else " --llm-approve" if given.risky else ""
     approve = "risky" if given.risky else "all"
     policy = Policy(approve, stated=bool(flag), told=f"--headless{flag}")
-    hand_over(standard(), session, policy)
-    return continue_turn(
-        standard(),
-        session,
-        Message(task, []),
-        policy,
-        as_json=given.as_json,
-        verbose=given.verbose,
-    )
+    hand_over(screen, session, policy)
+    as_json, verbose = given.as_json, given.verbose
+    return continue_turn(screen, session, message, policy, as_json=as_json, verbose=verbose)
 
 
 def _open(given: Given, task: str) -> int:

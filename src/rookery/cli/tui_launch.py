@@ -1,5 +1,4 @@
-"""The way from the command line to the terminal interface; without a terminal, or without its
-library, the list of sessions is printed instead."""
+"""From the command line to the terminal interface."""
 
 import gc
 import importlib
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def can_open() -> bool:
-    """Whether there is a terminal to open it in, and what it is made of."""
+    """Whether there is a terminal, and the library is installed."""
     return sys.stdin.isatty() and sys.stdout.isatty() and is_installed()
 
 
@@ -54,8 +53,8 @@ def open_screen(
 
 
 def _paint_often() -> None:
-    """Twice as often as Textual would when something changes: a key is seen that much sooner. Its
-    library reads this once, and no program that is started from here has to."""
+    """Twice as often as Textual's default, so that a key is seen sooner. Textual reads the variable
+    once; programs started from here should not."""
     if "TEXTUAL_FPS" in os.environ:
         return
     os.environ["TEXTUAL_FPS"] = "120"
@@ -64,9 +63,8 @@ def _paint_often() -> None:
 
 
 def taste_of(home: str) -> "Interface":
-    """How things are shown, before the first picture, from the plain lines of config.toml alone:
-    to read it whole takes what nobody should wait for. It is read behind the picture, and says
-    there what is wrong with it."""
+    """How things are shown in the first picture, from the plain lines of config.toml alone: a TOML
+    parser takes too long to load. The file is read properly afterwards."""
     from rookery.core.limits import Interface
 
     try:
@@ -103,7 +101,7 @@ def _is_sound(name: str, value: object) -> bool:
 
 
 def session_of(resume: str | None, last: bool) -> str:
-    """The session that is meant; empty where none is. Raises UnknownSession, Ambiguous."""
+    """The session to open; "": none. Raises UnknownSession, Ambiguous."""
     from rookery.client.fleet import find, heads
 
     home = paths.home()

@@ -17,64 +17,57 @@ from rookery.models.choice import has_model
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
 )
-"""Programs whose version is not that of the agent that they start."""
+"""Programs whose version is not the version of the agent they start."""
 
 
 def listed(settings: config.Config, environment: Mapping[str, str] = os.environ) -> list[Json]:
-    """Each agent with what is known of it without starting anything."""
+    """Each agent with what is known about it without starting anything."""
     found = []
     for name in registry.names(settings.agents):
         own = name in settings.agents
         entry = None if own else registry.AGENTS[name]
-        argv = registry.resolve(name, settings.agents).argv
-        place = programs.find(argv[0], environment, os.getcwd(), settings.node_path)
-        if not own and registry.lacks_module(registry.Agent(name, argv)):
+        agent = registry.resolve(name, settings.agents)
+        program = agent.argv[0]
+        place = programs.find(program, environment, os.getcwd(), settings.node_path)
+        if not own and registry.lacks_module(agent):
             place = None
-        on_path = programs.located(argv, environment, settings.node_path)[0] == argv[0]
+        on_path = programs.located(agent.argv, environment, settings.node_path)[0] == program
+        ours = entry is not None and entry.argv[0] == registry.PYTHON
+        bare = name == registry.OWN and not own and not has_model(paths.home())
         found.append(
             {
                 "name": name,
                 "title": entry.title if entry else name,
-                "argv": argv,
+                "argv": agent.argv,
                 "own": own,
                 "installed": place is not None,
                 "program": place,
                 "onPath": place is not None and on_path,
-                "version": rookery.__version__ if _is_ours(entry) else None,
+                "version": rookery.__version__ if ours else None,
                 "install": entry.install if entry else "",
                 "environment": list(entry.environment) if entry else [],
-                "needs": _needs(name, own),
+                "needs": "rookery setup" if bare else "",
             }
         )
     return found
 
 
-def _needs(name: str, own: bool) -> str:
-    """The command that is wanted before an agent can be used; "": none."""
-    bare = name == registry.OWN and not own and not has_model(paths.home())
-    return "rookery setup" if bare else ""
-
-
-def _is_ours(entry: registry.Entry | None) -> bool:
-    return entry is not None and entry.argv[0] == registry.PYTHON
-
-
 def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
-    """The same with the versions that the installed programs tell, and whether each starts."""
-    asked = [each for each in found if each["installed"] and not each["version"]]
-    asked = [each for each in asked if _tells_its_own(each["argv"])]
-    told = learn({each["name"]: each["program"] for each in asked}, environment, paths.home())
-    return [each | _told(each, told) for each in found]
-
-
-def _told(each: Json, told: Mapping[str, Told]) -> Json:
-    known = told.get(each["name"], Told(each["version"]))
-    return {"version": known.version, "starts": not known.fault, "fault": known.fault}
-
-
-def _tells_its_own(argv: list[str]) -> bool:
-    launcher = LAUNCHERS.fullmatch(os.path.basename(argv[0]))
-    return launcher is None and not registry.is_cold(argv)
+    """The same with the versions that the installed programs report, and whether each starts."""
+    asked = {
+        each["name"]: each["program"]
+        for each in found
+        if each["installed"]
+        and not each["version"]
+        and not LAUNCHERS.fullmatch(os.path.basename(each["argv"][0]))
+        and not registry.is_cold(each["argv"])
+    }
+    told = learn(asked, environment, paths.home())
+    answers = [told.get(each["name"], Told(each["version"])) for each in found]
+    return [
+        each | {"version": said.version, "starts": not said.fault, "fault": said.fault}
+        for each, said in zip(found, answers, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------- look

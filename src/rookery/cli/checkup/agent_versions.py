@@ -1,5 +1,5 @@
-"""Which version an installed agent is, and whether its program starts at all: asked once, then kept
-in the home until the program changes, since many take seconds to say it."""
+"""Which version an installed agent is, and whether its program starts: asked once, since many take
+seconds to answer, and kept in the home until the program changes."""
 
 import glob
 import os
@@ -20,7 +20,7 @@ from rookery.processes import tree
 
 FILE = "agent-versions.json"
 WITHIN = 0.7
-"""Seconds that all programs together have to tell their versions."""
+"""Seconds for all programs together."""
 
 OUTPUT = 4096
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
@@ -30,7 +30,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 UNSTARTED = (126, 127)
-"""What a shell exits with where it cannot start a program."""
+"""The exit codes of a shell that cannot start a program."""
 
 
 class Told(NamedTuple):
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 def learn(asked: Mapping[str, str], environment: Mapping[str, str], home: str) -> dict[str, Told]:
-    """Of each name's program. What cannot start is asked anew each time: it may be mended."""
+    """By name. A program that cannot start is asked each time: it may have been repaired."""
     kept = _kept(home)
     found = {name: kept.get(_mark(program)) for name, program in asked.items()}
     known = {name: Told(version) for name, version in found.items() if version is not None}

@@ -1,5 +1,5 @@
-"""How the flags of the command line answer an agent's asks. The session's log stores it, so the
-worker applies it whether or not a client is still connected."""
+"""How flags answer an agent's asks. The session's log stores it, so the worker applies it whether
+or not a client is still connected."""
 
 from typing import NamedTuple
 
@@ -18,11 +18,11 @@ class Policy(NamedTuple):
 
     approve: str
     stated: bool = True
-    """False: nobody chose it, so it is said."""
+    """False: it is the default, so it is mentioned."""
     destructive: bool = False
-    """With `all`: also what cannot be undone."""
+    """With `all`: also destructive actions."""
     told: str = ""
-    """The words that said it: run --yolo."""
+    """The flags, as they were typed: run --yolo."""
 
     @property
     def order(self) -> Order | None:
@@ -34,7 +34,7 @@ class Policy(NamedTuple):
 
 
 def check_destructive(approve: str | None, destructive: bool) -> None:
-    """Raises click.UsageError where the flag would be passed over."""
+    """Raises click.UsageError if the flag would be ignored."""
     if destructive and approve != unattended.ALL:
         raise click.UsageError("--confirm-destructive needs --approve all.")
 
@@ -53,8 +53,8 @@ def _order(session: str, order: Order) -> None:
 
 
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:
-    """Let a session that is there go by a policy from now on, and say so in a line. What nobody
-    stated leaves a session alone in which nobody is asked already."""
+    """Let an existing session follow a policy from now on, and say so. The default does not change
+    a session that is unattended already."""
     held = unattended.order_of(header_of(session)["unattended"])
     wanted = policy.order
     if held == wanted or (held is not None and not policy.stated):

@@ -1,7 +1,4 @@
-"""Watching a session until something has happened: its events as text or as lines of JSON.
-
-Whoever stops watching leaves the session running; that is said, with the way back.
-"""
+"""Watching a session: its events as text or as lines of JSON. Leaving does not stop it."""
 
 import asyncio
 import os
@@ -27,7 +24,7 @@ TICK = 1.0
 class Watch:
     """Applies events to a document and writes what they change, until the session is deleted.
 
-    `showing` False: events are applied only, until what is wanted begins.
+    `showing` False: events are applied but not written.
     """
 
     def __init__(
@@ -38,8 +35,8 @@ class Watch:
         transcript: Transcript | None,
         answer: Answer | None = None,
     ) -> None:
-        """Without a transcript each event is written as a line of JSON. With an answer, the agent's
-        words go there."""
+        """Without a transcript, events are written as lines of JSON. With an answer, the agent's
+        messages go there."""
         self.client = client
         self.screen = screen
         self.document = document
@@ -49,7 +46,7 @@ class Watch:
         self._gone = False
 
     async def events(self, since: int) -> AsyncGenerator[Event, None]:
-        """Each event after it was applied and written; for ever."""
+        """Each event after it was applied and written, without end."""
         watcher = asyncio.current_task()
         assert watcher is not None
         ticking = asyncio.create_task(self._tick(watcher), name="status line")
@@ -107,7 +104,7 @@ def attend(
 ) -> int:
     """Run until it is done, or until a signal says to leave; the exit code.
 
-    The first Ctrl-C, hang-up or TERM leaves with a word; a second one ends the process at once.
+    The first Ctrl-C, hang-up or TERM leaves with a message; a second one ends the process.
     """
     left: list[int] = []
 
@@ -123,7 +120,7 @@ def attend(
             task.cancel()
 
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(each) != signal.SIG_IGN:  # nohup: somebody wants it to stay
+            if signal.getsignal(each) != signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(each, leave, each)
         return await main()
 
@@ -135,6 +132,6 @@ def attend(
                 raise
         if left[0] != signal.SIGHUP:
             screen.note(("\n" if screen.live else "") + farewell())
-        # Without waiting for a worker's start that a thread still waits for: it needs nobody.
+        # Does not wait for threads: one may still wait for a worker to start.
         sys.stdout.flush()
         os._exit(128 + left[0])

@@ -35,7 +35,7 @@ HEADLESS = "headless"
 
 
 class Progress:
-    """How far it has come, for the word that is left when the user leaves."""
+    """How far it has come, for what is said when the user leaves."""
 
     def __init__(self, session: str = "") -> None:
         self.session = session
@@ -43,9 +43,7 @@ class Progress:
         """The id of the prompt: whether the session took it is in its log."""
 
     def farewell(self) -> str:
-        if not self.session:
-            return "Nothing was started."
-        return farewell(self.session, self.command)
+        return farewell(self.session, self.command) if self.session else "Nothing was started."
 
 
 def run_turn(
@@ -58,8 +56,8 @@ def run_turn(
     stop: bool,
     verbose: bool = False,
 ) -> int:
-    """A new session with one prompt; the exit code. `stop`: it is put to sleep afterwards;
-    `verbose`: a pipe, too, gets the transcript."""
+    """A new session with one prompt; the exit code. `stop`: put it to sleep afterwards; `verbose`:
+    print the transcript in a pipe, too."""
     progress = Progress()
 
     async def main() -> int:
@@ -89,7 +87,7 @@ def continue_turn(
     steer: bool = False,
     verbose: bool = False,
 ) -> int:
-    """A prompt to a session that is there; the exit code of the turn that it becomes, or enters."""
+    """A prompt to an existing session; the exit code of the turn that it starts or joins."""
     progress = Progress(session)
 
     async def main() -> int:
@@ -104,7 +102,7 @@ def continue_turn(
 
 
 def _name(policy: Policy) -> str:
-    """Who answers, for the log: the user, or what they said beforehand."""
+    """Who answers, for the log: the user, or the flags."""
     return "cli" if policy.approve == "ask" else HEADLESS
 
 
@@ -119,20 +117,17 @@ class _Turn:
         as_json: bool,
         verbose: bool,
     ) -> None:
-        transcript, self._answer_alone = None, None
-        if not as_json:
-            alone = screen.piped and not verbose
-            self._answer_alone = Answer(screen) if alone else None
-            transcript = Transcript(
-                screen.beside() if alone else screen,
-                prompts=False,
-                durations=shows_durations(),
-                brief=alone,
-            )
+        alone = screen.piped and not verbose and not as_json
+        where = screen.beside() if alone else screen
+        durations = shows_durations()
+        self._answer_alone = Answer(screen) if alone else None
+        transcript = Transcript(where, prompts=False, durations=durations, brief=alone)
         self.client = client
         self.screen = screen
         self.document = document
-        self.watch = Watch(client, screen, document, transcript, self._answer_alone)
+        self.watch = Watch(
+            client, screen, document, None if as_json else transcript, self._answer_alone
+        )
         self.policy = policy
         self.rejected = False
         self._dangerous: set[str] = set()
@@ -152,12 +147,8 @@ class _Turn:
     async def play(
         self, message: Message, since: int, progress: Progress, *, steer: bool = False
     ) -> int:
-        name = progress.command
-        command: Json = {
-            "id": name,
-            "do": "prompt",
-            "prompt": message.blocks(self.client.directory),
-        }
+        name, blocks = progress.command, message.blocks(self.client.directory)
+        command: Json = {"id": name, "do": "prompt", "prompt": blocks}
         outcome = await self.client.send(command | ({"steer": True} if steer else {}))
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
@@ -174,13 +165,8 @@ class _Turn:
                     self._note_denial(event)
                 elif self._is_over(event):
                     break
-                elif not self._n and self._is_held(name) and self.document.header["asks"]:
-                    self._tell_first()
-                    return exits.FAILED
                 elif not self._n and self._is_held(name):
-                    self.screen.note("The previous turn did not end well: the prompt is held.")
-                    self.screen.note("\n".join(strip(self.document.header)))
-                    self.screen.note(f"rookery queue {self.client.session} send")
+                    self._tell_held()
                     return exits.FAILED
         self._conclude(self._ended)
         return exits.of_turn(self._ended, rejected=self.rejected, poor=self._poor)
@@ -191,8 +177,8 @@ class _Turn:
         return event.cause == command or command in lenient.texts(event.update, "queued")
 
     def _is_over(self, event: Event) -> bool:
-        """A turn's end, but where a critic has its say: then its last word, or the end of the
-        turn that follows from it."""
+        """At a turn's end; with a critic, at its last verdict, or the end of the turn that
+        follows."""
         update, kind = event.update, kind_of(event.update)
         if not self._n:
             return False
@@ -231,14 +217,20 @@ class _Turn:
         ask = self.document.header["asks"].get(name)
         if ask is None or ask.get("ruled") or ask.get("given"):
             return
-        if ask.get("decide"):  # nobody but a person sends a prompt a second time
-            self.screen.note(f"Decide how to continue: rookery answer {self.client.session}")
-        else:
-            self.screen.note(f"Waiting for your answer: rookery answer {self.client.session}")
+        # Only the user may send a prompt a second time.
+        what = "Decide how to continue" if ask.get("decide") else "Waiting for your answer"
+        self.screen.note(f"{what}: rookery answer {self.client.session}")
 
     def _tell_first(self) -> None:
-        """The prompt waits behind what was asked before it."""
         self.screen.note(f"An open question comes first: rookery answer {self.client.session}")
+
+    def _tell_held(self) -> None:
+        if self.document.header["asks"]:
+            self._tell_first()
+            return
+        self.screen.note("The previous turn did not end well: the prompt is held.")
+        self.screen.note("\n".join(strip(self.document.header)))
+        self.screen.note(f"rookery queue {self.client.session} send")
 
     def _denial(self, update: Json, by_order: bool) -> str:
         said, why = lenient.text(update, "ruled"), lenient.text(update, "reason")
@@ -250,14 +242,13 @@ class _Turn:
         return f"{words}."
 
     def _note_denial(self, event: Event) -> None:
-        """Where a rule said no before anybody was asked."""
+        """A rule said no before anyone was asked."""
         if lenient.text(event.update, "verdict") == "deny" and self._n:
             self.rejected = True
             self.screen.note(clean_line(self._denial(event.update, by_order=False)))
 
     def _conclude(self, reason: str) -> None:
-        """The end, for whoever looks at stderr: the transcript itself says what went wrong."""
-        seconds = self._seconds()
+        """For stderr: the transcript itself says what went wrong."""
         words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
         words["waiting"] = f"waiting for your answer: rookery answer {self.client.session}"
         said = words.get(reason, reason.replace("_", " "))
@@ -265,7 +256,7 @@ class _Turn:
             said = "done, but the critic is not satisfied"
         if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
             self.screen.note("The agent said nothing.")
-        self.screen.note(f"{said} · {duration(seconds)} · session {self.client.session}")
+        self.screen.note(f"{said} · {duration(self._seconds())} · session {self.client.session}")
         if self.document.header["asks"] and reason != "waiting":
             self.screen.note(f"Its question is kept: rookery answer {self.client.session}")
 

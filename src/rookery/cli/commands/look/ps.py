@@ -82,8 +82,8 @@ def ps(everything: bool, as_json: bool) -> None:
 
 
 def _say_held(screen: Screen, home: str) -> None:
-    """Settings that wait for the user concern all of the sessions. That they do, the first worker
-    that sees it keeps in a file: a list need not read the settings for it."""
+    """Settings that wait for the user concern every session. The first worker that notices records
+    it in a file, so that a list need not read the settings."""
     from rookery.client.config import in_force
     from rookery.core.settings.held import WAITS
     from rookery.home import confirmed
@@ -96,7 +96,7 @@ def _say_held(screen: Screen, home: str) -> None:
 
 
 def is_stale(head: Json) -> bool:
-    """Whether another build's worker hosts it: it is replaced when it is idle."""
+    """Whether its worker is from another build: it is replaced when idle."""
     return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
 
 
@@ -138,7 +138,7 @@ def _title(screen: Screen, head: Json) -> str:
 
 
 def _asking(head: Json) -> str:
-    """What the user should know who waits to be asked."""
+    """How much it asks, if that is less than everything."""
     weak = confinement.WORDS[confinement.WEAK] if head.get("guard") == confinement.WEAK else ""
     return ", ".join(each for each in (modes.brief(head), weak) if each)
 
@@ -153,7 +153,7 @@ def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
     def look(number: int, heading: str, cell: str) -> str:
         return screen.paint.in_(states[number], cell) if heading in ("", "STATE") else cell
 
-    # A column that says nothing of any session takes no room.
+    # Empty columns are left out.
     kept = [place for place in range(len(SHAPE)) if any(row[place] for row in rows)]
     shape = [SHAPE[place] for place in kept]
     table.write(screen, shape, [[row[place] for place in kept] for row in rows], look)

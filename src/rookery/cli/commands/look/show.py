@@ -1,4 +1,4 @@
-"""`show`: a session from its file, as text, as the document that all looks share, or as events."""
+"""`show`: a session from its log, as text, as a document, or as events."""
 
 from collections.abc import Iterator
 
@@ -88,12 +88,12 @@ def show(
 
 
 def asking_words(header: Json) -> str:
-    """How much is asked, where it is less than everything."""
+    """How much is asked, if it is less than everything."""
     return clean_line(modes.sentence(header)) if modes.brief(header) else ""
 
 
 def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
-    """Whether the last turn is one of those that a clear folded away; it is said."""
+    """Say what a clear folded away; whether the last turn is part of it."""
     fold_ = header["fold"]
     if not fold_ or not fold_["turn"]:
         return False

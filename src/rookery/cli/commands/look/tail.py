@@ -24,15 +24,13 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
     rookery tail 3f2a
     rookery tail 3f2a --json --since 0
     """
-    screen = standard()
+    from rookery.cli.output.detached import farewell
     from rookery.cli.session.follow import attend
 
-    def leave() -> str:
-        from rookery.cli.output.detached import farewell
-
-        return farewell(session)
-
-    return attend(lambda: _follow(screen, session, since, as_json), screen, leave)
+    screen = standard()
+    return attend(
+        lambda: _follow(screen, session, since, as_json), screen, lambda: farewell(session)
+    )
 
 
 async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
@@ -58,10 +56,8 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
 
 
 def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:
-    """What the user can do now, and that a turn is over: on stderr, since it is no part of it.
-
-    `known`: the last event that was there when we came. An ask before it may be answered by now.
-    """
+    """What the user can do now, and that a turn is over. `known`: the last event at the beginning;
+    an ask before it may have been answered."""
     update = event.update
     asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
     if document.header["asks"] and (asked or event.seq == known):
