@@ -95,7 +95,7 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
 @pytest.mark.long
 def test_S2_recap_before_an_event_and_of_nothing() -> None:
     session = rookery("new").out.strip()
-    assert "There is nothing before that" in rookery("recap", session).err
+    assert "Nothing to recap" in rookery("recap", session).err
     session = made({"text": "one"})
     assert "one" in rookery("recap", session).out
     assert rookery("recap", session, "--before", "1").out == ""

@@ -64,7 +64,10 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case UnknownAgent():
             return f"{error}\n{ANY_AGENT}", exits.USAGE
         case NotInstalled():
-            return f"{error}\nThe demo agent needs nothing: rookery run --agent demo", exits.FAILED
+            return (
+                f"{error}\nThe demo agent needs no installation: rookery run --agent demo",
+                exits.FAILED,
+            )
         case StartError():
             return f"The session's worker did not start. {error.message}", exits.FAILED
         case BadServer():

@@ -44,7 +44,7 @@ def logs(session: str, which: str | None, follow: bool) -> None:
             break
         time.sleep(PAUSE)
     if not found and not follow:
-        screen.note("Nothing was written.")
+        screen.note("The logs are empty.")
 
 
 def _print(screen: Screen, file: "_File", lines: str, *, titled: bool) -> None:

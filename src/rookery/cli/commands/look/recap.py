@@ -32,6 +32,6 @@ def recap(session: str, before: int | None) -> None:
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         text = recap_of(log, before).text()
     if not text:
-        screen.note("There is nothing before that.")
+        screen.note("Nothing to recap.")
         return
     screen.line(clean(text))

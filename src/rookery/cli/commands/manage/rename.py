@@ -16,5 +16,5 @@ def rename(session: str, title: str) -> None:
     rookery rename 3f2a "Release notes"
     """
     if not title.strip():
-        raise click.BadParameter("a title needs at least one character.", param_hint="TITLE")
+        raise click.BadParameter("the title is empty.", param_hint="TITLE")
     send(session, {"do": "rename", "title": title})

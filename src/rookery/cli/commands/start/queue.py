@@ -62,8 +62,8 @@ def _tell_held(screen: Screen, session: str, header: Json) -> bool:
 def _item(session: str, number: int) -> Json:
     queued = header_of(session)["queue"]
     if not 1 <= number <= len(queued):
-        waits = f"{count(len(queued), 'prompt')} wait" + ("s" if len(queued) == 1 else "")
-        raise click.BadParameter(f"{waits}.", param_hint="N")
+        words = f"the queue has {count(len(queued), 'prompt') if queued else 'no prompts'}."
+        raise click.BadParameter(words, param_hint="N")
     found: Json = queued[number - 1]
     return found
 

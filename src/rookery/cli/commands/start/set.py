@@ -154,7 +154,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
             raise click.BadParameter(f"{name} is true or false.", param_hint="VALUE")
         given = TRUTHS[value.lower()]
     if not value.strip():
-        raise click.BadParameter("a value needs at least one character.", param_hint="VALUE")
+        raise click.BadParameter("the value is empty.", param_hint="VALUE")
     if name in (modes.OPTION, unattended.OPTION):
         _choose_confirm(screen, session, name, value)
         return
