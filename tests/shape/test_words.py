@@ -20,7 +20,6 @@ COVERED = (
     "agent/scripted",
     "agents",
     "cli",
-    "cli/setup/",
     "client",
     "core",
     "home",

@@ -215,14 +215,21 @@ def decide(rules: Iterable[Rule], call: Call) -> Verdict:
         if (verdict := _decide_one(known, call, command)).do in ("ask", "deny")
         or not command.behind
     ]
+    found = strictest(verdicts)
+    if found.do == "allow":
+        destructive = all(rule.destructive for rule in found.rules)
+        if call.cut or (call.danger and not destructive):
+            return Verdict("ask", found.rules, f"it {call.danger}")
+    return found
+
+
+def strictest(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of several about one action: denied where one is, allowed only where all are."""
     for do in ("deny", "ask", ""):
-        found = [verdict for verdict in verdicts if verdict.do == do]
-        if found:
+        if found := [verdict for verdict in verdicts if verdict.do == do]:
             return found[0]
-    deciding = tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules))
-    if call.cut or (call.danger and not all(rule.destructive for rule in deciding)):
-        return Verdict("ask", deciding, f"it {call.danger}")
-    return Verdict("allow", deciding)
+    deciding = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
+    return Verdict("allow" if verdicts else "", tuple(deciding))
 
 
 def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdict:

@@ -135,18 +135,9 @@ class _Play:
         lines = [each.whole for call in calls for each in call.commands if each.whole]
         shown = dict.fromkeys(lines or [path for call in calls for path in call.paths[:3]])
         title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
-        verdict = _together([rules.decide(self._rules, call) for call in calls])
+        verdict = rules.strictest([rules.decide(self._rules, call) for call in calls])
         what = ", ".join(shown) or title
         return Replayed(self._session, event.seq, self._turn, what, said, by, verdict)
-
-
-def _together(verdicts: list[rules.Verdict]) -> rules.Verdict:
-    """For a question about several calls: denied if one is, allowed only if all are."""
-    for do in ("deny", "ask", ""):
-        if found := [verdict for verdict in verdicts if verdict.do == do]:
-            return found[0]
-    named = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
-    return verdicts[0]._replace(rules=tuple(named)) if verdicts else rules.Verdict("")
 
 
 def _said(ask: Json, outcome: Json) -> str:
