@@ -73,7 +73,7 @@ def test_who_left_comes_back_and_hears_the_end(home: Path) -> None:
         tail.signal()
         done = tail.end()
     assert done.code == 130
-    assert f"Session {session} has nothing to do" in done.err
+    assert f"Session {session} is idle" in done.err
 
 
 def test_a_session_that_is_deleted_is_followed_no_longer(home: Path) -> None:
@@ -185,5 +185,5 @@ def test_I9_12_of_an_idle_and_of_a_sleeping_one_nothing_is_claimed(home: Path) -
             tail.read_until("One")
             tail.signal()
             done = tail.end()
-        said = "sleeps" if asleep else "has nothing to do"
+        said = "is asleep" if asleep else "is idle"
         assert done.err.splitlines()[-1] == f"Session {session} {said}: rookery show {session}"

@@ -196,13 +196,13 @@ ANSWERED = {
 def test_an_ask_has_its_options_numbered_and_then_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False)
     assert found == (
-        "◆ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  → Allow once\n"
+        "▲ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  → Allow once\n"
     )
 
 
 def test_an_ask_that_a_policy_answers_is_told_with_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False, asks=False)
-    assert found == "◆ demo wants to run: rm -rf build\n  → Allow once\n"
+    assert found == "▲ demo wants to run: rm -rf build\n  → Allow once\n"
 
 
 def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
@@ -248,13 +248,13 @@ def test_no_part_of_a_session_brings_a_control_code_out() -> None:
 def test_a_terminal_gets_colour_and_a_line_on_what_runs() -> None:
     ran = call(title="make", kind="execute", status="in_progress")
     found = streamed(ran, update(status="completed"), live=True, prompts=False)
-    assert "\x1b[36m▸ run make\x1b[0m" in found
+    assert "\x1b[36m◐ run make\x1b[0m" in found
     assert "\r\x1b[2K\x1b[32m✓\x1b[0m run make" in found
 
 
 def test_a_session_that_waits_for_a_person_shows_no_work() -> None:
     found = streamed(call(title="ls", kind="execute"), ASKED, live=True, prompts=False)
-    assert found.rindex("Reject") > found.rindex("▸")
+    assert found.rindex("Reject") > found.rindex("◐")
 
 
 def test_colours_of_output_are_kept_on_a_terminal_only() -> None:

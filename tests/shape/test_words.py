@@ -26,6 +26,8 @@ COVERED = (
     "log",
     "models",
     "processes",
+    "render",
+    "tui",
     "wire",
     "worker",
 )
@@ -59,6 +61,9 @@ RETIRED = {
     r"\blog-in\b": "login",
     r"\bmends?\b": "fix",
     r"\ball the same\b": "anyway",
+    r"\bnothing is stopped\b": "stops nothing",
+    r"\bdoes not answer\b": "does not respond",
+    r"\bthat there (is|are)\b": "name it",
 }
 
 OLD = [

@@ -1,4 +1,4 @@
-"""The program without its engine room: it shows what a test gives it, and what it would send is
+"""The program without its reader thread: it shows what a test gives it, and what it would send is
 kept."""
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from rookery.core.limits import Interface
 from rookery.core.view.fleet import fleet_block, head_of, in_order
 from rookery.tui.app import Rookery
 from rookery.tui.messages import FleetChanged, Opened, SetUpFound
-from rookery.tui.reader import Room
+from rookery.tui.reader import ReaderThread
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from tests.tui.gallery import NOW
@@ -22,7 +22,7 @@ from tests.tui.gallery import NOW
 Input.cursor_blink = False  # a slow machine would take its picture without the cursor
 
 
-class AtOnce(Room):
+class AtOnce(ReaderThread):
     """What a window asks for is there when it asked."""
 
     def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
@@ -41,7 +41,7 @@ class Still(Rookery):
     ) -> None:
         taste = taste or Interface(theme=theme.removeprefix("rookery-"))
         super().__init__(Start(home, "/work", taste=taste, clock=lambda: NOW))
-        self.room = AtOnce(home, self.post_message)
+        self.reader = AtOnce(home, self.post_message)
         self.kept: list[Json] = []
         self.found_here = SetUp("/work", installed=("claude",))
         self._given = opened

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client.attach import LARGEST, Attachment
-from rookery.tui.writing import clipboard, news
+from rookery.tui.writing import clipboard
 from tests.tui import gallery
 from tests.tui.test_keys import showing
 
@@ -64,14 +64,14 @@ async def test_U4_macos_gives_it_as_bytes_or_as_applescript_shows_them(here: Pat
     )
     assert (await clipboard.read("darwin")).data == PNG
     tool(here, "osascript", "echo 'execution error' >&2; exit 1")
-    assert await refusal("darwin") == "The clipboard holds no image."
+    assert await refusal("darwin") == "There is no image on the clipboard."
     tool(here, "pngpaste", "cat image.png")
     assert (await clipboard.read("darwin")).data == PNG
 
 
 async def test_U4_a_program_without_its_display_gives_way_to_the_other(here: Path) -> None:
     tool(here, "wl-paste", "echo 'no compositor' >&2; exit 1")
-    assert await refusal() == "The clipboard holds no image."
+    assert await refusal() == "There is no image on the clipboard."
     tool(here, "xclip", X11)
     assert (await clipboard.read("linux")).data == PNG
 
@@ -83,9 +83,9 @@ async def test_U4_without_a_program_the_words_say_what_to_install(here: Path) ->
 
 async def test_U4_what_is_no_image_is_none(here: Path) -> None:
     tool(here, "wl-paste", "echo text/plain")
-    assert await refusal() == "The clipboard holds no image."
+    assert await refusal() == "There is no image on the clipboard."
     tool(here, "wl-paste", 'case "$*" in --list-types) echo image/png;; *) echo BM-no-png;; esac')
-    assert "of a kind that agents do not take" in await refusal()
+    assert "do not accept this kind of image" in await refusal()
     flood = f"head -c {LARGEST + 1} /dev/zero"
     tool(here, "wl-paste", f'case "$*" in --list-types) echo image/png;; *) {flood};; esac')
     assert "too large" in await refusal()
@@ -96,7 +96,7 @@ async def test_U4_a_program_that_hangs_is_ended(
 ) -> None:
     monkeypatch.setattr(clipboard, "WITHIN", 0.2)
     tool(here, "wl-paste", "echo $$ > pid; sleep 1000")
-    assert await refusal() == "The clipboard holds no image."
+    assert await refusal() == "There is no image on the clipboard."
     with pytest.raises(ProcessLookupError):
         os.kill(int((here / "pid").read_text()), 0)
 
@@ -111,8 +111,8 @@ async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
         app.window.header["capabilities"] = {"promptCapabilities": {"image": False}}
         await pilot.press("ctrl+v")
         await pilot.pause()
-        assert [each.message for each in app._notifications] == ["▲ claude takes no images."]
-        app.post_message(news.Attached(app.session, PASTED, pasted="/tmp/a.png"))
+        assert [each.message for each in app._notifications] == ["▲ claude does not accept images."]
+        app.desk.attached(app.session, [PASTED], pasted="/tmp/a.png")
         await pilot.pause()
         assert app.composer.text == "/tmp/a.png"  # it may look at the file by itself
         assert not app.composer.has_files
@@ -120,11 +120,13 @@ async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
 
 async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        app.post_message(news.NotPasted("The clipboard holds no image."))
+        app.desk.pasted(app.session, "There is no image on the clipboard.")
         await pilot.pause()
-        assert [each.message for each in app._notifications] == ["▲ The clipboard holds no image."]
+        assert [each.message for each in app._notifications] == [
+            "▲ There is no image on the clipboard."
+        ]
         app.copy_to_clipboard("some words")
-        app.post_message(news.NotPasted("The clipboard holds no image."))
+        app.desk.pasted(app.session, "There is no image on the clipboard.")
         await pilot.pause()
         assert app.composer.text == "some words"
 
@@ -132,7 +134,7 @@ async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> No
 async def test_U4_no_more_files_are_taken_than_a_prompt_may_have() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         for _ in range(9):
-            app.post_message(news.Attached(app.session, PASTED))
+            app.desk.attached(app.session, [PASTED])
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()

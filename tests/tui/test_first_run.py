@@ -33,11 +33,11 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
     # Nothing is set up; a process that is kept warm would outlive the test.
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
     with model() as address, Tmux(home, size=(80, 24), seconds=150.0) as screen:
-        screen.wait_for("No model is set up", "F6")
+        screen.wait_for("No model set up", "F6")
         screen.press("F6")
         screen.wait_for("none yet: Enter sets one up")
         screen.press("Enter")
-        screen.wait_for("Set up a model", "Provider (needed)")
+        screen.wait_for("Set up a model", "Provider (required)")
         screen.press("Enter")
         screen.wait_for("LM Studio")
         screen.press("End", "Up", "Enter")
@@ -48,9 +48,9 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.say(address)
         screen.wait_for("Saved scripted (openai/scripted)")
         screen.press("Escape")
-        screen.wait_for("rookery starts on it", "openai/scripted")
+        screen.wait_for("rookery starts working on it", "openai/scripted")
         screen.press("F9")
-        screen.wait_for("When are you asked, in this new session?")
+        screen.wait_for("When to ask, in the new session")
         screen.press("Home", "Down", "Down", "Enter")
         screen.wait_for("Approve all: approves everything")
         screen.say("Write me a note")
@@ -98,7 +98,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.press("Escape")
         screen.wait_without("High risk only")
         screen.press("C-n")
-        screen.wait_for("a new session")
+        screen.wait_for("new session")
         screen.say("go")  # the demo's edit: the mode was that session's alone
         screen.wait_for("Demo wants to edit greeting.py", "1  Allow")
 

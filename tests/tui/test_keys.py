@@ -272,7 +272,7 @@ async def test_U14_ctrl_c_by_habit_says_what_leaves_and_what_cancels() -> None:
         await pilot.press("ctrl+c")
         await pilot.pause()
         (told,) = app._notifications
-        assert told.message == "Ctrl+Q leaves, and nothing is stopped. Esc cancels the turn."
+        assert told.message == "Ctrl+Q leaves and stops nothing. Esc cancels the turn."
         assert app.is_running
 
 
@@ -280,7 +280,7 @@ async def test_U4_what_is_held_says_how_it_is_sent() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
         strip = app.query_one(Queue)
-        for reason, words in (("cancelled", "1 held  go on  Ctrl+T, then s"), ("", "1 waits  go")):
+        for reason, words in (("cancelled", "1 held  go on  Ctrl+T, then s"), ("", "1 queued  go")):
             strip.tell({**app.window.header, "state": "idle", "queue": waits, "reason": reason})
             await pilot.pause()
             assert words in strip.render_line(0).text

@@ -94,6 +94,6 @@ async def test_I10_13_pages_that_came_too_late_are_left(home: Path) -> None:
         first = app.window.first
         await grow(app, pilot)
         older = app.window.first
-        app.room.older(session, first)
+        app.reader.older(session, first)
         await pilot.pause(0.5)
         assert app.window.first == older

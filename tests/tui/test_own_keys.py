@@ -70,7 +70,7 @@ async def test_U12_a_key_for_everywhere_wins_over_the_place_and_over_the_library
         await pilot.press(*"two words", "ctrl+w", "ctrl+t")
         assert app.sent == [{"do": "cancel"}]  # and no word was deleted
         assert app.composer.text == "two words"
-        waits = [key for key in all_keys(app) if key.words.startswith("to what waits")]
+        waits = [key for key in all_keys(app) if key.words.startswith("to the queue")]
         assert [key.keys for key in waits] == ["no key"]
         assert not any("Ctrl+W" in key.keys and key.place == "In any text" for key in all_keys(app))
 
@@ -88,7 +88,7 @@ async def test_U12_cards_and_windows_name_the_keys_that_one_chose() -> None:
     async with showing(gallery.ASKS[:3], (120, 60)) as (app, pilot):
         await choose(app, pilot, ask_confirm="z", ask_reject="n", form_send="f12", ask_option1="a")
         await pilot.press("f2", "a")
-        assert "z allows it" in lines(app)
+        assert "z confirms" in lines(app)
         assert " n  reject with a reason" in lines(app)
         await pilot.press("z")
         assert app.sent == [answer("q1", "n", "once") | {"confirm": True}]
@@ -174,7 +174,7 @@ async def test_U6_letters_find_a_key_and_keys_move_the_list() -> None:
         assert scroll.scroll_y == 0
         assert str(app.screen.query_one(".title", Label).visual) == "Keys"
         await pilot.press(*"zzz")
-        assert "No key has these letters." in str(app.screen.query_one("#listed", Static).visual)
+        assert "No key matches." in str(app.screen.query_one("#listed", Static).visual)
         assert app.screen.query_one(Input).has_focus
         await pilot.press("escape")
         assert len(app.screen_stack) == 1

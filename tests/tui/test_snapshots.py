@@ -148,7 +148,7 @@ async def test_U2_sessions(snapshot: SnapshotAssertion, tmp_path: Path, name: st
 async def _toasts(pilot: Pilot[str]) -> None:
     long = 600  # it stays for as long as pictures are taken
     pilot.app.notify("From now on: approve all. /confirm changes it.", timeout=long)
-    pilot.app.notify("There is no editor: set EDITOR.", severity="warning", timeout=long)
+    pilot.app.notify("No editor found: set EDITOR.", severity="warning", timeout=long)
     pilot.app.notify("The log is damaged.", severity="error", timeout=long)
     await pilot.pause()
 

@@ -41,7 +41,7 @@ def test_U1_what_is_set_up_is_found(home: str, tmp_path: Path) -> None:
     assert (found.agent, found.model) == ("rookery", "anthropic/claude-sonnet-5-5")
     assert (found.skills, found.hooks, found.servers) == (2, 1, 1)
     assert found.installed == ("claude",)
-    assert "MCP server odd: needs a command, or a url. F10 mends it." in words(found)
+    assert "MCP server odd: needs a command, or a url. F10 opens the servers." in words(found)
     assert "2 skills, 1 hook file, 1 MCP server" in words(found)
 
 
@@ -49,7 +49,7 @@ def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path)
     found = look_around(str(tmp_path), str(tmp_path), "")
     assert (found.agent, found.model) == ("demo", "")
     (block,) = [each for each in blocks_of(found) if each["actions"]]
-    assert block["title"] == "No model is set up"
+    assert block["title"] == "No model set up"
     assert block["actions"] == [{"label": "Set up a model (F6, Enter)", "window": "model"}]
 
 

@@ -20,7 +20,7 @@ def only(home: Path) -> dict[str, object]:
 def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
     with Tmux(home) as screen:
         shown = screen.wait_for("Rookery", "demo", "F1 lists every key")
-        assert "a new session" in shown
+        assert "new session" in shown
         screen.say("hello")
         screen.wait_for("Rookery's demo agent")
 
@@ -60,7 +60,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         screen.press("C-q")
         screen.wait_for("Leave?")
         screen.press("Enter")
-        shown = screen.wait_for("goes on without you", "rookery --resume")
+        shown = screen.wait_for("still running", "rookery --resume")
         session = str(only(home)["id"])
         assert f"rookery --resume {session}" in shown
     assert only(home)["awake"]
@@ -122,9 +122,9 @@ def test_U2_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
         screen.say(play({"text": "begun"}, {"wait": 3}))
         screen.wait_for("begun", "working")
         screen.say("and then this")
-        screen.wait_for("1 waits", "and then this")
+        screen.wait_for("1 queued", "and then this")
         screen.wait_for("I am only the demo agent")
-        screen.wait_without("1 waits")
+        screen.wait_without("1 queued")
 
 
 def test_usage_without_a_terminal_says_what_to_do(home: Path) -> None:

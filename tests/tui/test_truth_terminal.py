@@ -14,7 +14,7 @@ def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("/confirm risky")
-        screen.wait_for("The session that you begin: high risk only.")
+        screen.wait_for("The next session: high risk only.")
         screen.say("/confirm sometimes")
         screen.wait_for("/confirm takes every, risky, all.")
         assert heads(str(home)) == [], "no session is made for it"
@@ -28,7 +28,7 @@ def test_I9_13_every_before_the_first_prompt_is_stricter_than_the_flag(home: Pat
     with Tmux(home, *ROOKERY, "--yolo") as screen:
         screen.ready()
         screen.say("/confirm every")
-        screen.wait_for("The session that you begin: confirm")
+        screen.wait_for("The next session: confirm")
         screen.say(play({"ask": "Look", "kind": "read"}))
         screen.wait_for("needs you")
     (head,) = heads(str(home))
@@ -89,9 +89,9 @@ def test_I9_12_leaving_says_who_goes_on_and_who_waits(home: Path) -> None:
         screen.say(play({"ask": "Tidy up", "kind": "edit"}))
         screen.wait_for("needs you", "running · demo")
         screen.press("C-q")
-        screen.wait_for("Leave?", "1 session goes on without you, 1 waits")
+        screen.wait_for("Leave?", "1 session still running, 1 waiting")
         screen.press("Enter")
-        screen.wait_for("1 session goes on without you, 1 waits for your answer")
+        screen.wait_for("1 session still running, 1 waiting for your answer")
 
 
 def test_I9_12_leaving_one_that_waits_does_not_say_that_it_goes_on(home: Path) -> None:
@@ -100,7 +100,7 @@ def test_I9_12_leaving_one_that_waits_does_not_say_that_it_goes_on(home: Path) -
         screen.say(play({"ask": "Tidy up", "kind": "edit"}))
         screen.wait_for("needs you")
         screen.press("C-q")
-        screen.wait_for("Leave?", "1 session waits for your answer")
+        screen.wait_for("Leave?", "1 session waiting for your answer")
         screen.press("Enter")
-        shown = screen.wait_for("1 session waits for your answer: rookery asks", "--resume")
-        assert "goes on" not in shown
+        shown = screen.wait_for("1 session waiting for your answer: rookery asks", "--resume")
+        assert "still running" not in shown

@@ -29,7 +29,7 @@ def test_U3_three_quiet_calls_fold_into_one_line_and_two_do_not() -> None:
     assert [item.members for item in two.items()] == [[], []]
     three = filled([tool("1.1"), tool("1.2"), tool("1.3", "search")])
     assert [len(item.members) for item in three.items()] == [3]
-    three.toggle("1.1*")
+    three.toggle("1.1*", to=True)
     assert [len(item.members) for item in three.items()] == [3, 0, 0, 0]
 
 

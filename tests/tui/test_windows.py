@@ -23,6 +23,7 @@ from rookery.tui.windows.model import ModelForm
 from rookery.tui.windows.parts.fields import Ticks
 from rookery.tui.windows.parts.form import FormScreen
 from rookery.tui.windows.parts.rows import RowsScreen
+from rookery.tui.windows.rule import RulesScreen
 from rookery.tui.windows.server import HIDDEN
 from tests.tui import gallery
 from tests.tui.homes import furnish
@@ -129,7 +130,8 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
         put(app, "keep_first", "40")
         await pilot.press("ctrl+s")
         assert wrong(app) == {
-            "keep_first": "✗ So many of the first ones stay must be less than half of the above"
+            "keep_first": "✗ Keep this many of the first events "
+            "must be less than half of the number above"
         }
         put(app, "keep_first", "6")
         await pilot.press("ctrl+s")
@@ -220,7 +222,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "n")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"model": "✗ An answer is needed"}
+        assert wrong(app) == {"model": "✗ Required"}
         put(app, "model", "m")
         put(app, "base_url", "nonsense")
         await pilot.press("ctrl+s")
@@ -228,7 +230,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
         put(app, "base_url", "")
         put(app, "provider", "openai-compatible")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"base_url": "✗ An answer is needed"}
+        assert wrong(app) == {"base_url": "✗ Required"}
 
 
 @pytest.mark.long
@@ -345,7 +347,7 @@ async def test_U6_a_new_server_is_checked_by_its_kind(home: str) -> None:
         await pilot.press("f10", "n")
         put(app, "name", "new one")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"command": "✗ An answer is needed"}
+        assert wrong(app) == {"command": "✗ Required"}
         put(app, "kind", "http")
         await pilot.pause()
         put(app, "url", "ftp://x")
@@ -401,7 +403,7 @@ async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> N
         await pilot.press("enter")
         shown = app.export_screenshot().replace("&#160;", " ")
         assert "Switch from claude to demo?" in shown
-        assert "The turn that runs is cancelled" in shown
+        assert "The running turn is cancelled" in shown
         await pilot.press("escape")
         assert app.sent == []
         await pilot.press("f7")
@@ -456,7 +458,7 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
     """P6: and it is shown before anything is sent."""
     async with showing(home) as (app, pilot):
         await pilot.press("f9")
-        assert "in this new session" in title(app)
+        assert "in the new session" in title(app)
         await pilot.press("down", "down", "enter")
         await pilot.pause()
         assert app.start.confirms("every") == "all"
@@ -480,7 +482,7 @@ async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) 
             await pilot.press("end", "enter")
             await pilot.pause()
             assert app.sent == []
-            assert any("New sessions begin with" in each.message for each in app._notifications)
+            assert any("New sessions: " in each.message for each in app._notifications)
         assert config.load(home).confirm == "all"
 
 
@@ -518,7 +520,7 @@ async def test_I9_2_the_status_line_says_who_decides(
 
 async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:
     async with showing(home) as (app, pilot):
-        await app.run_action("rules")
+        app.push_screen(RulesScreen())
         await pilot.pause()
         assert [row.name for row in app.screen.rows] == ["1", "no-net"]  # type: ignore[attr-defined]
         await pilot.press("end", "x", "y")
@@ -571,7 +573,7 @@ async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
             "mail": "✗ Mail must be an e-mail address",
             "parts": "✗ Parts must be at most 9",
             "share": "✗ Share must be a number",
-            "tests": "✗ An answer is needed",
+            "tests": "✗ Required",
         }
         good = {"name": "ab", "mail": "a@b", "parts": "3", "share": "0.5", "publish": True}
         for name, value in {**good, "channel": "n", "tests": ["unit", "end to end"]}.items():

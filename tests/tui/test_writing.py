@@ -15,7 +15,6 @@ from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.feedback import Feedback, keep
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.status import Status
-from rookery.tui.writing import news
 from tests.tui import gallery
 from tests.tui.still import fleet
 from tests.tui.test_keys import PERMIT, showing
@@ -29,7 +28,7 @@ def text_of(words: str) -> list[dict[str, object]]:
 
 async def test_U4_up_and_down_walk_through_what_was_written() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        app.post_message(news.PastRead(["first", "second\nline"]))
+        app.composer.past.load(["first", "second\nline"])
         await pilot.pause()
         await pilot.press(*"draft", "up")
         assert app.composer.text == "second\nline"
@@ -43,7 +42,7 @@ async def test_U4_up_and_down_walk_through_what_was_written() -> None:
 
 async def test_U4_a_search_finds_an_earlier_prompt() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        app.post_message(news.PastRead(["fix the parser", "write the notes", "fix the lexer"]))
+        app.composer.past.load(["fix the parser", "write the notes", "fix the lexer"])
         await pilot.pause()
         await pilot.press("ctrl+r", *"fix", "down", "enter")
         await pilot.pause()
@@ -109,8 +108,8 @@ async def test_U4_commands_do_real_things(line: str, command: dict[str, object])
 async def test_U4_a_file_is_named_and_goes_along_as_a_link() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"see @ap")
-        app.post_message(news.FilesFound("old", ["nope"], 1))
-        app.post_message(news.FilesFound("ap", ["src/app.py", "a p.md"], 2))
+        app.desk.files_found("old", ["nope"])
+        app.desk.files_found("ap", ["src/app.py", "a p.md"])
         await pilot.pause()
         await pilot.press("enter", *"please", "enter")
         await pilot.pause()
@@ -130,7 +129,7 @@ async def test_U4_a_paste_of_many_lines_is_text() -> None:
 async def test_U4_attachments_are_listed_and_taken_away() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         for _ in range(2):
-            app.post_message(news.Attached(app.session, PNG))
+            app.desk.attached(app.session, [PNG])
         await pilot.pause()
         chips = app.query_one(Chips)
         assert chips.render_line(0).text.count("shot.png") == 2
@@ -154,7 +153,7 @@ async def test_U4_what_was_not_taken_comes_back_with_its_files() -> None:
 
 async def test_U4_a_pasted_path_that_is_no_file_is_text() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        app.post_message(news.Unattached("/x.png: not there.", "/x.png"))
+        app.desk.attached(app.session, "/x.png: not there.", "/x.png")
         await pilot.pause()
         assert app.composer.text == "/x.png"
 
@@ -164,8 +163,8 @@ async def test_U4_a_shell_line_is_shown_and_sent_to_nobody() -> None:
         await pilot.press(*"!make", "enter")
         await pilot.pause()
         panel = app.query_one(ShellPanel)
-        app.post_message(news.ShellSaid("\x1b[31mred\x1b[0m [bold]x\n"))
-        app.post_message(news.ShellSaid("", 2))
+        app.desk.shell_said("\x1b[31mred\x1b[0m [bold]x\n")
+        app.desk.shell_said("", 2)
         await pilot.pause()
         assert "exit 2" in panel.render_line(0).text
         assert "red [bold]x" in panel.render_line(1).text
@@ -263,7 +262,7 @@ async def test_U11_leaving_while_a_turn_runs_says_what_goes_on() -> None:
         app.start.leave_at_once = True
         await pilot.press("ctrl+q")
         await pilot.pause()
-        assert "without you" in str(app.return_value)
+        assert "still running" in str(app.return_value)
 
 
 def _heard(environment: dict[str, str], focused: bool, status: str = "needs-you") -> list[str]:

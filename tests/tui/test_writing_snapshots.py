@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from tests.tui import gallery, scenes
 from tests.tui.pictures import DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
-from tests.tui.test_writing import PERMIT, PNG, QUEUED, news
+from tests.tui.test_writing import PERMIT, PNG, QUEUED
 
 
 async def _commands(pilot: Pilot[str]) -> None:
@@ -21,20 +21,20 @@ async def _files(pilot: Pilot[str]) -> None:
     app = pilot.app
     assert isinstance(app, Still)
     for _ in range(2):
-        app.post_message(news.Attached(app.session, PNG))
+        app.desk.attached(app.session, [PNG])
     await pilot.press(*"see @ap")
-    app.post_message(news.FilesFound("ap", ["src/app.py", "src/apply.py", "docs/a.md"], 3))
+    app.desk.files_found("ap", ["src/app.py", "src/apply.py", "docs/a.md"])
 
 
 async def _shell(pilot: Pilot[str]) -> None:
     await pilot.press(*"!make", "enter")
-    pilot.app.post_message(news.ShellSaid("\x1b[32mok\x1b[0m one\ntwo\nthree\n"))
-    pilot.app.post_message(news.ShellSaid("", 0))
+    pilot.app.desk.shell_said("\x1b[32mok\x1b[0m one\ntwo\nthree\n")
+    pilot.app.desk.shell_said("", 0)
     await pilot.press("ctrl+t")
 
 
 async def _search(pilot: Pilot[str]) -> None:
-    pilot.app.post_message(news.PastRead(["fix the parser", "write the notes", "a\nb"]))
+    pilot.app.composer.past.load(["fix the parser", "write the notes", "a\nb"])
     await pilot.pause()
     await pilot.press("ctrl+r")
 

@@ -133,17 +133,17 @@ def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
         screen.wait_for("begun", "working")
         assert heads(str(home))[0]["confirm"] == "all"
         screen.press("C-q")
-        screen.wait_for("Leave?", "1 session goes on without you")
+        screen.wait_for("Leave?", "1 session still running")
         screen.press("Escape")
         screen.wait_without("Leave?")
         screen.press("C-q")
         screen.wait_for("Leave?")
         screen.press("Enter")
-        screen.wait_for("rookery stop ends one")
+        screen.wait_for("To stop one: rookery stop")
     with Tmux(home, *ROOKERY, "--last", "--exit-without-confirmation") as screen:
         screen.wait_for("begun", "working")
         screen.press("C-q")
-        screen.wait_for("goes on without you; rookery stop ends one")
+        screen.wait_for("still running. To stop one: rookery stop")
 
 
 @pytest.mark.long
@@ -171,7 +171,7 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
         screen.say(play(ask))
         screen.wait_for("needs you", "edit b.py")
         screen.press("C-n")
-        screen.wait_for("a new session")
+        screen.wait_for("new session")
         screen.press("F2")
         screen.wait_for("wants to edit b.py", "▌ ┃")
         screen.press("1")
@@ -204,7 +204,7 @@ def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: P
         screen.press("p")
         screen.wait_for("From now on: approve all, in this session", "approves all", "ready")
         screen.press("C-n")
-        screen.wait_for("asks: confirm every action", "a new session")
+        screen.wait_for("asks: confirm every action", "new session")
         screen.say(play({"ask": "Go?"}))
         screen.wait_for("1  Allow", "needs you")
         assert "approves all" not in screen.screen().splitlines()[-2]

@@ -1,1 +1,1 @@
-"""The terminal interface: a look at blocks and actions, which knows no kind of event."""
+"""The terminal interface: shows blocks and sends actions; it knows no kinds of events."""

@@ -1,9 +1,11 @@
-"""The program: the sessions, the transcript and the composer, and what their keys do.
+"""The app: the sessions, the transcript and the composer, and what their keys do.
 
-State belongs to a session, not to this window: leaving, switching and closing end nothing.
+State belongs to a session, not to this window: leaving, switching and closing stop nothing.
 """
 
+import asyncio
 import os
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, ClassVar
 
@@ -14,9 +16,9 @@ from textual.events import Event, Key, Resize
 
 from rookery.tui import messages
 from rookery.tui.actions.answers import Asking
+from rookery.tui.actions.composer import Desk
 from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.windows import Windows
-from rookery.tui.desk import Desk
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
@@ -28,6 +30,7 @@ from rookery.tui.system.garbage_collection import Sweeping
 from rookery.tui.system.notifications import Calling
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
+from rookery.tui.widgets import feedback
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.feedback import Feedback
@@ -36,15 +39,12 @@ from rookery.tui.widgets.session_list import Fleet
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.status import Keys, Status
 from rookery.tui.widgets.suggestions import Suggestions
-from rookery.tui.writing import news as written
 
 NARROW = 100
-"""Columns under which the sessions fold away."""
+"""Narrower screens hide the session list."""
 
 
 class Rookery(Windows):
-    """Ends with the words that are said when the terminal is the person's again."""
-
     CSS = SHEET
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = EVERYWHERE
@@ -61,7 +61,7 @@ class Rookery(Windows):
         self._listed = False
         self.sweeping = Sweeping()
         self._settled = False
-        """Whether it is known what is set up: before that, nothing is said about it."""
+        """Whether it is known what is set up."""
         self.animation_level = "none"
         for theme in themes():
             self.register_theme(theme)
@@ -93,9 +93,9 @@ class Rookery(Windows):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        """The first picture is there: now the files are read."""
+        """After the first paint: now the files are read."""
         self.sweeping.wake()
-        self.room.start()
+        self.reader.start()
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.confirm:
@@ -106,7 +106,7 @@ class Rookery(Windows):
             self.desk.submit(self.start.task, "")
         if self.start.choose:
             self.action_sessions()
-        self.room.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
+        self.reader.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
         self.look_around()
         self.desk.begin()
         self.set_interval(1.0, self.sweeping.sweep)
@@ -119,9 +119,9 @@ class Rookery(Windows):
 
     def _show_header(self) -> None:
         header = self.window.header if self.session else None
-        self.screen_stack[0].query_one("#status", Status).tell(header)
-        self.screen_stack[0].query_one("#queue", Queue).tell(header)
-        self.screen_stack[0].query_one("#feedback", Feedback).tell(header)
+        self.below(Status).tell(header)
+        self.below(Queue).tell(header)
+        self.below(Feedback).tell(header)
         self.looking.look()
 
     def on_app_focus(self) -> None:
@@ -131,14 +131,14 @@ class Rookery(Windows):
         confirm = self.start.confirms(self.found.confirm)
         found = self.found._replace(sessions=len(self.fleet.sessions), confirm=confirm)
         self.transcript.show(window_of(found, lambda name: label(self, name)))
-        status = self.screen_stack[0].query_one("#status", Status)
+        status = self.below(Status)
         status.agent, status.confirm = self.found.agent, confirm
         self._show_header()
 
     # --- sessions ------------------------------------------------------------------------------
 
     def open_session(self, session: str) -> None:
-        """Show a session; the one before it goes on. An empty name: a new one."""
+        """Show a session; the one before it keeps running. An empty name: a new one."""
         self._put_away()
         self.session = session
         self.fleet.mark_shown(session)
@@ -146,7 +146,7 @@ class Rookery(Windows):
         self.composer.put(self._drafts.pop(session, ""))
         self.desk.show_files()
         if session:
-            self.room.open(session)
+            self.reader.open(session)
         else:
             self._show_splash()
 
@@ -161,7 +161,7 @@ class Rookery(Windows):
             return
         window = Window(message.header)
         window.add_older(message.pages)
-        window.hint = "Nothing was said yet. What you write below begins it."
+        window.hint = "No messages yet. Write the first one below."
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
         self.transcript.ask_older()
@@ -170,7 +170,7 @@ class Rookery(Windows):
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key):
-            self.room.typed = monotonic()
+            self.reader.typed = monotonic()
         await super().on_event(event)
 
     def on_news(self, message: messages.News) -> None:
@@ -187,17 +187,17 @@ class Rookery(Windows):
             self._show_header()
 
     def _painted(self, began: float) -> None:
-        self.room.frame_took = perf_counter() - began
+        self.reader.frame_took = perf_counter() - began
 
     def on_older(self, message: messages.Older) -> None:
-        fits = message.before == self.window.first  # else it was opened anew meanwhile
+        fits = message.before == self.window.first  # else it was opened again meanwhile
         if message.session == self.session and message.pages and fits:
             self.window.add_older(message.pages)
             self.transcript.grown()
             self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:
-        self.room.older(self.session, self.window.first)
+        self.reader.older(self.session, self.window.first)
 
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
@@ -244,30 +244,6 @@ class Rookery(Windows):
     def on_queue_changed(self, message: Queue.Changed) -> None:
         self.desk.change_queue(message)
 
-    def on_past_read(self, message: written.PastRead) -> None:
-        self.composer.past.load(message.entries)
-
-    def on_files_found(self, message: written.FilesFound) -> None:
-        self.desk.files_found(message)
-
-    def on_attached(self, message: written.Attached) -> None:
-        self.desk.attached(message)
-
-    def on_not_pasted(self, message: written.NotPasted) -> None:
-        self.desk.not_pasted(message)
-
-    def on_unattached(self, message: written.Unattached) -> None:
-        self.desk.unattached(message)
-
-    def on_shell_said(self, message: written.ShellSaid) -> None:
-        self.desk.shell_said(message)
-
-    def on_recapped(self, message: written.Recapped) -> None:
-        if not message.text:
-            self.notify("Nothing was said yet.", timeout=3)
-        elif message.session == self.session:
-            self.composer.insert(message.text)
-
     def on_sent(self, message: messages.Sent) -> None:
         if not message.problem:
             if message.command["do"] == "set":
@@ -295,59 +271,51 @@ class Rookery(Windows):
                 self.copy_to_clipboard(message.text)
                 self.notify("Copied.")
             case "edit":
-                self._open_in_editor(message.text)
+                self.edit(message.text)
             case "show":
                 self._show_image(message.block["parts"])
             case what:
                 self.asking.want(what, message.block)
 
-    def _open_in_editor(self, text: str) -> None:
-        from rookery.tui.system import external_programs
-
-        if not external_programs.editor():
-            self.notify("There is no editor: set EDITOR.", severity="warning")
-            return
-        with self.suspend():
-            external_programs.edit(text)
-        self.refresh()
-
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
         for part in parts:
             if part.get("type") == "image" and part.get("blob"):
-                self.room.blob(self.session, str(part["blob"]), str(part.get("mime")))
+                show = partial(self._show_bytes, str(part.get("mime")))
+                self.reader.blob(self.session, str(part["blob"]), show)
                 return
-        self.notify("There is no image here that is kept.", severity="warning")
+        self.notify("There is no saved image here.", severity="warning")
 
-    def on_blob_read(self, message: messages.BlobRead) -> None:
+    def _show_bytes(self, mime: str, data: bytes | None) -> None:
         from rookery.tui.system import external_programs
 
-        if message.data is None:
-            self.notify("The image is not in the log any more.", severity="warning")
+        if data is None:
+            self.notify("The image is no longer in the log.", severity="warning")
         else:
-            self.notify(external_programs.show(message.data, message.mime), markup=False)
+            self.notify(external_programs.show(data, mime), markup=False)
 
     # --- keys ----------------------------------------------------------------------------------
 
     def action_cancel(self) -> None:
-        """A second one escalates; what is typed stays."""
+        """A second press escalates; what is typed stays."""
         if self.desk.left_shell():
             return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
             again = label(self, "turn.cancel")
-            self.notify(f"Cancelling. {again} again ends the agent at once.", timeout=3)
+            self.notify(f"Cancelling. {again} again stops the agent immediately.", timeout=3)
         else:
             self.composer.focus()
 
     def action_help_quit(self) -> None:
         """Ctrl+C, by habit."""
         leave, cancel = label(self, "quit"), label(self, "turn.cancel")
-        self.notify(f"{leave} leaves, and nothing is stopped. {cancel} cancels the turn.")
+        self.notify(f"{leave} leaves and stops nothing. {cancel} cancels the turn.")
 
     def action_feedback(self, place: int) -> None:
-        said = self.screen_stack[0].query_one("#feedback", Feedback).say(place)
+        said = self.below(Feedback).say(place)
         if said is not None:
-            self.desk.errands.keep_feedback(said)
+            home = self.start.home
+            self.reader.run(lambda: asyncio.to_thread(feedback.keep, home, said))
 
     def _write(self, text: str) -> None:
         if self._driver is not None and not self.is_headless:
@@ -362,8 +330,8 @@ class Rookery(Windows):
             self.open_session(name)
 
     def action_sessions(self) -> None:
-        """To the list and back; where it is folded, it opens for as long."""
-        self._listed = not (self._listed or (self.fleet.has_focus))
+        """To the list and back; if it is hidden, it opens meanwhile."""
+        self._listed = not (self._listed or self.fleet.has_focus)
         self.fleet.set_class(self.size.width < NARROW and not self._listed, "folded")
         (self.fleet if self._listed else self.composer).focus()
 
@@ -392,6 +360,6 @@ class Rookery(Windows):
         if sure:
             from rookery.tui.actions.leaving import farewell, left_in
 
-            self.room.stop()
+            self.reader.stop()
             self.calling.end()
             self.exit(farewell(self.session, left_in(self)))

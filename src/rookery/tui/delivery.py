@@ -1,4 +1,4 @@
-"""A command on its way to a session: its files, this terminal's environment, what came of it."""
+"""A command on its way to a session, with its files and this terminal's environment."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 async def delivered(
     client: "SessionClient", command: Json, files: "Sequence[Attachment]"
 ) -> tuple[str, Json]:
-    """Why a command was not taken, empty when it was; and what came of it."""
+    """Why a command was rejected, empty if it was not; and the update it caused."""
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
 
@@ -28,7 +28,7 @@ async def delivered(
 
 
 def with_files(client: "SessionClient", command: Json, files: "Sequence[Attachment]") -> Json:
-    """The bytes are laid beside the log, the command names them."""
+    """The bytes go next to the log; the command names them."""
     if not files:
         return command
     from rookery.client.attach import stage

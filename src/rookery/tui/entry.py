@@ -1,4 +1,4 @@
-"""From the command line to the screen and back: says what goes on when the screen is gone."""
+"""Runs the screen, then prints what is still running."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the thread that reads files and sockets tells the screen."""
+"""What the reader thread tells the screen."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ from textual.message import Message
 
 from rookery.core.blocks.document import Block, Op
 from rookery.core.json.events import Json
+from rookery.tui.record import Record
 from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page
 
@@ -14,114 +15,77 @@ if TYPE_CHECKING:
     from rookery.client.attach import Attachment
 
 
-class FleetChanged(Message):
-    """The sessions, in the order in which they are listed."""
+class FleetChanged(Record):
+    """The sessions, in the order of the list."""
 
-    def __init__(self, sessions: list[Block]) -> None:
-        super().__init__()
-        self.sessions = sessions
+    sessions: list[Block]
 
 
-class Opened(Message):
+class Opened(Record):
     """A session's end: its header and its last pages."""
 
-    def __init__(self, session: str, header: Json, pages: list[Page]) -> None:
-        super().__init__()
-        self.session = session
-        self.header = header
-        self.pages = pages
+    session: str
+    header: Json
+    pages: list[Page]
 
 
-class News(Message):
+class News(Record):
     """What changed in the session that is followed."""
 
-    def __init__(self, session: str, ops: list[Op]) -> None:
-        super().__init__()
-        self.session = session
-        self.ops = ops
+    session: str
+    ops: list[Op]
 
 
-class Older(Message):
-    """Pages that stand before an event; none: that was the beginning."""
+class Older(Record):
+    """Pages before an event; none: that was the beginning."""
 
-    def __init__(self, session: str, pages: list[Page], before: int = 0) -> None:
-        super().__init__()
-        self.session = session
-        self.pages = pages
-        self.before = before
+    session: str
+    pages: list[Page]
+    before: int = 0
 
 
-class Sent(Message):
-    """A command's end. `problem`: why it was not taken, in words; `outcome`: the update that came
-    of it."""
+class Sent(Record):
+    """A command's end. `problem`: why it was rejected; `outcome`: the update that it caused."""
 
-    def __init__(
-        self,
-        session: str,
-        command: Json,
-        problem: str = "",
-        outcome: Json | None = None,
-        files: "Sequence[Attachment]" = (),
-    ) -> None:
-        super().__init__()
-        self.outcome = outcome or {}
-        self.files = files
-        self.session = session
-        self.command = command
-        self.problem = problem
+    session: str
+    command: Json
+    problem: str = ""
+    outcome: Json | None = None
+    files: "Sequence[Attachment]" = ()
 
 
-class Made(Message):
-    """A new session, which is to be shown."""
+class Made(Record):
+    """A new session was made, to be shown."""
 
-    def __init__(self, session: str) -> None:
-        super().__init__()
-        self.session = session
+    session: str
 
 
-class Trouble(Message):
+class Trouble(Record):
     """Something went wrong that belongs to no block."""
 
-    def __init__(self, words: str, session: str = "") -> None:
-        super().__init__()
-        self.words = words
-        self.session = session
+    words: str
+    session: str = ""
 
 
-class HungChanged(Message):
-    """A session's worker does not answer, or does again."""
+class HungChanged(Record):
+    """A session's worker stopped responding, or responds again."""
 
-    def __init__(self, session: str, hung: bool) -> None:
-        super().__init__()
-        self.session = session
-        self.hung = hung
+    session: str
+    hung: bool
 
 
-class SetUpFound(Message):
+class SetUpFound(Record):
     """What is set up here."""
 
-    def __init__(self, found: SetUp) -> None:
-        super().__init__()
-        self.found = found
+    found: SetUp
 
 
-class BlobRead(Message):
-    """The bytes that a part names; None: they are gone."""
+class Fetched(Record):
+    """Something that was asked for is there."""
 
-    def __init__(self, data: bytes | None, mime: str) -> None:
-        super().__init__()
-        self.data = data
-        self.mime = mime
-
-
-class Fetched(Message):
-    """Something that a window asked for is there."""
-
-    def __init__(self, then: Callable[[Any], object], found: Any) -> None:
-        super().__init__()
-        self.then = then
-        self.found = found
+    then: Callable[..., object]
+    found: tuple[Any, ...]
 
 
 class Warmed(Message):
-    """What the blocks will need is loaded."""
+    """The modules for rendering are loaded."""

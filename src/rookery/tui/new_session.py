@@ -1,4 +1,4 @@
-"""A new session from a name of an agent and a directory, with a sentence where that cannot be."""
+"""A new session from an agent's name and a directory."""
 
 import os
 
@@ -11,7 +11,7 @@ from rookery.models.choice import default_agent
 
 
 class Unmade(Exception):
-    """The session was not made; the words say why, and what helps."""
+    """The session was not created; says why, and what helps."""
 
 
 def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
@@ -25,4 +25,4 @@ def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
     except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
         raise Unmade(str(error)) from error
     except (LogError, OSError) as error:
-        raise Unmade(f"No session could be made: {error}") from error
+        raise Unmade(f"Cannot create the session: {error}") from error

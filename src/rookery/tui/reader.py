@@ -1,8 +1,5 @@
-"""The engine room: one thread that reads files and sockets, so that no key ever waits for them.
-
-It follows the session that is shown, sends commands, and looks at the fleet. What it finds it tells
-as messages. The others run on without anybody looking.
-"""
+"""The thread that reads files and sockets, so that no key waits for them: it follows one session,
+sends commands and watches the session list."""
 
 import asyncio
 import threading
@@ -16,7 +13,6 @@ from textual.message import Message
 from rookery.core.blocks.document import Document, Op
 from rookery.core.json.events import Json
 from rookery.tui.messages import (
-    BlobRead,
     Fetched,
     FleetChanged,
     Made,
@@ -32,40 +28,41 @@ from rookery.tui.messages import (
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.client.session import SessionClient
+    from rookery.log.reader import Reader
 
 FRAME = 0.04
-"""Seconds between two tellings of news: as often as a screen is painted."""
+"""Seconds between two News: as often as a screen is painted."""
 
 SHARE = 4.0
-"""The time between two tellings, in times of what the screen needs for one."""
+"""The time between two News, in multiples of what the screen needs for one."""
 
 SLOWEST = 0.5
 
 TYPING = 0.12
-"""The time between two tellings while somebody types, and looks there and not at the stream."""
+"""The time between two News while the user types, and looks there and not at the stream."""
 
 HANDS_OFF = 0.5
-"""Seconds after a key at which nobody types any more."""
+"""Seconds after a key from which on the user is not typing."""
 
 GLANCE = 1.0
-"""Seconds between two looks at the fleet, at least."""
+"""Least seconds between two looks at the sessions."""
 
 
-class Room:
+class ReaderThread:
     """`tell` is called from the thread: a widget's or an app's `post_message`."""
 
     def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
         self.home = home
-        self.tell = self._tell = tell
+        self._tell = tell
         self._loop: asyncio.AbstractEventLoop | None = None
-        """There from the start to the stop: what is asked outside of that is not done."""
+        """None before the start and after the stop: then nothing is done."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
         self._client: SessionClient | None = None
         self._looked = asyncio.Event()
         self.frame_took = 0.0
-        """Seconds that the screen needed for the last news: a busy screen is told less often, so
-        that keys come between."""
+        """Seconds that the screen needed for the last News: a busy screen gets fewer, so that keys
+        come between."""
         self.typed = -HANDS_OFF
         """When the last key was pressed."""
 
@@ -77,11 +74,11 @@ class Room:
     def start(self) -> None:
         self._loop = asyncio.new_event_loop()
         run = (self._loop,)
-        self._thread = threading.Thread(target=self._run, args=run, name="room", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=run, name="reader", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """No work is ended by it: workers need nobody."""
+        """Workers keep running."""
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.call_soon_threadsafe(self._end, loop)
@@ -111,12 +108,27 @@ class Room:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._tell(Trouble(f"{type(error).__name__}: {error}"))
 
-    def _ask(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._soon(lambda: self._do(work()))
+    def run[Found](
+        self,
+        work: Callable[[], Coroutine[Any, Any, Found]],
+        then: Callable[[Found], object] | None = None,
+    ) -> None:
+        """Do work in this thread; `then` gets its result, in the screen's."""
 
-    def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Anything else that takes files or processes."""
-        self._ask(work)
+        async def do() -> None:
+            found = await work()
+            if then is not None:
+                self.call(then, found)
+
+        self._soon(lambda: self._do(do()))
+
+    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+        """The same for work that blocks."""
+        self.run(lambda: asyncio.to_thread(work), then)
+
+    def call(self, then: Callable[..., object], *found: Any) -> None:
+        """Call something in the screen's thread."""
+        self._tell(Fetched(then, found))
 
     def _soon(self, call: Callable[[], object]) -> None:
         if self._loop is not None:
@@ -135,12 +147,12 @@ class Room:
         self._soon(begin)
 
     def older(self, session: str, before: int) -> None:
-        """What stands before that event."""
-        self._ask(lambda: self._older(session, before))
+        """Read what is before that event."""
+        self.run(lambda: self._older(session, before))
 
     def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         """`files` go with a prompt."""
-        self._ask(lambda: self._send(session, command, files))
+        self.run(lambda: self._send(session, command, files))
 
     def make(
         self,
@@ -150,11 +162,26 @@ class Room:
         files: "Sequence[Attachment]" = (),
         confirm: str = "",
     ) -> None:
-        """A new session, and its first prompt where there is one."""
-        self._ask(lambda: self._make(agent, cwd, prompt, files, confirm))
+        """A new session, and its first prompt if there is one."""
+        command: Json = {"do": "prompt", "prompt": prompt}
+
+        async def make() -> None:
+            from rookery.tui.new_session import Unmade, made
+
+            try:
+                session = await asyncio.to_thread(made, self.home, agent, cwd, confirm)
+            except Unmade as error:
+                self._tell(Sent("", command, str(error), files=files))
+                return
+            self._tell(Made(session))
+            self._looked.set()
+            if prompt or files:
+                await self._send(session, command, files)
+
+        self.run(make)
 
     def glance(self) -> None:
-        """Look at the fleet now."""
+        """Look at the sessions now."""
         self._soon(self._looked.set)
 
     def look_around(self, cwd: str, agent: str) -> None:
@@ -166,21 +193,43 @@ class Room:
             found = await asyncio.to_thread(look_around, self.home, cwd, agent)
             self._tell(SetUpFound(found))
 
-        self._ask(look)
+        self.run(look)
 
-    def blob(self, session: str, name: str, mime: str) -> None:
-        self._ask(lambda: self._blob(session, name, mime))
+    def blob(self, session: str, name: str, then: Callable[[bytes | None], object]) -> None:
+        """The bytes that a part names; None: they are gone."""
 
-    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
-        """Do something that blocks, and give `then`, on the screen, what came of it."""
+        async def read() -> bytes | None:
+            from rookery.log.errors import LogError
 
-        async def do() -> None:
-            self._tell(Fetched(then, await asyncio.to_thread(work)))
+            with suppress(LogError), self._log(session) as log:
+                return log.blob(name)
+            return None
 
-        self._ask(do)
+        self.run(read, then)
+
+    def _log(self, session: str) -> "Reader":
+        from rookery.home.paths import session_dir
+        from rookery.log.reader import Reader
+
+        return Reader.open(session_dir(self.home, session))
+
+    def recap(self, session: str, before: int | None, then: Callable[[str, str], object]) -> None:
+        """What was said, in short, or why there is none."""
+
+        def read() -> tuple[str, str]:
+            from rookery.client.reading import recap
+            from rookery.log.errors import LogError
+
+            try:
+                with self._log(session) as log:
+                    return recap(log, before).text(), "There is nothing to recap yet."
+            except LogError as error:
+                return "", str(error)
+
+        self.fetch(read, lambda found: then(*found))
 
     def warm(self, *modules: str) -> None:
-        """Load what the first block will need, while nobody waits for it."""
+        """Load what the first block will need, before it is needed."""
 
         async def load() -> None:
             import importlib
@@ -190,9 +239,9 @@ class Room:
                 await asyncio.sleep(0)
             self._tell(Warmed())
 
-        self._ask(load)
+        self.run(load)
 
-    # --- the fleet -----------------------------------------------------------------------------
+    # --- the sessions --------------------------------------------------------------------------
 
     async def _watch_fleet(self) -> None:
         from rookery.client.fleet import heads
@@ -263,28 +312,16 @@ class Room:
                     _drop_older(document, turn)
 
     async def _older(self, session: str, before: int) -> None:
-        from rookery.home.paths import session_dir
         from rookery.log.errors import LogError
-        from rookery.log.reader import Reader
         from rookery.tui.transcript.pages import older_pages
 
         try:
-            with Reader.open(session_dir(self.home, session)) as log:
+            with self._log(session) as log:
                 pages = older_pages(log, before)
         except LogError as error:
             self._tell(Trouble(str(error), session))
             pages = []
         self._tell(Older(session, pages, before))
-
-    async def _blob(self, session: str, name: str, mime: str) -> None:
-        from rookery.home.paths import session_dir
-        from rookery.log.errors import LogError
-        from rookery.log.reader import Reader
-
-        data = None
-        with suppress(LogError), Reader.open(session_dir(self.home, session)) as log:
-            data = log.blob(name)
-        self._tell(BlobRead(data, mime))
 
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client.session import SessionClient
@@ -305,30 +342,10 @@ class Room:
         self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()
 
-    async def _make(
-        self,
-        agent: str,
-        cwd: str,
-        prompt: list[Json],
-        files: "Sequence[Attachment]",
-        confirm: str,
-    ) -> None:
-        from rookery.tui.new_session import Unmade, made
-
-        try:
-            session = await asyncio.to_thread(made, self.home, agent, cwd, confirm)
-        except Unmade as error:
-            self._tell(Sent("", {"do": "prompt", "prompt": prompt}, str(error), files=files))
-            return
-        self._tell(Made(session))
-        self._looked.set()
-        if prompt or files:
-            await self._send(session, {"do": "prompt", "prompt": prompt}, files)
-
 
 class _Pace:
-    """Gathers ops into one telling per frame; the first goes at once. Urgent is what does more than
-    add to a text: it may be the answer to a key."""
+    """Merges ops into one News per frame; the first goes at once. Whatever does more than extend a
+    text is urgent: it may be the answer to a key."""
 
     def __init__(
         self, tell: Callable[[list[Op]], object], spacing: Callable[[bool], float]

@@ -1,11 +1,11 @@
-"""What a person has seen of the session that is shown: every other list hears of it (row H4)."""
+"""Marks news of the session that is shown as seen, for every other list."""
 
 from rookery.core.json import lenient
 from rookery.tui.shell import Shell
 
 
 class Looking:
-    """For one app. Only who has the terminal before them has seen anything."""
+    """Only while the terminal has the focus."""
 
     def __init__(self, app: Shell) -> None:
         self._app = app
@@ -19,12 +19,12 @@ class Looking:
         if news <= self._told.get(app.session, 0) or app.window.header["id"] != app.session:
             return
         self._told[app.session] = news
-        session, room = app.session, app.room
+        session, reader = app.session, app.reader
 
         def mark() -> None:
             from rookery.home.paths import session_dir
             from rookery.home.seen import mark
 
-            mark(session_dir(room.home, session), news)
+            mark(session_dir(reader.home, session), news)
 
-        room.fetch(mark, lambda _: room.glance())
+        reader.fetch(mark, lambda _: reader.glance())

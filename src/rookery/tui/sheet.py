@@ -1,4 +1,4 @@
-"""The style sheet: where things stand. Colours come from the theme by their meaning."""
+"""The style sheet."""
 
 SHEET = """
 Screen { background: $background; color: $foreground; }

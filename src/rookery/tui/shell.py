@@ -1,5 +1,4 @@
-"""What the parts of the program may ask of it: the widgets, the session that is shown, and the way
-to send a command."""
+"""The app as its parts see it: the widgets, the shown session, and how to send a command."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.notifications import SeverityLevel
+from textual.widget import Widget
 
 from rookery.core.json.events import Json
 from rookery.core.limits import Interface
-from rookery.tui.reader import Room
+from rookery.tui.reader import ReaderThread
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
@@ -46,46 +46,48 @@ class Start:
         self.choose = choose
         """Begin in the list of sessions."""
         self.taste = taste or Interface()
-        """How things are shown, as config.toml says it."""
         self.confirm = confirm
-        """How much is asked in the sessions that are made here; empty: as config.toml says."""
+        """How much new sessions ask; empty: as config.toml says."""
         self.once = ""
-        """The same for the next one alone, chosen here."""
+        """The same for the next session only."""
         self.leave_at_once = leave_at_once
         self.clock = clock
 
     def confirms(self, default: str) -> str:
-        """How much is asked in the next session that is made here."""
+        """How much the next session asks."""
         return self.once or self.confirm or default
 
 
 SIGNS = {"warning": "▲ ", "error": "✗ "}
-"""Before what is said in passing: a colour alone tells nothing."""
 
 
 class Shell(App[str]):
-    """Ends with the words that are said when the terminal is the person's again."""
+    """Ends with the words to print when the screen is gone."""
 
     def __init__(self, start: Start) -> None:
         super().__init__()
         self.start = start
-        self.room = Room(start.home, self.post_message)
+        self.reader = ReaderThread(start.home, self.post_message)
         self.taste = start.taste
         self._own_keys: dict[str, str] = {}
         self.session = ""
-        """The one that is shown; empty: a new one, which the first prompt makes."""
+        """The one that is shown; empty: the first prompt makes one."""
+
+    def below[W: Widget](self, kind: type[W]) -> W:
+        """A part of the screen, under any window."""
+        return self.screen_stack[0].query_one(kind)
 
     @property
     def transcript(self) -> Transcript:
-        return self.screen_stack[0].query_one("#transcript", Transcript)
+        return self.below(Transcript)
 
     @property
     def composer(self) -> Composer:
-        return self.screen_stack[0].query_one("#composer", Composer)
+        return self.below(Composer)
 
     @property
     def fleet(self) -> Fleet:
-        return self.screen_stack[0].query_one("#fleet", Fleet)
+        return self.below(Fleet)
 
     @property
     def window(self) -> Window:
@@ -100,7 +102,7 @@ class Shell(App[str]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Say something in passing; how bad it is is told by a sign, too."""
+        """Show a toast; a sign says how bad it is, too."""
         words = SIGNS.get(severity, "") + message
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
@@ -108,14 +110,25 @@ class Shell(App[str]):
         raise NotImplementedError
 
     def look_around(self) -> None:
-        """Find out anew what is set up."""
+        """Find out again what is set up."""
         raise NotImplementedError
+
+    def edit(self, text: str) -> str | None:
+        """Let the user edit a text; None: there is no editor."""
+        from rookery.tui.system import external_programs
+
+        if not external_programs.editor():
+            self.notify("No editor found: set EDITOR.", severity="warning")
+            return None
+        with self.suspend():
+            edited = external_programs.edit(text)
+        self.refresh()
+        return edited
 
     def action_agents(self) -> None:
         raise NotImplementedError
 
     def send(self, command: Json, session: str = "", files: "Sequence[Attachment]" = ()) -> None:
-        """Send a command to a session, else to the one that is shown; what is wrong with it comes
-        as a toast."""
+        """Send a command to a session, by default the one that is shown; errors come as a toast."""
         if session or self.session:
-            self.room.send(session or self.session, command, files)
+            self.reader.send(session or self.session, command, files)

@@ -1,13 +1,11 @@
-"""What is seen before a session is chosen: what is set up, what is missing, and the key that helps.
-
-These are ordinary blocks, so they look like everything else.
-"""
+"""The first screen: what is set up, what is missing, and the key that helps. Made of blocks."""
 
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.blocks.document import Block, make_block
+from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.home import paths
@@ -18,39 +16,34 @@ if TYPE_CHECKING:
 
 
 class SetUp(NamedTuple):
-    """What was found."""
-
     cwd: str
     agent: str = "demo"
     chosen: bool = False
-    """Whether a person chose that agent."""
+    """Whether the user chose that agent."""
     installed: tuple[str, ...] = ()
     confirm: str = modes.EVERY
-    """How much is asked in the session that is made here."""
+    """How much a new session asks."""
     sessions: int = 0
     problem: str = ""
     model: str = ""
-    """Of Rookery's own agent; empty: none is set up."""
+    """Of Rookery's own agent; empty: none."""
     skills: int = 0
     hooks: int = 0
-    """Files of them."""
     servers: int = 0
-    """MCP servers that agents are given."""
     troubles: tuple[str, ...] = ()
-    """What is there and cannot be used."""
+    """What cannot be used."""
     broken: str = ""
-    """An MCP server that cannot."""
+    """What is wrong with an MCP server."""
     taste: Interface | None = None
     keys: tuple[tuple[str, str], ...] = ()
-    """Keys that a person chose."""
+    """The user's own."""
 
 
 type Names = Callable[[str], str]
-"""Of a key, what it is called on the keyboard."""
+"""A key's name on the keyboard."""
 
 
 def window_of(found: SetUp, key: Names) -> Window:
-    """A window with what is set up, and what is missing."""
     window = Window()
     blocks = [make_block("0.splash", "answer", text=_words(found, key)), *_missing(found, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
@@ -66,21 +59,17 @@ def _words(found: SetUp, key: Names) -> str:
     lines.append(f"- asks: {_asks(found)} (`{key('confirm')}`)")
     if found.model:
         lines.append(f"- model: `{found.model}`")
-    loaded = [
-        _count(found.skills, "skill"),
-        _count(found.hooks, "hook file"),
-        _count(found.servers, "MCP server"),
-    ]
+    nouns = {"skill": found.skills, "hook file": found.hooks, "MCP server": found.servers}
+    loaded = [count(number, noun) if number else f"no {noun}s" for noun, number in nouns.items()]
     lines.append(f"- loaded: {', '.join(loaded)}")
     if found.installed:
         others = ", ".join(f"`{name}`" for name in found.installed)
         lines += [f"- also installed: {others} (`{key('agents')}`)"]
     else:
-        lines += [f"- no other agent is installed: `{key('agents')}` says how to get one"]
+        lines += [f"- no other agents installed: `{key('agents')}` shows how to get one"]
     if found.sessions:
-        noun = "session" if found.sessions == 1 else "sessions"
-        lines += [f"- {found.sessions} {noun}: `{key('session.list')}` goes to the list"]
-    helps = f"`{key('help')}` lists every key, `{key('settings')}` has the settings."
+        lines += [f"- {count(found.sessions, 'session')}: `{key('session.list')}` opens the list"]
+    helps = f"`{key('help')}` lists every key, `{key('settings')}` opens the settings."
     lines += ["", f"{helps} Leaving stops nothing."]
     return "\n".join(lines)
 
@@ -89,19 +78,19 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
     """What is missing or wrong, each with what helps."""
     blocks = []
     if not found.model and not (found.chosen and found.agent != "demo"):
-        text = "The demo answers at once. Rookery's own agent needs a model: a provider and a key."
+        text = "The demo works right away. Rookery's own agent needs a model: a provider and a key."
         action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
         blocks.append(
             make_block(
                 "0.model",
                 "notice",
                 status="info",
-                title="No model is set up",
+                title="No model set up",
                 text=text,
                 actions=[action],
             )
         )
-    broken = f"{found.broken} {key('servers')} mends it." if found.broken else ""
+    broken = f"{found.broken} {key('servers')} opens the servers." if found.broken else ""
     for number, words in enumerate([found.problem, *found.troubles, broken]):
         if words:
             name = f"0.trouble{number}"
@@ -111,33 +100,25 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
 
 def _greeting(found: SetUp, send: str) -> str:
     if found.agent == "demo":
-        return f"Write something below and press {send}: the demo agent answers at once."
-    return f"Write a task below and press {send}: {found.agent} starts on it."
+        return f"Write something below and press {send}: the demo agent answers right away."
+    return f"Write a task below and press {send}: {found.agent} starts working on it."
 
 
 def _asks(found: SetUp) -> str:
-    """How much is asked in the session that is made here; where it is less than all, what that
-    means."""
+    """How much a new session asks, and what that means if it is not everything."""
     new = modes.beginning(found.agent, found.confirm)
     words = modes.said(new)
     return words if modes.brief(new) else words.partition(":")[0].lower()
 
 
 def _why(found: SetUp) -> str:
-    if found.chosen or found.agent != "demo":
-        return ""
-    return ", which needs no account"
+    return "" if found.chosen or found.agent != "demo" else ", which needs no account"
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number or 'no'} {one if number == 1 else many or f'{one}s'}"
-
-
-# --- finding out: reads files, for the engine room ---------------------------------------------
+# --- reading files -----------------------------------------------------------------------------
 
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
-    """What is set up here."""
     from rookery.client.config import in_force
     from rookery.core.settings.held import WAITS
     from rookery.home import config
@@ -188,7 +169,7 @@ def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
 
 
 def _servers(home: str) -> tuple[int, str, str]:
-    """How many are on, what is wrong with the file, and with the first that is not sound."""
+    """How many are on, what is wrong with the file, and with the first invalid one."""
     from rookery.home import mcp
 
     try:
@@ -201,7 +182,7 @@ def _servers(home: str) -> tuple[int, str, str]:
 
 
 def _skills(home: str, cwd: str) -> int:
-    """Those that Rookery's own agent would find: a directory with SKILL.md each, or a page."""
+    """Those that Rookery's own agent finds: a directory with SKILL.md, or a page."""
     own = os.path.expanduser("~")
     places = (
         os.path.join(own, ".agents", "skills"),

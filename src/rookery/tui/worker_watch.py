@@ -1,5 +1,4 @@
-"""Whether the worker of the session that is shown answers: asked now and then, and at once where a
-command was not taken notice of."""
+"""Whether the shown session's worker responds: checked regularly, and when a command is ignored."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,14 +9,12 @@ from textual.message import Message
 from rookery.tui.messages import HungChanged
 
 EVERY = 5.0
-"""Seconds between two questions."""
+"""Seconds between two checks."""
 PATIENCE = 3.0
-"""Seconds for an answer: on a busy machine it takes its time."""
+"""Seconds to wait: a busy machine is slow."""
 
 
 class Lookout:
-    """In the thread of files and sockets."""
-
     def __init__(self, home: str, session: str, tell: Callable[[Message], object]) -> None:
         self._home = home
         self._session = session

@@ -1,1 +1,1 @@
-"""Blocks as text: the same words in a terminal and in a pipe, and colour only where it is seen."""
+"""Blocks as text, the same in a terminal and in a pipe; colour only in a terminal."""

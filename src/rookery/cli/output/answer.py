@@ -1,8 +1,6 @@
-"""What a pipe gets of a turn: the agent's own words as they come, and nothing else.
+"""What a pipe gets of a turn: the agent's messages as they stream, without those of sub-agents.
 
-Its messages stand in their order with an empty line between two of them, and the last one ends with
-one newline. What a sub-agent says is no part of them. Everything else that happens is a line on
-stderr (`Transcript`, brief).
+They are separated by empty lines. Everything else is a line on stderr (`Transcript`, brief).
 """
 
 from rookery.cli.output.safe import clean
@@ -13,20 +11,19 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
 
 QUIET = ".quiet"
-"""How the id of the one block ends that may come in the middle of a message."""
+"""The end of the id of a block that may come inside a message."""
 
 
 class Answer:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._open = ""  # the block of the message that is being written
-        self._held = ""  # newlines at its end, written when more of it comes
-        self._begun = False  # whether that message has shown a letter yet
+        self._open = ""  # the block of the current message
+        self._held = ""  # newlines at its end, written if more follows
+        self._begun = False  # whether anything of it is written
         self.spoke = False
-        """Whether anything was written at all."""
 
     def hear(self, event: Event, ops: list[Op]) -> None:
-        """Write what this event adds; `ops` are those that it became."""
+        """Write what an event adds; `ops`: what it became."""
         content = lenient.mapping(event.update, "content")
         if kind_of(event.update) != "agent_message_chunk" or content.get("type") != "text":
             if any(op[0] == "put" and not op[1]["id"].endswith(QUIET) for op in ops):
@@ -41,7 +38,7 @@ class Answer:
         self._say(clean(lenient.text(content, "text")))
 
     def close(self) -> None:
-        """A message is over: its line ends."""
+        """End the current message."""
         if self._begun:
             self._screen.write("\n")
         self._open, self._held, self._begun = "", "", False

@@ -1,4 +1,4 @@
-"""A tool call as a card: a line with its state, verb and object, then what a person would check."""
+"""A tool call as a card: a line with its state, verb and object, then what the user would check."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,46 +9,27 @@ from rookery.cli.output.safe import clean_line
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.core.json.safe_text import count
-from rookery.core.units import duration
 
 
 def headline(
     block: Block, terminals: list[Block], paint: Paint, cwd: str, *, durations: bool = True
 ) -> str:
     """`edit src/app.py +12 −3`, `run pytest -q · 4.2 s · exit 0`, with the mark of its state."""
-    extras = [words for words in _extras(block, terminals, durations=durations) if words]
+    from rookery.render import call
+
+    changes = ""
+    if counts := call.changes(block):
+        added = paint.in_("done", f"+{counts[0]}")
+        changes = f" {added} {paint.in_('failed', f'{paint.sign("minus")}{counts[1]}')}"
     dot = f" {paint.sign('dot')} "
-    rest = dot + paint.faint(dot.join(extras)) if extras else ""
-    mark = paint.mark(captions.mark_of(block))
-    return f"{mark} {title(block, cwd)}{_changes(block, paint)}{rest}"
+    extras = call.extras(block, terminals, block.get("seconds") if durations else None)
+    rest = dot + paint.faint(dot.join(words for words, _ in extras)) if extras else ""
+    return f"{paint.mark(captions.mark_of(block))} {title(block, cwd)}{changes}{rest}"
 
 
 def title(block: Block, cwd: str) -> str:
     """The call in a few words."""
     return " ".join(words for words in captions.call_words(block, cwd) if words)
-
-
-def _changes(block: Block, paint: Paint) -> str:
-    counts = [lines.changed(part) for part in captions.diffs(block)]
-    if not counts:
-        return ""
-    added = paint.in_("done", f"+{sum(plus for plus, _ in counts)}")
-    taken = paint.in_("failed", f"{paint.sign('minus')}{sum(minus for _, minus in counts)}")
-    return f" {added} {taken}"
-
-
-def _extras(block: Block, terminals: list[Block], *, durations: bool) -> list[str]:
-    status = block["status"]
-    told = durations and block.get("seconds", 0) >= 0.05
-    said = [duration(block["seconds"]) if told else ""]
-    code = captions.exit_code(block, terminals)
-    said.append(f"exit {code}" if code is not None else "")
-    if captions.is_quiet(block) and (length := captions.length_of(block, terminals)):
-        said.append(count(length, "line"))
-    if status not in ("done", "pending", "running", "failed"):
-        said.append(clean_line(status))
-    return [*said, "failed"] if status == "failed" else said
 
 
 def details(
@@ -59,8 +40,7 @@ def details(
     full: bool,
     told: Sequence[dict[str, Any]] = (),
 ) -> list[str]:
-    """What the card opens to: diffs, output, and the arguments where nothing else tells. `told`:
-    parts that stand above."""
+    """Diffs and output, or else the arguments. `told`: parts shown above."""
     if block.get("kind") in captions.QUIET and block["status"] != "failed" and not full:
         return []
     several = len(captions.diffs(block)) > 1

@@ -1,4 +1,4 @@
-"""What is printed when the user stops watching: what the session does now."""
+"""What the session does after the user stops watching it."""
 
 from rookery.client.fleet import head_of_session
 from rookery.core.json.events import Json
@@ -8,7 +8,7 @@ from rookery.log.reader import Reader
 
 
 def farewell(session: str, command: str = "") -> str:
-    """`command`: the id of the prompt that was sent; what was not taken does not go on."""
+    """`command`: the id of the prompt, which may not have arrived."""
     head = head_of_session(paths.home(), session)
     if head is None:
         return f"Session {session} was deleted."
@@ -20,7 +20,7 @@ def farewell(session: str, command: str = "") -> str:
 
 
 def said(session: str, state: str, header: Json) -> str:
-    """A session that waits is not said to go on, and of one that goes on, what would stop it."""
+    """What it does now, and the commands for it."""
     tail = f"  rookery tail {session}     to watch it"
     cancel = f"  rookery cancel {session}   to end its turn"
     if any(not ask.get("ruled") for ask in header["asks"].values()):
@@ -28,13 +28,13 @@ def said(session: str, state: str, header: Json) -> str:
         return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
     if state == "running":
         words = f"Session {session} keeps running."
-        if not header["neverAsks"] and not header.get("unattended"):  # else nobody is asked
+        if not header["neverAsks"] and not header.get("unattended"):  # else it never asks
             words += " If it needs an answer, it waits for you."
         return "\n".join([words, tail, cancel])
     if state == "waiting":
-        words = f"Session {session} is waiting: too many sessions are awake (max_workers)."
+        words = f"Session {session} is waiting: too many sessions are running (max_workers)."
         return "\n".join([words, "Its prompt is kept and starts automatically.", tail])
     waits = len(header["queue"])
     held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
-    rest = {"failed": "ended badly", "asleep": "sleeps"}.get(state, "has nothing to do")
+    rest = {"failed": "failed", "asleep": "is asleep"}.get(state, "is idle")
     return f"Session {session} {rest}: rookery show {session}{held}"

@@ -1,5 +1,4 @@
-"""What commands print after their cards were written: a command may go on behind its call, and its
-agent tell of it."""
+"""What commands print after their cards were written: a command may outlive its call."""
 
 from collections.abc import Iterable
 
@@ -9,16 +8,16 @@ from rookery.core.blocks.document import Block, Document
 class LateOutput:
     def __init__(self) -> None:
         self._sent: dict[str, int] = {}
-        """Of each terminal, how many characters are written."""
+        """Characters written, by terminal."""
         self._cut: dict[str, Document] = {}
-        """Terminals whose last line has no end yet."""
+        """Terminals whose last line is incomplete."""
 
     def written(self, terminals: Iterable[Block]) -> None:
-        """They stand in a card."""
+        """A card shows them."""
         self._sent |= {each["id"]: len(each["text"]) for each in terminals}
 
     def take(self, document: Document, terminal: Block, *, rest: bool) -> str:
-        """The lines that are not written yet; `rest`: also one without an end."""
+        """The lines not written yet; `rest`: also an incomplete one."""
         name, text = str(terminal["id"]), str(terminal["text"])
         sent = self._sent.get(name, 0)
         over = rest or terminal.get("exit") is not None or bool(terminal.get("signal"))
@@ -30,6 +29,6 @@ class LateOutput:
         return text[sent:end]
 
     def left(self) -> list[tuple[Document, Block]]:
-        """Terminals of which a piece was held back."""
+        """Terminals with an incomplete line."""
         found = [(document, document.blocks.get(name)) for name, document in self._cut.items()]
         return [(document, block) for document, block in found if block is not None]

@@ -1,6 +1,6 @@
-"""Parts as indented lines: the diff, the output, the list that a person would check."""
+"""Parts as lines: diffs, output, lists, forms."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line, clean_output
@@ -8,6 +8,9 @@ from rookery.core.asks import form_words
 from rookery.core.json import lenient
 from rookery.core.json.events import dumps
 from rookery.core.json.safe_text import count
+
+if TYPE_CHECKING:
+    from rookery.render.diff import Row
 
 type Part = dict[str, Any]
 
@@ -54,7 +57,7 @@ def short_json(value: object, most: int) -> str:
 
 
 def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
-    """A unified diff, without the file names: the line above says them."""
+    """A unified diff without the file names."""
     lines = [_painted(line, paint) for line in _diff_lines(part)]
     if part.get("cut"):
         lines.append(paint.faint(f"… {count(part['cut'], 'character')} more"))
@@ -62,23 +65,28 @@ def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
 
 
 def _diff_lines(part: Part) -> list[str]:
-    old, new = clean(part.get("old") or ""), clean(part["new"])
-    if not old:
-        return ["+" + line for line in new.splitlines()]
-    from difflib import unified_diff
+    from rookery.render.diff import GAP, rows_of
 
-    shift = part.get("line", 1) - 1
-    found = list(unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
-    return [_shifted(line, shift) if line.startswith("@@") else line for line in found]
+    hunks: list[list[Row]] = [[]]
+    for row in rows_of(part, clean):
+        if row.sign == GAP:
+            hunks.append([])
+        else:
+            hunks[-1].append(row)
+    found: list[str] = []
+    for hunk in hunks:
+        if part.get("old") and hunk:
+            old = _range([row.old for row in hunk if row.old], part)
+            new = _range([row.new for row in hunk if row.new], part)
+            found.append(f"@@ -{old} +{new} @@")
+        found += [row.sign + row.text for row in hunk]
+    return found
 
 
-def _shifted(line: str, shift: int) -> str:
-    """A hunk's header for the place in the file: the part holds only what changed of it."""
-    numbers = [
-        sign + ",".join([str(int(start) + shift), *rest])
-        for sign, (start, *rest) in ((word[0], word[1:].split(",")) for word in line.split()[1:3])
-    ]
-    return f"@@ {' '.join(numbers)} @@"
+def _range(numbers: list[int], part: Part) -> str:
+    """`12,7` of a hunk's header."""
+    first = numbers[0] if numbers else part.get("line", 1) - 1
+    return f"{first},{len(numbers)}" if len(numbers) != 1 else str(first)
 
 
 def _painted(line: str, paint: Paint) -> str:
@@ -92,13 +100,6 @@ def _painted(line: str, paint: Paint) -> str:
     return line
 
 
-def changed(part: Part) -> tuple[int, int]:
-    """How many lines a diff adds, and how many it takes away."""
-    lines = _diff_lines(part)
-    added = sum(line.startswith("+") for line in lines)
-    return added, sum(line.startswith("-") for line in lines)
-
-
 # ---------------------------------------------------------------- output, lists, forms
 
 
@@ -108,7 +109,7 @@ def of_output(text: str, paint: Paint, *, full: bool = False) -> list[str]:
 
 
 def middle(lines: list[str], most: int, paint: Paint, full: bool = False) -> list[str]:
-    """The beginning and the end, with a count of what lies between; very long lines are cut."""
+    """The beginning and the end, with a count of what is left out; long lines are cut."""
     if full:
         return lines
     if len(lines) > most:
@@ -124,7 +125,7 @@ def _shortened(line: str) -> str:
     lost = len(line) - LONGEST_LINE
     if lost <= 20:
         return line
-    # A colour that was cut off with its end would run on.
+    # A colour without its end would run on.
     end = "\x1b[0m" if "\x1b" in line else ""
     return f"{line[:LONGEST_LINE]}{end} … {count(lost, 'character')} more"
 

@@ -1,17 +1,9 @@
-"""Colour and marks: colour means state, and a mark or a word always goes with it."""
+"""Colours and marks: a colour never comes without a mark or a word."""
 
-SIGNS = {
-    "done": ("✓", "ok"),
-    "failed": ("✗", "!!"),
-    "running": ("▸", ">"),
-    "pending": ("○", "-"),
-    "needs-you": ("◆", "?"),
-    "stopped": ("■", "#"),
-    "idle": ("○", "-"),
-    "unread": ("●", "*"),
-    "damaged": ("✗", "!!"),
-    "waiting": ("◌", "~"),
-    "asleep": ("·", "."),
+from rookery.render import signs
+
+SIGNS = signs.SIGNS | {
+    "here": ("▸", ">"),
     "thought": ("∴", "~"),
     "note": ("•", "*"),
     "warn": ("!", "!"),
@@ -23,7 +15,7 @@ SIGNS = {
     "minus": ("−", "-"),
     "more": ("…", "..."),
 }
-"""A sign, and what stands for it where the encoding has no such letter."""
+"""A sign, and what replaces it where the encoding lacks it."""
 
 COLOURS = {
     "done": "32",
@@ -40,7 +32,7 @@ COLOURS = {
 
 
 class Paint:
-    """`colour`: whether escape sequences may be used; `signs`: whether the encoding has ours."""
+    """`colour`: use escape sequences; `signs`: the encoding has ours."""
 
     __slots__ = ("colour", "signs")
 

@@ -1,4 +1,4 @@
-"""The prompts queued behind a turn, in a few lines."""
+"""The queued prompts, in a few lines."""
 
 from rookery.cli.output.safe import clean_line, cut
 from rookery.core.json import lenient
@@ -15,13 +15,13 @@ def header_of(session: str) -> Json:
 
 
 def is_held(header: Json) -> bool:
-    """The last turn did not end well: what waits is sent by hand."""
+    """The last turn failed: what is queued is sent by hand."""
     waits = [item for item in header["queue"] if not item.get("placeless")]
     return header["state"] == "idle" and bool(waits)
 
 
 def strip(header: Json, width: int = 76) -> list[str]:
-    """What waits, one line each."""
+    """One line for each."""
     return [
         cut(f"  {number}  {_words(item['prompt'])}", width)
         for number, item in enumerate(header["queue"], 1)
@@ -29,15 +29,14 @@ def strip(header: Json, width: int = 76) -> list[str]:
 
 
 def placeless() -> str:
-    """Of a prompt that no worker could be started for."""
     return (
-        "The maximum number of sessions is awake (max_workers) and none is idle. The "
-        "prompt is kept and starts automatically."
+        "The maximum number of sessions is running (max_workers) and none is idle. The "
+        "prompt is queued and starts automatically."
     )
 
 
 def _words(prompt: list[Json]) -> str:
     texts = [lenient.text(block, "text") for block in prompt if block.get("type") == "text"]
     more = len(prompt) - len(texts)
-    words = clean_line(" ".join(texts)) or "(no words)"
+    words = clean_line(" ".join(texts)) or "(no text)"
     return f"{words} (+ {count(more, 'attachment')})" if more else words

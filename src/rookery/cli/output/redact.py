@@ -1,5 +1,4 @@
-"""Secrets that a screen need not show: values of variables and headers, and words that look like a
-key."""
+"""Masks secrets: values of variables and headers, and words that look like keys."""
 
 import re
 from typing import Any
@@ -11,14 +10,14 @@ from rookery.models.credentials import KEYLIKE
 MASK = "•••"
 
 _REFERENCE = re.compile(r"[^$]{0,20}\$\{[^}]*\}")
-"""`${NAME}`, also behind a word such as Bearer: where a secret is to be found is none."""
+"""`${NAME}`, also after a word such as Bearer: a reference is no secret."""
 
 _NAMES = re.compile(r"(?i)(key|token|secret|password|passwd|auth|credential)")
 _OPTION = re.compile(r"(-{1,2}[\w-]+)([=:])(.+)", re.DOTALL)
 
 
 def masked(entry: Json) -> Json:
-    """A server's entry, fit to be shown."""
+    """A server's entry without secrets."""
     found: Json = {}
     for key, value in entry.items():
         if key in ("env", "headers") and isinstance(value, dict):
@@ -41,7 +40,7 @@ def _value(value: object) -> object:
 
 
 def masked_words(words: list[Any]) -> list[str]:
-    """The words of a command; what follows `--api-key` is a secret, too."""
+    """The words of a command; what follows `--api-key` is masked, too."""
     found, next_is_secret = list[str](), False
     for word in map(str, words):
         option = _OPTION.fullmatch(word)

@@ -21,7 +21,7 @@ RESET = "\x1b[0m"
 
 
 def clean_output(text: str, *, colour: bool) -> list[str]:
-    """What a command printed, as the lines that a terminal would show at the end."""
+    """The lines that a terminal would show at the end; all else as it is, for pipes."""
     text = _SEQUENCE.sub(lambda found: _kept(found.group(), colour), text.replace("\r\n", "\n"))
     return [_output_line(line, colour) for line in text.replace("\b", "").split("\n")]
 
@@ -31,11 +31,11 @@ def _kept(sequence: str, colour: bool) -> str:
 
 
 def _output_line(line: str, colour: bool) -> str:
-    # A progress bar writes its line again and again: the last state is the one that counts.
+    # Of a progress bar, the last state counts.
     line = next((part for part in reversed(line.split("\r")) if part), "")
     if not colour or "\x1b" not in line:
         return clean(line)
-    pieces = _COLOUR.split(line)  # text and colours take turns
+    pieces = _COLOUR.split(line)  # text and colours alternate
     safe = [piece if place % 2 else clean(piece) for place, piece in enumerate(pieces)]
     return "".join(safe) + (RESET if len(pieces) > 1 else "")
 
@@ -44,7 +44,7 @@ def _output_line(line: str, colour: bool) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a clean line takes."""
+    """The columns of a clean line. (Rich, which the interface uses, may be missing here.)"""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))
@@ -59,7 +59,7 @@ def _width(character: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """A clean line, cut to so many columns, with an ellipsis where something is missing."""
+    """A clean line cut to `most` columns, with an ellipsis if something is missing."""
     if columns(text) <= most:
         return text
     kept, room = "", most - 1

@@ -1,13 +1,13 @@
-"""Where words go: results to stdout, hints to stderr, and in a terminal one line on what goes on.
+"""Results go to stdout, hints to stderr, and a terminal has a line on what is going on.
 
-No control code leaves here unless stdout is a terminal that is allowed colour.
+No control code is written unless stdout is a terminal with colour.
 """
 
 import os
 import sys
 from typing import TextIO, override
 
-from rookery.cli.output.paint import Paint
+from rookery.cli.output.paint import SIGNS, Paint
 from rookery.cli.output.safe import cut
 from rookery.cli.output.wrap import wrapped
 
@@ -15,11 +15,11 @@ ERASE = "\r\x1b[2K"
 
 
 class PipeClosed(Exception):
-    """Nobody reads stdout any more, as after `| head`."""
+    """The reader of stdout is gone, as with `| head`."""
 
 
 class Screen:
-    """`live`: whether the last line may be written again, and colour be used."""
+    """`live`: the last line may be overwritten, and colour be used."""
 
     def __init__(
         self,
@@ -37,19 +37,18 @@ class Screen:
         self.live = live
         self.width = width
         self.fits = live if fits is None else fits
-        """Whether lines are kept within the width: a pipe gets them whole."""
+        """Whether lines are cut to the width: a pipe gets them whole."""
         self._notes = notes
-        """Columns of a hint; 0: it is not broken."""
+        """Columns of a hint; 0: any."""
         self.paint = Paint(colour=live, signs=signs)
         self._status = ""
 
     @property
     def piped(self) -> bool:
-        """Whether stdout is read by a program, not by a person at a terminal."""
         return not self.out.isatty()
 
     def beside(self) -> "Screen":
-        """The same on stderr: for what is not the result."""
+        """The same on stderr, for what is not the result."""
         return _Beside(self.err, self.err, live=False, signs=_has_signs(self.err))
 
     def write(self, text: str) -> None:
@@ -61,7 +60,7 @@ class Screen:
         self.write(text + "\n")
 
     def note(self, text: str) -> None:
-        """Hints, ids, what is going on: whoever reads stdout does not want it."""
+        """Hints, ids, what is going on."""
         self.status("")
         try:
             self.err.write((wrapped(text, self._notes) if self._notes else text) + "\n")
@@ -70,7 +69,7 @@ class Screen:
             self.err = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
 
     def status(self, text: str) -> None:
-        """What goes on just now, on a terminal; the next word that is written replaces it."""
+        """What is going on, on a terminal; the next output replaces it."""
         if not self.live or text == self._status:
             return
         erase = ERASE if self._status else ""
@@ -85,12 +84,12 @@ class Screen:
             self.out.flush()
         except BrokenPipeError:
             raise PipeClosed from None
-        except OSError as error:  # a full disk, say: whose fault it is has to be told
+        except OSError as error:  # a full disk, say: name the file
             raise OSError(error.errno, error.strerror, "stdout") from None
 
 
 class _Beside(Screen):
-    """Nobody has to read it."""
+    """It need not be read."""
 
     @override
     def _put(self, text: str) -> None:
@@ -103,11 +102,11 @@ class _Beside(Screen):
 
 def standard() -> Screen:
     """The screen of this process."""
-    # Who closed them wants to read nothing.
+    # They may be closed.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # What the encoding cannot say is spelled out; printing never fails for it.
+        # Letters that the encoding lacks are spelled out.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
@@ -127,7 +126,7 @@ def standard() -> Screen:
 
 
 def _width(stream: TextIO) -> int:
-    """Of the terminal behind it, or what COLUMNS says; 0: as wide as anybody likes."""
+    """Of the terminal, or COLUMNS; 0: any."""
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said) > 0:
         return int(said)
@@ -139,7 +138,7 @@ def _width(stream: TextIO) -> int:
 
 def _has_signs(out: TextIO) -> bool:
     try:
-        "✓▸○◆■∴▌│─…−".encode(out.encoding or "ascii")
+        "".join(sign for sign, _ in SIGNS.values()).encode(out.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""Tables that fit their terminal: what does not fit is shortened, then left out, by its rank."""
+"""Tables that fit their terminal: columns are shortened, then left out by rank."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -12,14 +12,14 @@ GAP = 2
 class Column(NamedTuple):
     heading: str
     least: int = 0
-    """Columns to which it may be cut; 0: it is shown whole."""
+    """It may be cut to this many; 0: never."""
     rank: int = 0
-    """What is left out where it does not fit, the highest first; 0: never."""
+    """The highest is left out first; 0: never."""
     right: bool = False
 
 
 type Look = Callable[[int, str, str], str]
-"""Of a cell: number of its row, heading of its column, the padded text."""
+"""A cell's row, its column's heading, and the padded text."""
 
 
 def write(
@@ -53,14 +53,14 @@ def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[i
         if not ranked:
             break
         gone = max(ranked, key=lambda place: shape[place].rank)
-        # What is left out gives its room back to those that were cut.
+        # Its room goes to those that were cut.
         widths = [n if w else 0 for n, w in zip(natural, widths, strict=True)]
         widths[gone] = 0
     return widths
 
 
 def _shorten(shape: Sequence[Column], widths: list[int], over: int) -> None:
-    """From those that can spare it: the one with the most room first, until they are even."""
+    """The widest first, until they are even."""
     while over > 0:
         spare = [
             place

@@ -1,7 +1,7 @@
-"""A session as text that is written as it happens: each word once, in the order in which it came.
+"""A session as text, written as it happens: text streams, a card is written when its call ends.
 
-Text streams. A card is written when its call ends; on a terminal the last line says what runs until
-then. A thought is one faint line with its length; a plan is written again only where it changed.
+On a terminal the last line says what is running. A thought is one line with its length; a plan is
+written again only where it changed.
 """
 
 from typing import Any
@@ -16,15 +16,14 @@ from rookery.core.blocks.document import Block, Document, Op
 from rookery.core.units import duration
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
-"""Roles that stand line under line; any other has an empty line around it."""
+"""Roles without an empty line around them."""
 
 DEEPEST = 8
 
 
 class Transcript:
     """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
-    `durations`: say how long each call took; `brief`: a line for each thing that happens, and not
-    the agent's own words, which are written elsewhere."""
+    `durations`: of each call; `brief`: a line for each event, without the agent's messages."""
 
     def __init__(
         self,
@@ -44,9 +43,9 @@ class Transcript:
         self._durations = durations
         self._brief = brief
         self._last = ""  # the role that was written last
-        self._open = ""  # the id of the message that is being written
-        self._held = ""  # newlines at its end, written when more of it comes
-        self._begun = False  # whether that message has shown a letter yet
+        self._open = ""  # the id of the current message
+        self._held = ""  # newlines at its end, written if more follows
+        self._begun = False  # whether anything of it is written
         self._thought: Block | None = None
         self._wrap = Wrap(screen.width)
         self._sent: dict[str, int] = {}  # of each message, how many characters are written
@@ -58,22 +57,22 @@ class Transcript:
         self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
     def feed(self, document: Document, ops: list[Op]) -> None:
-        """Write what these ops changed; the document is the one that they were applied to."""
+        """Write what these ops changed in the document."""
         for op in ops:
             name = op[1]["id"] if op[0] == "put" else op[1]
             if op[0] != "drop" and name in document.blocks:
                 self._show(document, document.blocks[name])
             elif op[0] == "drop" and self._thought is not None and self._thought["id"] == name:
-                self._thought = None  # taken back before a line was written of it
+                self._thought = None  # dropped before it was written
 
     def page(self, document: Document) -> None:
-        """Write a document as it stands."""
+        """Write a whole document."""
         for block in document.blocks.values():
             self._show(document, block, final=True)
         self.finish()
 
     def finish(self) -> None:
-        """End the line that is being written."""
+        """End the current line."""
         self._claim()
         for document, terminal in self._late.left():
             self._print_late(document, terminal, rest=True)
@@ -81,12 +80,12 @@ class Transcript:
         self.screen.status("")
 
     def hurry(self) -> None:
-        """Nothing came for a while: what is held of a word is shown."""
+        """Nothing came for a while: write the incomplete word."""
         if self._open and self._begun and self.screen.live:
             self.screen.write(self._wrap.hurry())
 
     def status(self, document: Document, now: int) -> None:
-        """What goes on, for the last line of a terminal. A session that waits shows no work."""
+        """What is running, for a terminal's last line; nothing while the session waits."""
         header = document.header
         idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
         if not self.screen.live or self._open or idle or header["asks"]:
@@ -99,7 +98,7 @@ class Transcript:
         self.screen.status(f"{words} · {said}" if said else words)
 
     def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
-        """Write of a block what is not written yet."""
+        """Write what is new in a block."""
         role = block["role"]
         if role not in ("tool", "terminal"):
             self._claim()
@@ -116,7 +115,7 @@ class Transcript:
             case "prompt":
                 if self._prompts:
                     self._once(block, words.of_prompt(block, self.paint))
-                elif block["title"]:  # no person's: that it came is news
+                elif block["title"]:  # not from the user: say where it is from
                     self._once(block, words.of_prompt(block, self.paint)[:1])
             case "tool" | "terminal":
                 self._call(document, block, final)
@@ -134,7 +133,7 @@ class Transcript:
                 self._once(block, self._folded(found + self._hints(document, block)))
 
     def _hints(self, document: Document, block: Block) -> list[str]:
-        """In a transcript that is followed: what can be done about it now."""
+        """While following: what the user can do about it."""
         session = clean_line(document.header["id"])
         return words.of_actions(block, session, self.paint) if session else []
 
@@ -184,7 +183,7 @@ class Transcript:
             self._once(block, found)
 
     def _wrapped(self, text: str) -> str:
-        """In a pipe, lines are as the agent wrote them."""
+        """In a pipe, lines stay as the agent wrote them."""
         return self._wrap.feed(text) if self.screen.live else text
 
     def _think(self, block: Block, final: bool) -> None:
@@ -195,7 +194,7 @@ class Transcript:
             self._close()
 
     def _close(self) -> None:
-        """End what is being written, before something else is."""
+        """End what is being written."""
         thought, self._thought = self._thought, None
         if thought is not None and thought["id"] not in self._written:
             self._written.add(thought["id"])
@@ -210,12 +209,12 @@ class Transcript:
 
     def _call(self, document: Document, block: Block, final: bool) -> None:
         if block["role"] == "terminal" and block["parent"] in document.blocks:
-            self._print_late(document, block, rest=final)  # where its call's card has not shown it
+            self._print_late(document, block, rest=final)  # what its card has not shown
             return
         if block["id"] in self._written or not (final or captions.is_over(block)):
             return
         if block["role"] == "terminal" and not final:
-            self._unclaimed[block["id"]] = document  # its call may name it late
+            self._unclaimed[block["id"]] = document  # its call may come later
             return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
@@ -240,14 +239,14 @@ class Transcript:
         found = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
         if found and self._below != terminal["id"]:
             mark, dot = self.paint.mark("running"), self.paint.sign("dot")
-            cwd = document.header["cwd"]
-            found.insert(0, f"{mark} {card.title(call, cwd)} {dot} {self.paint.faint('goes on')}")
+            title = card.title(call, document.header["cwd"])
+            found.insert(0, f"{mark} {title} {dot} {self.paint.faint('still running')}")
         indent = "  " * _depth(document, call)
         self._lines("tool", [indent + line for line in found])
         self._below = terminal["id"] if found else self._below
 
     def _claim(self) -> None:
-        """Terminals that no call has named by now stand for themselves."""
+        """Write terminals that no call has named."""
         ended, self._unclaimed = self._unclaimed, {}
         for name, document in ended.items():
             if name in document.blocks:
@@ -287,7 +286,7 @@ class Transcript:
 
 
 def _doing(document: Document) -> tuple[str, int]:
-    """What goes on, and since when: a call since it began, all else since the turn began."""
+    """What is running, and since when."""
     header, blocks = document.header, document.blocks.values()
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
@@ -307,7 +306,7 @@ def _doing(document: Document) -> tuple[str, int]:
 
 
 def _last_output(document: Document) -> str:
-    """The last line of the terminal that runs, so that a long command is seen to go on."""
+    """The last line of the running terminal."""
     for name in reversed(document.terminals):
         block = document.blocks.get(name)
         if block is not None and block["status"] == "running":
@@ -317,7 +316,7 @@ def _last_output(document: Document) -> str:
 
 
 def _terminals(document: Document, block: Block) -> list[Block]:
-    """The terminals that a call names in its content, and those that are nested under it."""
+    """The terminals that a call names, and those nested under it."""
     names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
     known = (document.blocks[name] for name in document.terminals if name in document.blocks)
     return [

@@ -1,4 +1,4 @@
-"""Asks, notices, prompts and dividers as text: short, plain, in the user's terms."""
+"""Asks, notices, prompts and dividers as text."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import CONFIRM
+from rookery.render.signs import notice_state
 
 
 def of_prompt(block: Block, paint: Paint) -> list[str]:
-    """The user's words, with a rule at their left."""
+    """With a rule at the left."""
     rule = paint.mark("rule")
     head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
     body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
@@ -26,13 +27,8 @@ def of_thought(length: int, paint: Paint) -> str:
 
 
 def of_notice(block: Block, paint: Paint) -> list[str]:
-    """What happened, then why and what helps."""
-    marks = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note"}
-    name = marks.get(block["status"], "stopped")
-    if block["role"] == "error":
-        name = "failed"
-    elif block["status"] == "":
-        name = "note"
+    """What happened, why, and what helps."""
+    name = notice_state(block)
     body = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
     head = clean_line(block["title"]) if block["title"] else body.pop(0) if body else ""
     for part in block["parts"]:
@@ -42,7 +38,7 @@ def of_notice(block: Block, paint: Paint) -> list[str]:
 
 
 def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
-    """The command line behind what the user can do about a block, where there is one."""
+    """The commands for a block's actions."""
     found = []
     for action in block["actions"]:
         match action:
@@ -70,7 +66,7 @@ def of_divider(block: Block, paint: Paint) -> list[str]:
 
 
 def of_raw(block: Block, paint: Paint) -> str:
-    """What nobody gave a look: that it came, and how it begins."""
+    """An update of an unknown kind."""
     value = block["parts"][0].get("value") if block["parts"] else ""
     title = clean_line(block["title"])
     return paint.faint(f"{paint.sign('dot')} {title} {lines.short_json(value, 160)}")
@@ -80,7 +76,7 @@ def of_raw(block: Block, paint: Paint) -> str:
 
 
 def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
-    """What will run, whole; what the agent says to it; then the agent's options in its order."""
+    """What will happen, in full, then the agent's options in its order."""
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
     found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent, cwd))}"]
@@ -92,13 +88,13 @@ def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
     if danger:
         found.append(f"  {paint.in_('failed', f'cannot be undone: this {danger}')}")
     found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
-    if danger:  # the whole card has its edge
+    if danger:  # an edge along the card
         found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
     return found
 
 
 def _piece(piece: asks.Piece, paint: Paint) -> list[str]:
-    """What runs has an edge of its own: a line of it cannot pass for one of ours."""
+    """What will run has an edge, so that it cannot pass for our own text."""
     match piece.look:
         case "words":
             return [f"  {clean(piece.text)}"]
@@ -117,7 +113,7 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
     why = clean_line(action.get("disabled", ""))
     if why:
         return paint.faint(f"{label} (not available. {why})")
-    return label + (f" {paint.sign('dot')} asks you again" if action.get("danger") else "")
+    return label + (f" {paint.sign('dot')} asks again" if action.get("danger") else "")
 
 
 def question(block: Block, agent: str, cwd: str = "") -> str:
@@ -125,7 +121,7 @@ def question(block: Block, agent: str, cwd: str = "") -> str:
 
 
 def of_outcome(block: Block, paint: Paint) -> str:
-    """How an ask ended, and through what: `Allow once · cli`."""
+    """How an ask ended, and where: `Allow once · cli`."""
     said = captions.outcome(block)
     name = "stopped" if block["status"] == "cancelled" else "note"
     return f"  {paint.sign('answer')} {paint.in_(name, said)}"

@@ -1,13 +1,12 @@
-"""Prose in a terminal, broken between words as it streams: a letter is written once, and a word
-only when it is whole, or when nothing more came for a while. Code, tables and what was indented
-keep their lines."""
+"""Prose wrapped while it streams: a word is written when it is complete, or after a pause. Code,
+tables and indented text keep their lines."""
 
 import re
 
 from rookery.cli.output.safe import columns
 
 WIDEST = 76
-"""Columns of prose, however wide the terminal is."""
+"""Columns of prose at most."""
 
 FENCE = "```"
 ITEM = re.compile(r"([-*+]|\d{1,3}[.)])$")
@@ -22,12 +21,12 @@ class Wrap:
         self._indent = 0
         self._fenced = False
         self._plain = False
-        """This line keeps its breaks."""
+        """This line is not wrapped."""
         self._torn = False
-        """The word's beginning is written already."""
+        """The word's beginning is already written."""
 
     def feed(self, text: str) -> str:
-        """What can be written by now."""
+        """What can be written now."""
         written: list[str] = []
         for sign in text:
             if sign == "\n":
@@ -42,13 +41,13 @@ class Wrap:
         return "".join(written)
 
     def hurry(self) -> str:
-        """The word that has begun, since nothing more comes: what follows is written behind it."""
+        """The incomplete word; the rest of it follows later."""
         begun = self._placed()
         self._torn = self._torn or bool(begun)
         return begun
 
     def end(self) -> str:
-        """The last word; the next line is a new text."""
+        """The last word of a text."""
         last = self._placed()
         self._new_line()
         self._fenced = False
@@ -59,7 +58,7 @@ class Wrap:
         self._torn = False
 
     def _placed(self) -> str:
-        """The word that is whole now, where it belongs."""
+        """The complete word, on this line or the next."""
         word, gap = self._word, self._gap
         if not word:
             return ""
@@ -76,7 +75,7 @@ class Wrap:
         return gap + word
 
     def _begin(self, word: str, gap: str) -> None:
-        """A line's first word says what kind of line it is."""
+        """The first word tells the kind of line."""
         if word.startswith(FENCE):
             self._fenced = not self._fenced
             self._plain = True
@@ -93,8 +92,8 @@ COMMAND = re.compile(r"(?<=: )rookery( [\w-]+){1,4}\.?$")
 
 
 def wrapped(text: str, width: int) -> str:
-    """Whole sentences in lines of so many columns, broken between words, each line below its own
-    beginning. A word that is wider than a line is left whole: it may be a path or a command."""
+    """Sentences in lines of `width` columns, indented like their first line. A wider word stays
+    whole: it may be a path or a command."""
     return "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
@@ -105,7 +104,7 @@ def _folded(line: str, width: int) -> str:
     margin = len(line) - len(line.lstrip(" "))
     first = _PAINT.sub("", words[margin]) if margin < len(words) else ""
     if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
-        margin += len(first) + 1  # below the words, not below the sign before them
+        margin += len(first) + 1  # below the words, not below their sign
     margin = margin if margin <= width // 3 else 0
     rows, row = list[str](), words[0]
     for word in words[1:]:
@@ -118,7 +117,7 @@ def _folded(line: str, width: int) -> str:
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line; a command at its end is one, so that it can be copied."""
+    """A command at the end is one word, so that it can be copied."""
     found = COMMAND.search(line)
     if found is None:
         return line.split(" ")

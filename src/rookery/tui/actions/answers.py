@@ -1,4 +1,4 @@
-"""Answers to asks: one key each. Only what is pressed on the card answers it."""
+"""Answers to asks, one key each. Only keys pressed on the card answer it."""
 
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks.document import Block
@@ -9,26 +9,25 @@ from rookery.tui.shell import Shell
 
 
 class Asking:
-    """For one app. `next_ask` goes through all open asks of all sessions."""
+    """`next_ask` goes through the open asks of all sessions."""
 
     def __init__(self, app: Shell) -> None:
         self._app = app
         self._seeking = False
-        """The session that is being opened was chosen for its ask."""
+        """A session is being opened for its ask."""
         self._came = False
-        """From the composer, to answer: it is gone back to when nothing is asked any more."""
+        """From the composer, which gets the focus back when nothing is asked."""
         self._left: set[str] = set()
-        """Sessions that were left with an open ask; the list may be a second old."""
+        """Sessions left with an open ask; the list may be a second old."""
 
     def left(self, session: str) -> None:
-        """Another session is shown from now on."""
+        """Another session is shown now."""
         self._came = self._came and self._seeking
         if session and self._app.window.open_asks():
             self._left.add(session)
-            self._app.room.glance()
+            self._app.reader.glance()
 
     def listed(self, sessions: list[Block]) -> None:
-        """The list is new: what it says counts."""
         self._left -= {str(block["id"]) for block in sessions}
 
     def next_ask(self) -> None:
@@ -51,10 +50,10 @@ class Asking:
         elif asks:
             self._go(asks[0])
         else:
-            self._app.notify("Nothing is being asked.", timeout=2)
+            self._app.notify("No open asks.", timeout=2)
 
     def _go(self, name: str) -> None:
-        """At once: the next key is meant for the card."""
+        """At once: the next key is for the card."""
         transcript = self._app.transcript
         self._came = self._came or self._app.composer.has_focus
         transcript.screen.set_focus(transcript)
@@ -66,14 +65,14 @@ class Asking:
             self.next_ask()
 
     def answered(self, block: Block) -> None:
-        """What is typed next is meant for the agent, where another ask does not wait here."""
+        """Back to the composer, unless another ask is open here."""
         others = [ask for ask in self._app.window.open_asks() if ask["id"] != block["id"]]
         if self._came and block["role"] == "ask" and not others:
             self._came = False
             self._app.composer.focus()
 
     def changed(self) -> None:
-        """Somebody else answered, or the turn was cancelled."""
+        """Another client answered, or the turn was cancelled."""
         if self._came and not self._app.window.open_asks():
             self._came = False
             here = self._app.transcript.current
@@ -103,9 +102,7 @@ class Asking:
                     self._app.send({**command, "defer": True})
                 self._app.composer.focus()
                 back = label(self._app, "ask.next")
-                self._app.notify(
-                    f"It stays open, and the agent rests until you answer. {back} comes back to it."
-                )
+                self._app.notify(f"The agent waits for your answer. {back} comes back to it.")
 
     def _show_whole(self, block: Block) -> None:
         from rookery.tui.windows.ask import AskScreen
@@ -119,7 +116,7 @@ class Asking:
 
         way = pick(block["actions"], REJECTS)
         if way is None:
-            self._app.notify("The agent offers no way to reject this.", severity="warning")
+            self._app.notify("The agent has no option to reject this.", severity="warning")
             return
 
         def reject(reason: str | None) -> None:
@@ -128,19 +125,19 @@ class Asking:
                 self._app.send({**way["command"], **said})
                 self.answered(block)
 
-        screen = LineScreen("Why not?", hint="told to the agent; may be empty")
+        screen = LineScreen("Why not?", hint="sent to the agent; may be empty")
         self._app.push_screen(screen, reject)
 
     def _go_on(self, block: Block, value: str) -> None:
-        """Allow this one, and ask less from now on; the change is named."""
+        """Allow this one, and ask less from now on."""
         from rookery.tui.actions.slash_commands import choice, named
 
         way = pick(block["actions"], ALLOWS)
         if block.get("danger"):
-            words = "This cannot be undone: it takes its own key."
+            words = "This cannot be undone: use the key of the option."
             self._app.notify(words, severity="warning")
         elif way is None:
-            self._app.notify("The agent offers no way to allow this.", severity="warning")
+            self._app.notify("The agent has no option to allow this.", severity="warning")
         else:
             self._app.send(choice(value))
             self._app.send(way["command"])

@@ -1,5 +1,4 @@
-"""A worker that does not answer, shown for as long as that lasts: in the status line, and at the
-end of the transcript with what to do."""
+"""A worker that does not respond: shown in the status line and in the transcript."""
 
 from rookery.core.blocks.document import Op, make_block
 from rookery.core.json.events import Json
@@ -7,23 +6,20 @@ from rookery.tui.messages import HungChanged
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.status import Status
 
-TITLE = "The session's worker does not answer"
+TITLE = "The session's worker does not respond"
 WORDS = (
-    "What it did is kept, and what you send waits for it. If it stays like this, end it with "
+    "Its work is saved, and what you send is queued. If it stays like this, end it with "
     "!rookery kill {} (the ! runs it from here); the next prompt wakes the session."
 )
 
 
 class Hung(Shell):
-    """The part of the program that shows it."""
-
     _hung_block = ""
 
     def on_hung_changed(self, message: HungChanged) -> None:
         if message.session != self.session:
             return
-        status = self.screen_stack[0].query_one("#status", Status)
-        status.tell_hung(message.session if message.hung else "")
+        self.below(Status).tell_hung(message.session if message.hung else "")
         if self.window.apply(self._ops(self.window.header, message)):
             self.transcript.changed()
 

@@ -1,4 +1,4 @@
-"""Leaving: it stops nothing, and that is said before and after."""
+"""Leaving stops nothing, and says so before and after."""
 
 from typing import ClassVar, NamedTuple
 
@@ -14,11 +14,11 @@ from rookery.tui.windows.parts.modals import Modal, keys_line
 
 
 class Left(NamedTuple):
-    """Sessions, when nobody looks any more."""
+    """Numbers of sessions."""
 
     going: int
     waiting: int
-    """For an answer: they do not go on."""
+    """For an answer."""
 
 
 def left_in(app: Shell) -> Left:
@@ -30,35 +30,28 @@ def left_in(app: Shell) -> Left:
 
 
 def go_on(left: Left) -> str:
-    """What they do now, in truth."""
     words = []
     if left.going:
-        words.append(
-            f"{_sessions(left.going)} {'goes' if left.going == 1 else 'go'} on without you"
-        )
+        words.append(f"{count(left.going, 'session')} still running")
     if left.waiting:
-        who = str(left.waiting) if left.going else _sessions(left.waiting)
-        words.append(f"{who} {'waits' if left.waiting == 1 else 'wait'} for your answer")
+        who = str(left.waiting) if left.going else count(left.waiting, "session")
+        words.append(f"{who} waiting for your answer")
     return ", ".join(words)
-
-
-def _sessions(number: int) -> str:
-    return count(number, "session")
 
 
 def farewell(session: str, left: Left) -> str:
     words = []
     if left.going:
-        words.append(f"{go_on(left)}; rookery stop ends one.")
+        words.append(f"{go_on(left)}. To stop one: rookery stop")
     elif left.waiting:
         words.append(f"{go_on(left)}: rookery asks")
     if session:
-        words.append(f"Back to this one: rookery --resume {session}")
+        words.append(f"To come back: rookery --resume {session}")
     return "\n".join(words)
 
 
 class LeaveScreen(Modal[bool]):
-    """Asked where a turn runs; the key that leaves says yes, too."""
+    """Shown while a turn runs; the key that leaves also confirms."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
     BACK = "stay"
@@ -70,7 +63,7 @@ class LeaveScreen(Modal[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
             yield Label("Leave?", classes="title")
-            yield Label(f"{go_on(self._left_behind)}; nothing is stopped.", markup=False)
+            yield Label(f"{go_on(self._left_behind)}. Leaving stops nothing.", markup=False)
             yield Label(keys_line(self), classes="keys")
 
     def action_leave_now(self) -> None:

@@ -1,25 +1,11 @@
-"""What our slash commands do. Each does it at once; what it lacks, it says."""
-
-from typing import Protocol
+"""What our slash commands do."""
 
 from rookery.core.json.events import Json
 from rookery.core.policy import modes
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
+from rookery.tui.widgets.composer import Composer
 from rookery.tui.writing.commands import Command
-
-
-class Helps(Protocol):
-    """What the desk does for a command."""
-
-    def ask_file(self) -> None: ...
-
-    def attach(self, *paths: str) -> None: ...
-
-    def paste(self) -> None: ...
-
-    def recap(self) -> None: ...
-
 
 ACTIONS = {
     "agents": "agents",
@@ -29,7 +15,7 @@ ACTIONS = {
     "quit": "quit",
     "settings": "settings",
 }
-"""Commands that are a key's action."""
+"""Commands that do what a key does."""
 
 FORMS = {
     "agent": "agents",
@@ -39,26 +25,21 @@ FORMS = {
     "effort": "pick('effort')",
     "theme": "theme",
 }
-"""What they open where nothing stands behind them."""
+"""What a command without a value opens."""
 
-OF_A_SESSION = frozenset({"agent", "clear", "confirm", "effort", "mode", "model"}) | {
-    "recap",
-    "rename",
-    "stop",
-}
+OF_A_SESSION = frozenset(
+    {"agent", "clear", "confirm", "effort", "mode", "model", "recap", "rename", "stop"}
+)
 
 
-def carry_out(app: Shell, desk: Helps, command: Command, rest: str) -> None:
+def carry_out(app: Shell, command: Command, rest: str) -> None:
     name = command.name
     if name in ACTIONS:
         _act(app, ACTIONS[name])
-    elif name == "attach":
-        if rest:
-            desk.attach(rest)
-        else:
-            desk.ask_file()
-    elif name == "paste":
-        desk.paste()
+    elif name == "attach" and rest:
+        app.composer.post_message(Composer.Dropped([rest], ""))
+    elif name in ("attach", "paste"):
+        app.composer.action_want(name)
     elif name == "theme" and rest:
         _theme(app, rest)
     elif name in FORMS and not rest:
@@ -66,23 +47,19 @@ def carry_out(app: Shell, desk: Helps, command: Command, rest: str) -> None:
     elif name == "confirm" and not app.session:
         _confirm_first(app, rest)
     elif name in OF_A_SESSION and not app.session:
-        app.notify(f"/{name} needs a session: the first prompt makes one.", severity="warning")
+        app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     else:
-        _tell_session(app, desk, name, rest)
+        _tell_session(app, name, rest)
 
 
 def _act(app: Shell, action: str) -> None:
-    """By its name: the window may be somebody else's."""
-    if hasattr(app, f"action_{action.partition('(')[0]}"):
-        app.call_later(app.run_action, f"app.{action}")
-    else:
-        app.notify("That window is not here; rookery --help lists the same as commands.")
+    app.call_later(app.run_action, f"app.{action}")
 
 
-def _tell_session(app: Shell, desk: Helps, name: str, rest: str) -> None:
+def _tell_session(app: Shell, name: str, rest: str) -> None:
     match name:
         case "recap":
-            desk.recap()
+            _act(app, "recap")
         case "rename" if not rest:
             _ask_title(app)
         case "rename":
@@ -105,7 +82,7 @@ def _ask_title(app: Shell) -> None:
         if title and title.strip():
             app.send({"do": "rename", "title": title.strip()})
 
-    screen = LineScreen("A title for this session", app.window.header["title"])
+    screen = LineScreen("Title of this session", app.window.header["title"])
     app.push_screen(screen, rename)
 
 
@@ -116,10 +93,10 @@ def _confirm(app: Shell, given: str) -> None:
 
 
 def _confirm_first(app: Shell, given: str) -> None:
-    """Before the first prompt: the session that it makes begins so."""
+    """Before the first prompt: for the session that it starts."""
     if value := _meant(app, given):
         app.start.once = value
-        app.notify(f"The session that you begin: {named(value)}.", markup=False)
+        app.notify(f"The next session: {named(value)}.", markup=False)
 
 
 def _meant(app: Shell, given: str) -> str | None:
@@ -143,7 +120,7 @@ def _theme(app: Shell, wanted: str) -> None:
     found = [name for name in names if wanted.lower() in name]
     if not found:
         short = ", ".join(name.removeprefix("rookery-") for name in names)
-        app.notify(f"There are: {short}.", severity="warning", markup=False)
+        app.notify(f"Themes: {short}.", severity="warning", markup=False)
         return
     app.theme = found[0]
     app.transcript.settle()

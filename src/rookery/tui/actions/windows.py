@@ -1,6 +1,6 @@
 """The windows that keys and commands open, and what is done with their answers.
 
-Each is loaded when it is opened: the first picture needs none of them.
+Each is imported when it is opened: the first paint needs none of them.
 """
 
 from typing import Any
@@ -18,28 +18,26 @@ BEHIND = frozenset(
         *("new", "switch", "sessions", "next_ask"),
     }
 )
-"""Actions whose keys are for the screen below."""
+"""Actions of the screen below a window."""
 
 
 class Windows(Hung):
-    """The part of the program that opens them."""
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Under a window nothing moves, and no second one is opened by a key."""
+        """Under a window nothing moves, and no key opens a second one."""
         if action in BEHIND and len(self.screen_stack) > 1:
             return False
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
-        self.room.look_around(self.start.cwd, self.start.agent)
+        self.reader.look_around(self.start.cwd, self.start.agent)
 
     def on_fetched(self, message: messages.Fetched) -> None:
-        message.then(message.found)
+        message.then(*message.found)
 
     # --- keys ----------------------------------------------------------------------------------
 
     def action_keys(self) -> None:
-        """Also over a window; once more, and it is gone."""
+        """Also over a window; the second time closes it."""
         from rookery.tui.windows.key_help import KeysScreen, all_keys
 
         if isinstance(self.screen, KeysScreen):
@@ -48,7 +46,7 @@ class Windows(Hung):
             self.push_screen(KeysScreen(all_keys(self)))
 
     def take_keys(self, chosen: dict[str, str]) -> None:
-        """The keys of a person's own, as config.toml says them now."""
+        """Apply the keys of config.toml."""
         if chosen == self._own_keys:
             return
         from rookery.tui.windows.key_help import take_keys
@@ -64,7 +62,6 @@ class Windows(Hung):
         self.push_screen(SettingsScreen())
 
     def action_model(self) -> None:
-        """The one form in which a model is set up."""
         from rookery.tui.windows.model import ModelForm
 
         def saved(answer: Json | None) -> None:
@@ -84,13 +81,8 @@ class Windows(Hung):
 
         self.push_screen(ServersScreen())
 
-    def action_rules(self) -> None:
-        from rookery.tui.windows.rule import RulesScreen
-
-        self.push_screen(RulesScreen())
-
     def take_taste(self, taste: Interface) -> None:
-        """How things are shown, as config.toml says it now."""
+        """Apply the interface settings of config.toml."""
         if taste == self.taste:
             return
         self.taste = taste
@@ -100,7 +92,7 @@ class Windows(Hung):
         self.transcript.settle()
 
     def keep_taste(self, **changes: Any) -> None:
-        """A choice made with a key holds the next time, too."""
+        """Save a choice that was made with a key."""
         self.taste = self.taste._replace(**changes)
         wanted = {
             f"interface.{name}": None if value == Interface._field_defaults[name] else value
@@ -115,21 +107,21 @@ class Windows(Hung):
 
         def written(why: str) -> None:
             if why:
-                self.notify(f"It holds until you leave: {why}", severity="warning", markup=False)
+                self.notify(f"Not saved: {why}", severity="warning", markup=False)
 
-        self.room.fetch(write, written)
+        self.reader.fetch(write, written)
 
     # --- agents --------------------------------------------------------------------------------
 
     def action_agents(self) -> None:
-        """Who takes over the session that is shown; without one, who answers the first prompt."""
+        """Which agent takes over the session that is shown, or answers the first prompt."""
         current = str(self.window.header["agent"]) if self.session else ""
         self._choose_agent({"do": "switch"}, current, "")
 
     def choose_agent(self, command: Json) -> None:
-        """A block's action that lets a person choose the agent."""
+        """A block's action that lets the user choose the agent."""
         current = str(self.window.header["agent"])
-        self._choose_agent(command, current, "Who goes on with this session?")
+        self._choose_agent(command, current, "Which agent continues this session?")
 
     def _choose_agent(self, command: Json, current: str, title: str) -> None:
         from rookery.tui.windows.agent import AgentsScreen, takeover
@@ -158,7 +150,7 @@ class Windows(Hung):
             if name in ("", "model"):
                 self.action_models()
             else:
-                self.notify("A session has its options once its agent runs: write first.")
+                self.notify("Options are available once the agent runs: send a prompt first.")
             return
         found = list(self.window.header["options"])
         if not name:
@@ -167,7 +159,7 @@ class Windows(Hung):
         option = options.find(found, name)
         if option is None:
             who = self.window.header["agent"]
-            words = f"{who} offers no choice of {name}." if found else _not_yet(who)
+            words = f"{who} has no {name} option." if found else _not_yet(who)
             self.notify(words, severity="warning", markup=False)
             return
         self._pick_value(option)
@@ -184,7 +176,7 @@ class Windows(Hung):
                 option = next(each for each in found if each["id"] == name)
                 self._pick_value(option)
 
-        title = f"What {self.window.header['agent']} lets you choose"
+        title = f"Options of {self.window.header['agent']}"
         self.push_screen(ChoiceScreen(title, of_session(self.window.header)), chosen)
 
     def _pick_value(self, option: Json) -> None:
@@ -196,17 +188,17 @@ class Windows(Hung):
             if value is not None:
                 self.send(command(option, value), session)
 
-        words = "It is shown once the agent confirmed it."
+        words = "The change is shown once the agent confirms it."
         self.push_screen(ChoiceScreen(str(option["name"]), of_option(option), words), chosen)
 
     def action_confirm_mode(self) -> None:
-        """How much is asked: every action, what is risky, nothing."""
+        """When to ask: always, if risky, never."""
         from rookery.tui.windows.confirm import open_dialog
 
         open_dialog(self)
 
     def tell_set(self, message: messages.Sent) -> None:
-        """A choice was taken: it is named."""
+        """Say which option was set."""
         from rookery.tui.windows import choice, confirm
 
         command, here = message.command, message.session == self.session
@@ -214,7 +206,7 @@ class Windows(Hung):
             header = self.window.header if here else {"agent": "", "argv": []}
             self.notify(confirm.told(command, header), markup=False)
         else:
-            self.notify(choice.told(command, message.outcome), markup=False)
+            self.notify(choice.told(command, message.outcome or {}), markup=False)
 
     # --- actions of blocks ---------------------------------------------------------------------
 
@@ -226,44 +218,31 @@ class Windows(Hung):
             case {"command": dict(command)}:
                 self.send(command)
             case {"compose": {"recap": int(before)}}:
-                self._compose_recap(before)
+                self.action_recap(before)
             case {"window": "model"}:
                 self.action_model()
             case {"window": "agents"}:
                 self.action_agents()
             case _:
-                self.notify("A later Rookery knows how to do this.", severity="warning")
+                self.notify("This needs a newer version of Rookery.", severity="warning")
 
-    def _compose_recap(self, before: int) -> None:
-        from rookery.client.reading import recap
-        from rookery.home.paths import session_dir
-        from rookery.log.errors import LogError
-        from rookery.log.reader import Reader
+    def action_recap(self, before: int | None = None) -> None:
+        """Put a recap of the session into the composer."""
+        session = self.session
 
-        session, home = self.session, self.start.home
-
-        def read() -> tuple[str, str]:
-            try:
-                with Reader.open(session_dir(home, session)) as log:
-                    return recap(log, before).text(), "Nothing was said before that."
-            except LogError as error:
-                return "", str(error)
-
-        def put(found: tuple[str, str]) -> None:
-            text, why = found
+        def put(text: str, why: str) -> None:
             if session != self.session:
                 return
             if not text:
                 self.notify(why, severity="warning", markup=False)
                 return
             typed = self.composer.text
-            self.composer.load_text(f"{text}\n\n{typed}" if typed else f"{text}\n\n")
-            self.composer.move_cursor(self.composer.document.end)
+            self.composer.put(f"{text}\n\n{typed}")
             self.composer.focus()
-            self.notify("The recap is in the composer: change it, then send it.")
+            self.notify("The recap is in the composer: edit it, then send it.")
 
-        self.room.fetch(read, put)
+        self.reader.recap(session, before, put)
 
 
 def _not_yet(agent: object) -> str:
-    return f"{agent} has told no choices yet: it tells them when it starts."
+    return f"{agent} has not listed its options yet: it does when it starts."

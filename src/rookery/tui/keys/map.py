@@ -1,4 +1,4 @@
-"""Which keys they are now, where a person chose others."""
+"""The keys in use, as the user may have changed them."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from rookery.tui.look.key_names import shown
 
 
 def keys_of(app: App[Any], name: str) -> str:
-    """What a key is now, several with a comma."""
+    """Separated by commas."""
     return str(app._keymap.get(name) or DEFAULTS[name])
 
 
 def label(app: App[Any], name: str) -> str:
-    """The first of them, for a hint."""
+    """The first one, for a hint."""
     return shown(keys_of(app, name).partition(",")[0])

@@ -1,5 +1,4 @@
-"""Asks in words: what will happen, in full, then the agent's options in its order with their
-keys."""
+"""An ask as lines: what will happen, then the agent's options in its order with their keys."""
 
 from typing import Any
 
@@ -24,15 +23,14 @@ def rendered(block: Block, view: View) -> list[Line]:
     body = ask_body.on_card(block, inner.narrower(2))
     for each in block["parts"]:
         same = str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`")
-        if not same and asks.says_more(each, block):  # else a line above says it
+        if not same and asks.says_more(each, block):  # else it is above
             body += part.rendered(each, inner.narrower(2)._replace(opened=True))
     lines += prefixed(body, [("  ", look.plain)])
     if note := clean_line(str(block.get("note") or "")):
         lines += wrap([(note, look.soft)], inner.prose)
     if danger:
-        lines += wrap(
-            [(f"This cannot be undone: it {danger}.", look.failed + look.bold)], inner.prose
-        )
+        warning = f"This cannot be undone: it {danger}."
+        lines += wrap([(warning, look.failed + look.bold)], inner.prose)
     lines.append([])
     for place, action in enumerate(block["actions"]):
         lines += action_lines(place, action, inner)
@@ -52,22 +50,22 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
         return prefixed(lines, off, [("    ", look.plain)])
     runs = [(label, look.ink + press)]
     if view.doubtful == place:
-        words = f"  {view.key('ask.confirm')} allows it, any other key does not"
+        words = f"  {view.key('ask.confirm')} confirms, any other key does not"
         runs.append((words, look.failed + look.bold))
     elif action.get("danger"):
-        runs.append(("  asks you again", look.soft))
+        runs.append(("  asks again", look.soft))
     return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
 
 
 def _others(block: Block, view: View) -> list[Line]:
-    """The keys that every ask has, beside the agent's own options."""
+    """The keys that every ask has besides its options."""
     look = view.look
     is_form = any(each.get("type") == "form" for each in block["parts"])
     keys = [("fill", "fill in"), ("decline", "decline")]
     keys = keys if is_form else [("reject", "reject with a reason")]
     keys.append(("defer", "decide later"))
     if not is_form and not block.get("danger"):
-        keys += [("risky", "allow, ask only when risky")]
+        keys += [("risky", "allow, ask only if risky")]
         keys += [("all", "allow all from now on")]
     lines: list[Line] = [[]]
     for want, words in keys:
@@ -92,7 +90,7 @@ def question(block: Block, view: View) -> str:
 
 
 def _closed(block: Block, view: View) -> list[Line]:
-    """How it ended, and through what: `Allow once · cli`."""
+    """How it ended, and where: `Allow once · cli`."""
     look = view.look
     said = captions.outcome(block)
     asked = question(block, view)

@@ -1,5 +1,4 @@
-"""What an ask is about, as lines: on its card the beginning and the end of what is long, in its
-own window all of it."""
+"""What an ask is about, as lines: its beginning and end on the card, all of it in the window."""
 
 from typing import Any
 
@@ -16,15 +15,15 @@ from rookery.tui.look.runs import Line, broken, prefixed, wrap
 from rookery.tui.look.view import View
 
 HEAD, TAIL = 12, 4
-"""Lines of a command or of arguments that a card shows."""
+"""Lines of a command or of arguments on a card."""
 CHANGED = 30
-"""Of a change."""
+"""Lines of a change."""
 CARD = 60
-"""Lines of them all."""
+"""Lines in total."""
 LARGEST = 40_000
-"""Characters of a change that is compared for a card: more takes a moment, which its window has."""
+"""Larger changes are only compared in the window: that takes a moment."""
 LONGEST = 1000
-"""Characters of a line of a change that are in colour."""
+"""Longer lines of a change have no colours."""
 
 _EDGE = "│ "
 
@@ -33,7 +32,7 @@ _EDGE = "│ "
 
 
 def on_card(block: Block, view: View) -> list[Line]:
-    """Below the question. Where something is left out it says so, and how to see it."""
+    """What is left out is counted, with the key that shows it."""
     found: list[Line] = []
     for piece in asks.pieces(block, view.agent, view.cwd):
         found += _on_card(piece, view)
@@ -73,7 +72,7 @@ def _path(piece: Piece, look: Look) -> list[Line]:
 
 
 def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
-    """The first and the last of too many lines."""
+    """The first and the last lines."""
     if len(lines) <= head + tail:
         return lines
     return [*lines[:head], _more(len(lines) - head - tail, "line", view), *lines[-tail:]]
@@ -81,7 +80,7 @@ def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
 
 def _more(number: int, noun: str, view: View) -> Line:
     key = view.key("block.open")
-    words = f"… {count(max(1, number), f'more {noun}')} · {key} shows all of it"
+    words = f"… {count(max(1, number), f'more {noun}')} · {key} shows all"
     return [(words, view.look.needs + Style.from_meta({"want": "open"}))]
 
 
@@ -102,7 +101,7 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
 
 
 def _beginning(old: str, new: str, view: View) -> list[Line]:
-    """Of a large change its first lines, not compared."""
+    """The first lines of a large change, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
     rows = [Row(sign, None, None, clean(text)) for sign, text in sides]
     return [line for row in rows for line in _row(row, 0, view.width, view.look)][:CHANGED]
@@ -116,7 +115,7 @@ def _first(text: str) -> list[str]:
 
 
 def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
-    """All of it, line under line. It may take a while: not on the screen's own thread."""
+    """All of it. May take a while: not for the screen's thread."""
     found: list[Line] = []
     for piece in asks.pieces(block, agent, cwd):
         match piece.look:
@@ -135,7 +134,7 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
     for each in block["parts"]:
         if asks.says_more(each, block):
             found += [[], *part.rendered(each, view)]
-    return found or [[("The line above is all that is known of it.", look.soft)]]
+    return found or [[("There are no more details.", look.soft)]]
 
 
 def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:
@@ -156,7 +155,7 @@ def _row(row: Row, wide: int, width: int, look: Look) -> list[Line]:
 
 
 def _code(text: str, width: int, style: Style) -> list[Line]:
-    """Broken where a terminal breaks it: its blanks mean something."""
+    """Broken as a terminal does it: blanks matter."""
     return [
         [(piece, style)]
         for line in clean(text).split("\n")

@@ -1,8 +1,9 @@
-"""Blocks as lines, by their role: the one table of looks of the transcript."""
+"""Blocks as lines, by their role."""
 
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
+from rookery.render.signs import notice_state
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean, clean_line, count, width_of
@@ -10,13 +11,13 @@ from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20
-"""Lines of a prompt that are shown until it is opened."""
+"""Lines shown of a folded prompt."""
 
 LONGEST_TEXT = 32_000
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
-    """The lines of a block. `terminals`: those that belong to a call."""
+    """`terminals`: those of a call."""
     match block["role"]:
         case "prompt":
             return _prompt(block, view)
@@ -40,7 +41,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
 
 
 def can_open(block: Block, terminals: list[Block]) -> bool:
-    """Whether there is more of a block than its folded look shows."""
+    """Whether a block has more than its folded lines."""
     match block["role"]:
         case "thought":
             return bool(block["text"].strip())
@@ -60,7 +61,7 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
 
 
 def text_of(block: Block, terminals: list[Block]) -> str:
-    """A block as a person copies it, or opens it in an editor: all of it, as it came."""
+    """A whole block as text, to copy or edit."""
     if block.get("does") and block["status"] == "asked":
         return asks.as_text(block)
     found = [block["text"]] if block["text"] else []
@@ -124,7 +125,7 @@ def _plan(block: Block, view: View) -> list[Line]:
 
 
 def _plan_line(title: str, block: Block, view: View) -> Line:
-    """How far it is, and what is done now."""
+    """With the current step."""
     look = view.look
     items = [item for each in block["parts"] for item in lenient.mappings(each, "items")]
     now = next((item for item in items if lenient.text(item, "status") == "in_progress"), None)
@@ -148,14 +149,14 @@ def _divider(block: Block, view: View) -> list[Line]:
 
 
 def _raw(block: Block, view: View) -> list[Line]:
-    """What nobody gave a look: that it came, and what it is where one opens it."""
+    """An update of an unknown kind."""
     look = view.look
     value = block["parts"][0].get("value") if block["parts"] else ""
     head: Line = [("· ", look.faint), (clean_line(block["title"]), look.soft)]
     if not view.opened:
         bare = dict(value) if isinstance(value, dict) else value
         if isinstance(bare, dict) and bare.get("sessionUpdate") == block["title"]:
-            del bare["sessionUpdate"]  # the title says it
+            del bare["sessionUpdate"]  # it is in the title
         brief = clean_line(part.brief_json(bare))
         return [trimmed([*head, (f"  {brief}", look.faint)], view.width)]
     inner = view.narrower(2)
@@ -164,7 +165,7 @@ def _raw(block: Block, view: View) -> list[Line]:
 
 
 def _coded(text: str, look: Look) -> Line:
-    """Plain words, with what stands between backticks as code."""
+    """Text, with what is between backticks as code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return [(text, look.soft)]
@@ -172,15 +173,9 @@ def _coded(text: str, look: Look) -> Line:
 
 
 def _notice(block: Block, view: View) -> list[Line]:
-    """What happened, then why and what helps, then what can be done with a key."""
+    """What happened, why, what helps, and keys for it."""
     look = view.look
-    sign, style = {
-        "error": ("✗", look.failed),
-        "warn": ("▲", look.needs),
-        "rate_limited": ("▲", look.needs),
-        "": ("i", look.accent),
-        "info": ("i", look.accent),
-    }.get("error" if block["role"] == "error" else block["status"], ("■", look.soft))
+    sign, style = look.states[notice_state(block)]
     inner = view.narrower(2)
     text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
     head = clean_line(block["title"])

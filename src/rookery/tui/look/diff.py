@@ -9,7 +9,7 @@ from rookery.render.diff import GAP, Marks, Part, Row, pairs, rows_of
 from rookery.tui.look.colours import highlighted
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean_line, count
-from rookery.tui.look.runs import Line, fold, trimmed, width_of_line
+from rookery.tui.look.runs import Line, fold, prefixed, trimmed, width_of_line
 
 SPLIT_FROM = 100
 """Columns from which on a diff may have two columns."""
@@ -47,11 +47,11 @@ def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: L
         room = width - width_of_line(lead)
         if room < 6:
             lead, room = [(row.sign, ink(row, look))], max(width - 1, 1)
-        body = fold(_painted(row, language, look), room)
-        blank = " " * width_of_line(lead)
-        for at, line in enumerate(body):
-            filled = _filled(line, room, ground(row, look))
-            found.append([*(lead if at == 0 else [(blank, look.plain)]), *filled])
+        body = [
+            _filled(line, room, ground(row, look))
+            for line in fold(_painted(row, language, look), room)
+        ]
+        found += prefixed(body, lead, [(" " * width_of_line(lead), look.plain)])
     return found
 
 

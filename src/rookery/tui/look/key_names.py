@@ -1,16 +1,16 @@
 """Keys as they are written on a keyboard."""
 
 NO_KEY = "no_key"
-"""Stands for none, where the library wants one: no keyboard has it."""
+"""Means none, for the library: no keyboard has it."""
 
 
 def shown(keys: str) -> str:
-    """`ctrl+b` as `Ctrl+B`; several with a comma, of letters as they are."""
+    """`ctrl+b` as `Ctrl+B`; separated by commas."""
     return ", ".join(_key(key.split("+")) for key in keys.split(","))
 
 
 def _key(words: list[str]) -> str:
-    """A letter by itself is as it is; with another key it is as on the keyboard."""
+    """A letter alone stays as it is; with a modifier it is a capital."""
     last = words[-1].upper() if len(words) > 1 else _word(words[-1])
     return "+".join(
         [*(_word(word) for word in words[:-1]), last if len(words[-1]) == 1 else _word(words[-1])]

@@ -1,15 +1,16 @@
-"""The colours by their meaning, and the styles that are made of them: colour says state, nothing
-else."""
+"""Colours by their meaning, and the styles made of them."""
 
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from rich.style import Style
 
+from rookery.render.signs import SIGNS
+
 
 class Palette(NamedTuple):
-    """One theme's tokens. `chosen` is the ground of the row under a cursor, `field` of what is
-    filled in; `added` and `removed` are grounds of a line and of a changed word."""
+    """`chosen` is the ground of the current row, `field` of inputs; `added` and `removed` are those
+    of a line and of a changed word."""
 
     name: str
     dark: bool
@@ -60,7 +61,7 @@ PALETTES = {palette.name: palette for palette in (DARK, LIGHT, CONTRAST)}
 
 
 class Look:
-    """The styles of one palette. Compare by identity: there is one for each palette."""
+    """The styles of one palette; there is one object for each."""
 
     def __init__(self, palette: Palette) -> None:
         self.palette = palette
@@ -88,18 +89,11 @@ class Look:
 
     @cached_property
     def states(self) -> dict[str, tuple[str, Style]]:
-        """A sign and a style for each state; the sign tells it without the colour."""
-        return {
-            "pending": ("○", self.faint),
-            "running": ("◐", self.accent),
-            "done": ("✓", self.done),
-            "failed": ("✗", self.failed),
-            "needs-you": ("▲", self.needs),
-            "stopped": ("■", self.soft),
-            "idle": ("●", self.soft),
-            "waiting": ("◌", self.soft),
-            "asleep": ("·", self.faint),
-        }
+        """A sign and a style for each state, and for each kind of notice."""
+        styles = {"running": self.accent, "done": self.done, "failed": self.failed}
+        styles |= {"pending": self.faint, "asleep": self.faint, "needs-you": self.needs}
+        found = {name: (sign, styles.get(name, self.soft)) for name, (sign, _) in SIGNS.items()}
+        return found | {"warn": ("▲", self.needs), "note": ("i", self.accent)}
 
     @cached_property
     def syntax(self) -> dict[str, Style]:
@@ -127,5 +121,5 @@ class Look:
 
 @lru_cache(maxsize=8)
 def look_of(name: str) -> Look:
-    """The look of a theme; any theme that is not ours gets the dark one."""
+    """An unknown theme gets the dark look."""
     return Look(PALETTES.get(name, DARK))

@@ -1,4 +1,4 @@
-"""Parts as lines, one look for each of the closed set."""
+"""Parts as lines."""
 
 import json
 from typing import Any
@@ -16,26 +16,25 @@ type Part = dict[str, Any]
 
 FOLDED = 12
 OPENED = 400
-"""Lines of one part that are shown, folded and opened."""
+"""Lines of one part."""
 
 LONGEST_TEXT = 64_000
-"""Characters of one part's prose that are rendered."""
+"""Characters of one part's prose."""
 
 CHOICES = 20
-"""Of a form's field that are listed; the form itself has them all."""
+"""Choices listed for a form's field; the form itself has them all."""
 
 
 def rendered(part: Part, view: View) -> list[Line]:
-    """The lines of a part; a part of an unknown or damaged shape is shown as what it is."""
+    """A part of an unknown or damaged shape is shown as JSON."""
     match part:
         case {"type": "markdown", "text": str(text)}:
             return _markdown(part, text, view)
         case {"type": "diff"}:
-            return diff.rendered(
-                part, view.width, view.look, split=view.split, most=_most(view) * 2
-            )
+            limit = most(view) * 2
+            return diff.rendered(part, view.width, view.look, split=view.split, most=limit)
         case {"type": "terminal"}:
-            return output(lenient.text(part, "text"), view, _most(view))
+            return output(lenient.text(part, "text"), view, most(view))
         case {"type": "checklist", "items": list(items)}:
             return checklist(items, view)
         case {"type": "image"}:
@@ -47,7 +46,7 @@ def rendered(part: Part, view: View) -> list[Line]:
     return as_json(part.get("value") if part.get("type") == "json" else part, view)
 
 
-def _most(view: View) -> int:
+def most(view: View) -> int:
     return OPENED if view.opened else FOLDED
 
 
@@ -56,7 +55,7 @@ def _markdown(part: Part, text: str, view: View) -> list[Line]:
     lines = markdown.rendered(shown, view.prose, view.look, view.width)
     if name := clean_line(lenient.text(part, "name")):
         lines = [[(name, view.look.soft)], *lines]
-    lines = capped(lines, _most(view), view)
+    lines = capped(lines, most(view), view)
     lost = max(0, len(text) - LONGEST_TEXT) + (lenient.integer(part, "cut") or 0)
     if lost and not text.startswith("… "):
         lines.append([(f"… {count(lost, 'more character')}", view.look.soft)])
@@ -71,7 +70,7 @@ def capped(lines: list[Line], most: int, view: View) -> list[Line]:
 
 
 def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]:
-    """What a command printed: its last lines, or its first ones, with a count of the others."""
+    """What a command printed: its last lines, or its first ones."""
     text = text.strip("\n")
     if not text.strip():
         return []
@@ -133,7 +132,6 @@ def _link(part: Part, view: View) -> list[Line]:
 
 
 def form(part: Part, view: View) -> list[Line]:
-    """The fields that a form has; the key that opens it is beside its other keys."""
     look = view.look
     schema = lenient.mapping(part, "schema")
     needed = lenient.texts(schema, "required")
@@ -143,7 +141,7 @@ def form(part: Part, view: View) -> list[Line]:
         about = clean_line(lenient.text(field, "description"))
         runs = [("▢ ", look.faint), (words, look.ink)]
         if name in needed:
-            runs.append((" needed", look.needs))
+            runs.append((" required", look.needs))
         if about:
             runs.append((f"  {about}", look.soft))
         found += wrap(runs, view.prose)
@@ -156,7 +154,7 @@ def form(part: Part, view: View) -> list[Line]:
 
 
 def brief_json(value: object) -> str:
-    """The beginning of a value, on one line."""
+    """The start of a value, on one line."""
     try:
         return json.dumps(value, ensure_ascii=False)[:300]
     except (ValueError, RecursionError):
@@ -164,16 +162,16 @@ def brief_json(value: object) -> str:
 
 
 def as_json(value: object, view: View) -> list[Line]:
-    """A value, indented and in colour, as far as it is short enough to be read."""
+    """A value, indented and in colour."""
     if isinstance(value, str):
         said = clean(value[:4000]).strip("\n").split("\n")
         lines = [line for row in said for line in fold([(row, view.look.soft)], view.width)]
-        return capped(lines, _most(view), view)
+        return capped(lines, most(view), view)
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
     except (ValueError, RecursionError):
-        text = f"a {type(value).__name__} that is nested too deeply"
+        text = f"a {type(value).__name__} nested too deeply"
     found: list[Line] = []
-    for line in highlighted(text, "json", view.look)[: _most(view) + 2]:
+    for line in highlighted(text, "json", view.look)[: most(view) + 2]:
         found += fold(line, view.width)
-    return capped(found, _most(view), view)
+    return capped(found, most(view), view)

@@ -9,12 +9,12 @@ __all__ = ["clean", "clean_line", "count", "cut", "width_of"]
 
 
 def width_of(text: str) -> int:
-    """Columns that a clean text takes."""
+    """Columns of a clean text."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def cut(text: str, most: int) -> str:
-    """A clean line in at most so many columns, with an ellipsis where something is missing."""
+    """A clean line of at most `most` columns, with an ellipsis where something is missing."""
     if width_of(text) <= most:
         return text
     if most <= 1:

@@ -1,4 +1,4 @@
-"""Lines of styled text: runs, wrapped at a width in columns, however wide a letter is."""
+"""Lines of styled runs, wrapped at a width in columns."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ type Run = tuple[str, Style]
 type Line = list[Run]
 
 PROSE = 76
-"""Columns of prose at most: longer lines are hard to read."""
+"""Columns of prose: longer lines are hard to read."""
 
 _WORDS = re.compile(r"\s+|\S+")
 
@@ -24,7 +24,7 @@ def width_of_line(line: Iterable[Run]) -> int:
 
 
 def wrap(runs: Iterable[Run], width: int) -> list[Line]:
-    """Break at blanks, and inside a word only where it is wider than a line. Newlines break."""
+    """Break at blanks and newlines, and inside words wider than a line."""
     width = max(width, 1)
     lines: list[Line] = [[]]
     used = 0
@@ -69,7 +69,7 @@ def _pieces(runs: Iterable[Run]) -> Iterable[Run]:
 
 
 def broken(word: str, width: int) -> list[str]:
-    """A word in pieces that fit; a letter wider than the line is left out by a sign."""
+    """A word in pieces that fit; a letter wider than the line becomes an ellipsis."""
     if word.isascii():
         return [word[at : at + width] for at in range(0, len(word), width)]
     if width < 2:
@@ -78,8 +78,7 @@ def broken(word: str, width: int) -> list[str]:
 
 
 def fold(runs: Iterable[Run], width: int) -> list[Line]:
-    """Break hard at the width, as a terminal does: for code and output, whose blanks mean
-    something."""
+    """Break at the width, as a terminal does: for code and output."""
     width = max(width, 1)
     runs = list(runs)
     if width_of_line(runs) <= width:
@@ -97,7 +96,7 @@ def fold(runs: Iterable[Run], width: int) -> list[Line]:
             piece = rest[:room] if rest.isascii() else _head(rest, room)
             if piece:
                 lines[-1].append((piece, style))
-            elif not used:  # not even one letter fits into a line
+            elif not used:  # not one letter fits into a line
                 rest = rest[1:]
                 lines[-1].append(("…", style))
                 used = width
@@ -134,7 +133,7 @@ def trimmed(line: Line, width: int) -> Line:
 
 
 def prefixed(lines: list[Line], first: Line, rest: Line | None = None) -> list[Line]:
-    """Every line with something at its left: `first` before the first, `rest` before the others."""
+    """Put `first` before the first line and `rest` before the others."""
     after = first if rest is None else rest
     return [[*(after if number else first), *line] for number, line in enumerate(lines)]
 

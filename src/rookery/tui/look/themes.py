@@ -1,4 +1,4 @@
-"""The palettes as Textual's themes, and the screen without colours."""
+"""The palettes as Textual themes, and a screen without colours."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ from rookery.tui.look.palette import PALETTES, Palette
 DEFAULT = "rookery-dark"
 
 STRONG, WEAK = 3.0, 1.2
-"""The contrast of a ground to the paper from which on it stands out."""
+"""The contrast to the paper from which on a ground stands out."""
 
 TURNED, UNDERLINED = Style(reverse=True), Style(underline=True)
 
@@ -44,7 +44,6 @@ def _theme(palette: Palette) -> Theme:
 
 
 def variables(palette: Palette) -> dict[str, str]:
-    """Our own names for the style sheet, and Textual's where ours say them better."""
     return {
         "ink-2": palette.ink_2,
         "ink-3": palette.ink_3,
@@ -66,8 +65,8 @@ def variables(palette: Palette) -> dict[str, str]:
 
 
 class Colourless(LineFilter):
-    """For NO_COLOR: weights and signs stay, every colour goes. What stands out by its ground alone
-    is turned round, as a cursor, or underlined, as a chosen row and a changed word."""
+    """For NO_COLOR. A ground that stands out becomes reverse (a cursor) or an underline (a chosen
+    row, a changed word)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         paper = ColorTriplet(*background.rgb)

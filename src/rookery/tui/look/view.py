@@ -1,4 +1,4 @@
-"""The circumstances under which a block is rendered: what is not in the block itself."""
+"""What the rendering of a block depends on besides the block."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -18,17 +18,17 @@ class View(NamedTuple):
     opened: bool = False
     split: bool = False
     now: int = 0
-    """Milliseconds; only running cards look at it."""
+    """Milliseconds, for running cards."""
     doubtful: int | None = None
-    """The place of the action that waits for its second confirmation."""
+    """The action that waits for its confirmation."""
     focused: bool = False
-    """Whether the block has the cursor: then its keys are shown as alive."""
+    """Whether the block has the cursor."""
 
     keys: Mapping[str, str] = MappingProxyType({})
-    """Those that are not the usual ones, by their names."""
+    """The user's own, by name."""
 
     def key(self, name: str) -> str:
-        """As it stands on the keyboard; the first, where there are several."""
+        """The first key for an action, as on the keyboard."""
         return shown((self.keys.get(name) or DEFAULTS[name]).partition(",")[0])
 
     @property

@@ -1,4 +1,4 @@
-"""The time that elapsed times are counted from; a test passes its own."""
+"""The clock; tests pass their own."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Other programs: a person's editor, and whatever opens an image here."""
+"""Other programs: the user's editor, and an image viewer."""
 
 import os
 import shlex
@@ -9,7 +9,7 @@ import tempfile
 
 
 def editor() -> list[str]:
-    """What $VISUAL or $EDITOR says, else the first that is here; empty: none."""
+    """$VISUAL or $EDITOR, or the first one installed; empty: none."""
     for name in ("VISUAL", "EDITOR"):
         if words := shlex.split(os.environ.get(name, "")):
             return words
@@ -17,7 +17,7 @@ def editor() -> list[str]:
 
 
 def edit(text: str, ending: str = ".md") -> str | None:
-    """Let a person edit a text; the text after it, or None where there is no editor."""
+    """The edited text; None: there is no editor."""
     words = editor()
     if not words:
         return None
@@ -34,7 +34,7 @@ def edit(text: str, ending: str = ".md") -> str | None:
 
 
 def show(data: bytes, mime: str) -> str:
-    """Open an image with the system's viewer; where it lies, in any case."""
+    """Open an image with the system's viewer; returns its path."""
     kind = mime.partition("/")[2]
     ending = kind if kind.isalnum() else "bin"
     handle, path = tempfile.mkstemp(prefix="rookery-", suffix=f".{ending}")

@@ -1,23 +1,22 @@
-"""When memory is swept: a full sweep takes longer than a key may wait, so it comes while nobody
-does anything."""
+"""Collects garbage while nothing happens: a full collection takes longer than a key may wait."""
 
 import gc
 from time import monotonic
 
 QUIET = 2.0
-"""Seconds without a key or news after which there is time for all of it."""
+"""Seconds without a key or news before a full collection."""
 
 LONGEST = 120.0
-"""Seconds after which it is swept in any case."""
+"""Seconds between two full collections at most."""
 
 
 YOUNG = 5000
-"""New objects after which the young ones alone are swept: that takes a millisecond or two."""
+"""New objects before a collection of the young ones, which takes a millisecond or two."""
 
 
 class Sweeping:
-    """`begin` in a process of its own, `wake` behind the first picture, `stir` whenever something
-    happens, `sweep` each second."""
+    """`begin` in a process of its own, `wake` after the first paint, `stir` when something happens,
+    `sweep` every second."""
 
     def __init__(self) -> None:
         self._stirred = self._swept = monotonic()
@@ -30,12 +29,11 @@ class Sweeping:
         gc.disable()
 
     def wake(self) -> None:
-        """The first picture is there."""
         if self._own:
             gc.enable()
 
     def settle(self) -> None:
-        """What is loaded by now stays: no sweep looks at it again."""
+        """What is loaded by now is never collected."""
         if self._own:
             gc.collect()
             gc.freeze()

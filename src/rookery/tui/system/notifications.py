@@ -1,5 +1,4 @@
-"""Calls a person who looks elsewhere: the terminal's title, its bell, and a notification where the
-terminal is known to have one."""
+"""Gets the user's attention: title, bell, and a notification if the terminal supports it."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,11 +6,11 @@ from rookery.core.blocks.document import Block
 from rookery.tui.look.plain import clean_line, count
 
 PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
-"""The title that was there before is kept by the terminal, and put back."""
+"""The terminal saves and restores its title."""
 
 
 class Calling:
-    """`write` goes to the terminal. `heed` takes the list of sessions each time that it changed."""
+    """`write` goes to the terminal; `heed` gets every new session list."""
 
     def __init__(self, write: Callable[[str], object], environment: Mapping[str, str]) -> None:
         self._write = write
@@ -64,8 +63,7 @@ def _news(before: str, now: str) -> str:
 
 
 def _way(environment: Mapping[str, str]) -> str:
-    """The sequence that shows a notification; empty: this terminal is not known to have one, and
-    one that it does not know could be shown as letters."""
+    """The sequence for a notification; empty: unknown, since a terminal might print it."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
     if "TMUX" in environment or term.startswith(("screen", "tmux", "linux", "dumb")):
         return ""

@@ -1,1 +1,1 @@
-"""The transcript: a window on a session's pages, laid out lazily, painted line by line."""
+"""The transcript: loaded pages, layout, scrolling."""

@@ -1,4 +1,4 @@
-"""What the transcript is made of: pieces of blocks, each with the lines that it takes."""
+"""What the transcript is made of: pieces of blocks, each with its lines."""
 
 from textual.strip import Strip
 
@@ -6,23 +6,14 @@ from rookery.core.blocks.document import Block
 
 
 class Item:
-    """A block, a stretch of a long one, or a row of quiet calls that stand folded as one.
+    """A block, a stretch of a long one, or a row of quiet calls folded into one.
 
-    `lines` is None until it has been seen at the present width; `height` is a guess until then.
+    `lines` is None until it is painted at the present width; `height` is a guess until then.
     """
 
     __slots__ = (
-        "before",
-        "block",
-        "depth",
-        "gap",
-        "height",
-        "key",
-        "lines",
-        "members",
-        "number",
-        "ready",
-        "terminals",
+        *("before", "block", "depth", "gap", "height", "key"),
+        *("lines", "members", "number", "ready", "terminals"),
     )
 
     def __init__(self, block: Block, number: int = 0, depth: int = 0) -> None:
@@ -35,31 +26,31 @@ class Item:
         """Empty lines above."""
         self.terminals: list[Block] = []
         self.members: list[Block] = []
-        """Of a folded row: all its calls."""
+        """The calls of a folded row."""
         self.lines: list[Strip] | None = None
         self.ready: dict[int, tuple[object, Strip]] = {}
-        """Lines as they go to the screen, each with what it depends on."""
+        """Lines as painted, each with what it depends on."""
         self.before: list[Strip] = []
         self.height = 1
 
     @property
     def name(self) -> str:
-        """Of the block; a folded row has its first call's, with a sign."""
+        """The block's id; a folded row has that of its first call, and a star."""
         return f"{self.block['id']}*" if self.members else str(self.block["id"])
 
     def forget(self) -> None:
-        """What was painted is not true any more; its height stays as the best guess."""
+        """Paint it again; its height stays as a guess."""
         if self.lines is not None:
             self.before = self.lines
         self.lines = None
 
     def let_go(self) -> None:
-        """It is far from what is read: its lines are made anew when it comes back."""
+        """It is far out of sight: free its lines."""
         self.lines, self.before = None, []
         self.ready.clear()
 
     def paint(self, lines: list[Strip]) -> None:
-        """Lines that are as they were stay ready: of a text that grows, only the end is new."""
+        """Unchanged lines stay ready: of a growing text, only the end is new."""
         for number, line in enumerate(lines):
             if number >= len(self.before) or self.before[number] != line:
                 self.ready.pop(number, None)

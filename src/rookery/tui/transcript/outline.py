@@ -1,45 +1,43 @@
-"""A page's blocks in the order in which they are shown: nested under their parents, long texts in
-stretches, quiet calls folded."""
+"""A page's blocks in order: nested, long texts in stretches, quiet calls folded."""
 
 from collections.abc import Iterable
 
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.tui.look.card import is_quiet
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.stretches import Start, starts_of
 
 DEEPEST = 6
 FEWEST = 3
-"""Quiet calls that fold into one line."""
+"""At least this many quiet calls fold into one line."""
 
 CLOSE = frozenset({"tool", "terminal", "thought", "raw"})
-"""Roles that stand line under line; any other has an empty line around it."""
+"""Roles without an empty line around them."""
 
 
 class Outline:
-    """Of one page. Items that did not change are kept, with their lines."""
+    """Of one page. Unchanged items are kept, with their lines."""
 
     def __init__(self) -> None:
         self._known: dict[str, Item] = {}
         self._starts: dict[str, tuple[Start, ...]] = {}
         self._bases: dict[str, int] = {}
-        """Stretches that came above those that a text began with, by its block's id."""
+        """How many stretches were added above a text, by block."""
         self._of: dict[str, list[Item]] = {}
-        """The items that show something of a block, by its id."""
+        """The items that show a block, by its id."""
         self._found: list[Item] = []
 
     def starts(self, name: str) -> tuple[Start, ...]:
         return self._starts.get(name, (Start(0),))
 
     def forget(self, name: str) -> None:
-        """A block changed: paint it anew, and the card that shows it."""
+        """Paint a block again, and the card that shows it."""
         for item in self._of.get(name, ()):
             item.forget()
 
     def grew(self, block: Block) -> bool:
-        """A text grew: only its end is painted anew. Whether that made another item of it."""
+        """Paint only the end of a text that grew. Whether it needs another item."""
         name = block["id"]
         if block["role"] != "answer" or name not in self._starts:
             self.forget(name)
@@ -61,7 +59,7 @@ class Outline:
         return False
 
     def grew_above(self, name: str, text: str, added: int) -> None:
-        """More of a text's beginning came: its stretches stay what they were, for whoever reads."""
+        """More of a text's beginning was loaded: its stretches stay the same."""
         known = self._starts.get(name)
         if known is not None:
             above = starts_of(text[:added])
@@ -70,7 +68,7 @@ class Outline:
             self._bases[name] = self._bases.get(name, 0) + len(above)
 
     def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
-        """`opened`: what a person unfolded, by its name."""
+        """`opened`: what the user unfolded, by name."""
         children, terminals = _families(blocks)
         found: list[Item] = []
         top = [block for block in blocks.values() if _owner(block, blocks) is None]
@@ -106,7 +104,7 @@ class Outline:
                 found += self._of_block(block, min(inner, DEEPEST), owned)
                 below = children.get(block["id"], [])
                 asks = [each for each in below if each["role"] == "ask"]
-                if asks:  # they stand with the call, whatever else is nested in it
+                if asks:  # asks come right after the call
                     self._walk(asks, inner, families, opened, found)
                 if len(below) > len(asks):
                     rest = [each for each in below if each["role"] != "ask"]
@@ -143,7 +141,7 @@ def _identity(item: Item) -> str:
 def _families(
     blocks: dict[str, Block],
 ) -> tuple[dict[str, list[Block]], dict[str, list[Block]]]:
-    """Children by their parents, and the terminals that a call shows in its own card."""
+    """Children by parent, and the terminals that a call shows in its card."""
     children: dict[str, list[Block]] = {}
     terminals: dict[str, list[Block]] = {}
     for block in blocks.values():
@@ -156,7 +154,7 @@ def _families(
 
 
 def _owner(block: Block, blocks: dict[str, Block]) -> str | None:
-    """The parent, where it is on this page and the line of parents does not lead in a circle."""
+    """The parent, if it is on this page and there is no cycle."""
     parent = block["parent"]
     if parent is None or parent not in blocks:
         return None
@@ -169,10 +167,10 @@ def _owner(block: Block, blocks: dict[str, Block]) -> str | None:
 
 
 def _rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
-    """Neighbours that are quiet together, any other block alone."""
+    """Quiet neighbours together, any other block alone."""
     row: list[Block] = []
     for block in blocks:
-        if is_quiet(block) and not children.get(block["id"]) and not _says(block):
+        if captions.is_quiet(block) and not children.get(block["id"]) and not _says(block):
             row.append(block)
             continue
         yield from _settled(row)
@@ -186,7 +184,7 @@ def _settled(row: list[Block]) -> Iterable[list[Block]]:
 
 
 def _says(block: Block) -> bool:
-    """Whether a call shows something that is worth its own line."""
+    """Whether a call is worth its own line."""
     return any(lenient.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
 
 

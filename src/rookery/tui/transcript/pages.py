@@ -1,5 +1,4 @@
-"""A session's pages as the screen takes them: folded from the log, a few turns at a time, of a long
-turn a few MiB."""
+"""A session's pages, folded from the log a few turns at a time."""
 
 from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
@@ -8,21 +7,20 @@ from rookery.log.reader import Reader
 from rookery.tui.transcript.window import Page
 
 FIRST = 20
-"""Blocks that open a session; where they do not fill the screen, it asks for more."""
+"""Blocks that open a session; the screen asks for more if needed."""
 
 FIRST_ROOM = 1024 * 1024
-"""How much of a long turn is opened before anything is painted; scrolling brings the rest."""
+"""Bytes of a long turn that are opened at first; scrolling loads the rest."""
 
 ENOUGH = 60
-"""Blocks that a step backward brings."""
+"""Blocks loaded per step back."""
 
 MOST_PAGES = 20
-"""Pages that are read at once, however short they are."""
+"""Pages read at once."""
 
 
 def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
-    """What opens a session: the end of its last turn as a document that goes on, the number of its
-    last event, and the pages of its end."""
+    """The end of the last turn as a document, the number of the last event, and the last pages."""
     opened = excerpt(log, room=FIRST_ROOM)
     document, page = opened.document, page_of(opened)
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
@@ -32,8 +30,8 @@ def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
 
 
 def older_pages(log: Reader, before: int, enough: int = ENOUGH) -> list[Page]:
-    """Pages of what stands before an event, oldest first, until there are enough blocks: of whole
-    turns, and of a turn that is long one stretch."""
+    """Pages before an event, oldest first, until there are enough blocks: whole turns, or a stretch
+    of a long one."""
     found: list[Page] = []
     while before > 1 and enough > 0 and len(found) < MOST_PAGES:
         page = page_of(excerpt(log, before - 1))

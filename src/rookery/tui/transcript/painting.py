@@ -1,4 +1,4 @@
-"""An item as strips: the block's look, its indent, the empty lines above it."""
+"""An item as strips: its lines, indent, and the empty lines above."""
 
 from textual.strip import Strip
 
@@ -12,7 +12,7 @@ from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.stretches import Start, stretch
 
 WIDEST = 140
-"""Columns of a card at most, on very wide screens."""
+"""Columns of a card at most."""
 
 NOUNS = {"read": "read", "search": "search", "fetch": "fetch", "think": "thought"}
 PLURALS = {"read": "reads", "search": "searches", "fetch": "fetches", "think": "thoughts"}
@@ -66,7 +66,7 @@ def _row(item: Item, view: View) -> Line:
 
 
 def guessed(item: Item, width: int) -> int:
-    """A height for the scrollbar, until it is known."""
+    """A height until it is painted."""
     if item.block["role"] != "answer":
         return item.gap + 1
     wide = max(1, min(width, 76))

@@ -1,6 +1,6 @@
-"""The transcript as a person uses it: a cursor on blocks, which opens, copies and answers them.
+"""The transcript's cursor, which opens, copies and answers blocks.
 
-Only keys pressed here act on a block. What is typed elsewhere can never answer an ask.
+Only keys pressed here act on a block: what is typed elsewhere can never answer an ask.
 """
 
 from collections.abc import Callable
@@ -9,55 +9,47 @@ from typing import Any, ClassVar, override
 from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
-from textual.message import Message
 
 from rookery.core.blocks.document import Block
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.view import View
+from rookery.tui.record import Record
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import GUTTER, Scroll
 from rookery.tui.transcript.window import Window
 
 STEP = 3
-"""Lines that a block taller than the view is scrolled by."""
+"""Lines per key inside a block taller than the view."""
 
 
 class Transcript(Scroll):
-    """Posts what a person wants done: Acted, Wanted."""
-
     BINDINGS: ClassVar[list[BindingType]] = bindings.TRANSCRIPT
 
-    class Acted(Message):
-        """An action of a block was chosen: its command is complete."""
+    class Acted(Record):
+        """An action of a block was chosen."""
 
-        def __init__(self, block: Block, action: dict[str, Any]) -> None:
-            super().__init__()
-            self.block = block
-            self.action = action
+        block: Block
+        action: dict[str, Any]
 
-    class Wanted(Message):
-        """Something else is wanted of a block: copy, edit, show, reject, defer, fill, decline."""
+    class Wanted(Record):
+        """Anything else: copy, edit, show, open, reject, defer, fill, decline, all, risky."""
 
-        def __init__(self, what: str, block: Block, text: str) -> None:
-            super().__init__()
-            self.what = what
-            self.block = block
-            self.text = text
+        what: str
+        block: Block
+        text: str
 
-    class SplitChosen(Message):
+    class SplitChosen(Record):
         """Old and new side by side, or in one column."""
 
-        def __init__(self, split: bool) -> None:
-            super().__init__()
-            self.split = split
+        split: bool
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(clock, id=id)
         self.cursor = ""
-        """The name of the item that the keys are about."""
+        """The name of the current item."""
         self.split = False
         self._doubtful: tuple[str, int] | None = None
 
@@ -95,7 +87,7 @@ class Transcript(Scroll):
         self._repaint(self.cursor)
 
     def _find_cursor(self) -> None:
-        """On the first open ask, else where it was, else on what stands last in sight."""
+        """On the first open ask, else where it was, else on the last visible item."""
         asks = self.window.open_asks()
         if asks and self.window.block(self.cursor.rstrip("*")) not in asks:
             self.go_to(asks[0]["id"])
@@ -103,8 +95,7 @@ class Transcript(Scroll):
             self.cursor = self._visible()[-1].name if self._visible() else self._items[-1].name
 
     def go_to(self, name: str, *, begin: bool = False) -> None:
-        """Put the cursor on a block and bring it into sight, of one that is taller than the view
-        its beginning where that is wanted."""
+        """Move the cursor to a block and scroll it into view; `begin`: its beginning."""
         before, self.cursor = self.cursor, name
         self._repaint(before)
         self._repaint(name)
@@ -129,7 +120,7 @@ class Transcript(Scroll):
             self.to_start()
 
     def _scrolled_inside(self, here: int, step: int) -> bool:
-        """A block that is taller than the view is read before it is left."""
+        """Scroll through a block taller than the view before leaving it."""
         first, last = self._extent(here)
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         if step > 0 and last > top + height:
@@ -214,7 +205,7 @@ class Transcript(Scroll):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A digit on a block that has nothing to choose is meant for somebody else."""
+        """A digit on a block without options is for others."""
         if action == "press" and not (self.current or {}).get("actions"):
             return False
         return super().check_action(action, parameters)
@@ -234,7 +225,7 @@ class Transcript(Scroll):
         self.post_message(self.Acted(block, action))
 
     def action_confirm(self) -> None:
-        """The second key of what cannot be undone."""
+        """The second key for what cannot be undone."""
         block, doubt = self.current, self._doubtful
         self._doubtful = None
         if block is not None and doubt is not None and doubt[0] == block["id"]:
@@ -249,7 +240,6 @@ class Transcript(Scroll):
 
     @property
     def current(self) -> Block | None:
-        """The block that the keys are about."""
         return self.window.block(self.cursor.rstrip("*"))
 
     def on_key(self, event: events.Key) -> None:

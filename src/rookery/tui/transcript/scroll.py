@@ -1,5 +1,4 @@
-"""The transcript's widget: one scroll view over cached strips. The reader's place holds, whatever
-comes."""
+"""The transcript's widget: one scroll view over cached strips. What is in view stays in place."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -27,17 +26,16 @@ from rookery.tui.transcript.painting import guessed, painted
 from rookery.tui.transcript.window import Window, is_top
 
 GUTTER = 3
-"""Columns left of a line: the cursor's, between two empty ones."""
+"""Columns left of a line, for the cursor."""
 TICK = 1.0
 KEPT = 6
-"""Screens around the one in sight whose lines are kept."""
+"""Screens around the visible one whose lines are kept."""
 ROUNDS = 6
-"""How often the lines in sight are measured until their place is settled."""
+"""Rounds of layout at most."""
 
 
 def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
-    """Where a scrollbar of that size begins and ends its mark, in the eighths of a cell that it is
-    painted in. All of it in sight: there is none."""
+    """Start and end of a scrollbar's thumb in eighths of a cell; 0, 0: none is needed."""
     if not size or window >= high:
         return 0, 0
     long = max(1.0, window * size / high)
@@ -47,34 +45,30 @@ def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
 
 @runtime_checkable
 class Tasteful(Protocol):
-    """A program that knows how a person likes things shown."""
-
     taste: Interface
 
 
 class Scroll(ScrollView):
-    """Shows a Window. `show` gives it another one, `changed` says that the window changed."""
-
     BINDINGS: ClassVar[list[BindingType]] = []
     can_focus = True
     news = reactive(False)
-    """Something came below, while the reader was elsewhere."""
+    """Something was added below the view."""
 
     class OlderWanted(Message):
-        """The reader nears the beginning of what is loaded."""
+        """The view nears the beginning of what is loaded."""
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
         self.window = Window()
         self.following = True
-        """The end is in sight, and stays so."""
+        """The end stays in view."""
         self.asked_older = False
         self._items: list[Item] = []
         self._starts: list[int] = [0]
         self._settling = False
         self._seen = (0, "")
-        """The width and the theme that the lines are made for."""
+        """The width and the theme of the lines."""
         self._base: Style | None = None
         self._thumb = (-1, -1)
 
@@ -90,13 +84,12 @@ class Scroll(ScrollView):
         self.settle()
 
     def changed(self) -> None:
-        """The window's blocks changed."""
         if not self.following:
             self.news = True
         self.settle()
 
     def grown(self) -> None:
-        """Older pages came: the reader's place holds."""
+        """Older pages were loaded."""
         self.asked_older = False
         self.settle()
 
@@ -116,7 +109,7 @@ class Scroll(ScrollView):
         )
 
     def is_open(self, item: Item) -> bool:
-        """As a person left it, else as the settings say."""
+        """As the user left it, else as the settings say."""
         chosen = self.window.opened.get(item.name)
         if chosen is not None:
             return chosen
@@ -132,8 +125,7 @@ class Scroll(ScrollView):
     # --- layout --------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Lay out anew: measure what is in sight, keep the reader's place, keep the end in
-        sight."""
+        """Lay out again, keeping the place, or the end, in view."""
         width, height = self.scrollable_content_region.size
         if not width or not height or self._settling:
             return
@@ -159,14 +151,14 @@ class Scroll(ScrollView):
             if not self._paint_from(top, height):
                 break
         self._measure()
-        # Without a word to others: a layout of the whole screen for each line that streams costs
-        # more than all else, and what is below the fold moves no other widget.
+        # Silently: a layout of the whole screen for each streamed line is expensive, and moves no
+        # other widget.
         self.set_reactive(ScrollView.virtual_size, Size(width, self._starts[-1]))
         self.scroll_to(y=self._top(place, height), animate=False, force=True, immediate=True)
         self._move_bar()
 
     def _move_bar(self) -> None:
-        """It is painted anew only where that would be seen: beside a long text it hardly moves."""
+        """Painted again only if that is visible: beside a long text it hardly moves."""
         bar, high = self.vertical_scrollbar, self.virtual_size.height
         window = self.scrollable_content_region.height
         seen = thumb(bar.size.height, high, window, self.scroll_y)
@@ -182,7 +174,7 @@ class Scroll(ScrollView):
         self._starts = [0, *accumulate(item.height for item in self._items)]
 
     def _place(self) -> tuple[str, int] | None:
-        """The item at the top of the view, and how far it is scrolled out."""
+        """The item at the top of the view, and how far it is scrolled out of it."""
         y = round(self.scroll_y)
         at = self._at(y)
         if at is None:
@@ -201,8 +193,7 @@ class Scroll(ScrollView):
         return min(end, round(self.scroll_y))
 
     def _paint_from(self, top: int, height: int) -> bool:
-        """Render what is in sight and about a screen around it. Whether a height was not as
-        guessed."""
+        """Render what is in view and around it. Whether a guessed height was wrong."""
         first = self._at(max(0, top - height // 2)) or 0
         moved = False
         for at in range(first, len(self._items)):
@@ -221,7 +212,7 @@ class Scroll(ScrollView):
         item.paint(painted(item, starts, self.view_of(item)))
 
     def _at(self, y: int) -> int | None:
-        """The place of the item that line y belongs to."""
+        """The index of the item at line y."""
         if not self._items:
             return None
         at = bisect_right(self._starts, y) - 1
@@ -248,14 +239,14 @@ class Scroll(ScrollView):
         self.ask_older()
 
     def ask_older(self) -> None:
-        """Where the beginning of what is loaded is near, or all of it is in sight."""
+        """If the beginning of what is loaded is near."""
         near = self.scroll_y < max(10, self.size.height // 2)
         if near and self.window.first > 1 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
 
     def _scroll_to(self, *places: Any, **how: Any) -> bool:
-        """Without a slide: what comes while it lasts would move its goal."""
+        """Not animated: news would move its target."""
         return super()._scroll_to(*places, **{**how, "animate": False})
 
     def to_end(self) -> None:
@@ -270,7 +261,7 @@ class Scroll(ScrollView):
         self.settle()
 
     def _tick(self) -> None:
-        """Running cards count their seconds; nothing else changes with time."""
+        """Running cards count their seconds."""
         self._let_go()
         moved = False
         for item in self._items[self._at(self.scroll_offset.y) or 0 :]:
@@ -281,7 +272,7 @@ class Scroll(ScrollView):
             self.settle()
 
     def _let_go(self) -> None:
-        """A long text that was read, or that streamed by, is not held as lines for ever."""
+        """Free the lines of what is far out of view."""
         far = KEPT * max(1, self.size.height)
         top = self.scroll_offset.y - far
         for at, item in enumerate(self._items):
@@ -291,8 +282,7 @@ class Scroll(ScrollView):
     # --- painting ------------------------------------------------------------------------------
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines that are ready go to the screen as they are. Textual's own way, with borders and
-        padding, which are not here, makes each line anew every time."""
+        """Ready lines go to the screen as they are; Textual would make each one again."""
         background, width, top = self.background_colors[1], self.size.width, round(self.scroll_y)
         strips = [self._line(y, y + top, width) for y in crop.line_range]
         for each in self.get_line_filters():
@@ -302,7 +292,7 @@ class Scroll(ScrollView):
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """With places in it, by which the mouse finds what it selects."""
+        """With offsets, for selecting with the mouse."""
         row = y + round(self.scroll_y)
         return self._line(y, row, self.size.width).apply_offsets(0, row)
 
@@ -317,7 +307,6 @@ class Scroll(ScrollView):
         return self._overlay(y, line)
 
     def _hint(self) -> Strip:
-        """What an empty window says of itself."""
         words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
         return strip_of(words).apply_style(self.base)
 
@@ -344,7 +333,7 @@ class Scroll(ScrollView):
 
     @property
     def base(self) -> Style:
-        """The widget's own style; asking for it costs more than a line."""
+        """The widget's own style, cached."""
         if self._base is None:
             self._base = self.rich_style
         return self._base
@@ -354,7 +343,6 @@ class Scroll(ScrollView):
         self._base = None
 
     def gutter_of(self, item: Item, number: int) -> Segment:  # noqa: ARG002
-        """The cursor's place, left of a line."""
         return Segment(" " * GUTTER)
 
     def _overlay(self, y: int, line: Strip) -> Strip:

@@ -1,17 +1,16 @@
-"""A long text in stretches that can be rendered one by one: only those that are seen, and of a
-stream only the last."""
+"""A long text in stretches: only visible ones are rendered, and of a stream only the last."""
 
 import re
 from typing import NamedTuple
 
 LEAST = 1_200
-"""Characters from which on a stretch ends at the next empty line."""
+"""From this many characters on, a stretch ends at the next empty line."""
 
 MOST = 3_000
-"""Characters at which it ends wherever it is."""
+"""At this many characters it ends anywhere."""
 
 _CONTINUES = re.compile(r"[\s\-*+|>]|\d+[.)]")
-"""How a line begins that belongs to what stands above an empty line: lists are numbered whole."""
+"""The start of a line that continues what is above an empty line."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)")
 
@@ -24,7 +23,7 @@ class Start(NamedTuple):
 
 
 def starts_of(text: str, known: tuple[Start, ...] = ()) -> tuple[Start, ...]:
-    """The starts of a text's stretches. `known`: those of an earlier, shorter state of it."""
+    """`known`: the starts of an earlier, shorter state of the text."""
     found = [each for each in known if each.at <= len(text)] or [Start(0)]
     begin, fence = found[-1]
     at = begin
@@ -66,7 +65,7 @@ def _ends(text: str, line: str, end: int, begin: int, fence: str) -> bool:
 
 
 def stretch(text: str, starts: tuple[Start, ...], number: int) -> str:
-    """The text of one stretch, with the fence that it stands in opened anew."""
+    """The text of one stretch; a fence around it is opened again."""
     begin, fence = starts[number]
     end = starts[number + 1].at if number + 1 < len(starts) else len(text)
     body = text[begin:end]

@@ -1,5 +1,4 @@
-"""The stretch of a session that is loaded: pages of turns, which grow at the end by ops and at the
-beginning by older pages."""
+"""The loaded part of a session: pages, which grow by ops at the end and by older ones above."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,17 +13,17 @@ CUT = "The beginning of a long text is not shown: rookery show --turn {}"
 
 
 class Page:
-    """The blocks of one turn, or of the end of it that is loaded."""
+    """The blocks of one turn, or of its loaded end."""
 
     def __init__(self, turn: int, blocks: dict[str, Block], first: int = 0) -> None:
         self.turn = turn
         self.blocks = blocks
         self.first = first
-        """The event that it begins with; 0: of no log."""
+        """Its first event; 0: not from a log."""
         self.carried: dict[str, Json] = {}
         self.late: dict[str, list[Op]] = {}
         self.above = self.cut = False
-        """Whether the turn has more above; whether of a text only the end is here."""
+        """Whether there is more above; whether a text has lost its beginning."""
         self.outline = Outline()
         self.stale = True
         self._items: list[Item] = []
@@ -40,7 +39,7 @@ class Page:
         return make_block(f"{self.turn}.above", "divider", title=words)
 
     def extend_upward(self, older: "Page") -> None:
-        """More of the same turn came."""
+        """More of the same turn was loaded."""
         both = join(older.as_document(), self.as_document())
         for name in self.carried:
             if name in older.blocks:
@@ -57,7 +56,7 @@ class Page:
 
 
 class Window:
-    """Applies the four ops; says which items there are. Knows no event."""
+    """Applies the four ops; knows no events."""
 
     def __init__(self, header: Json | None = None) -> None:
         self.header: Json = dict(EMPTY if header is None else header)
@@ -65,15 +64,15 @@ class Window:
         self.opened: dict[str, bool] = {}
         self._late: dict[str, list[Op]] = {}
         self.hint = ""
-        """What is said where there is nothing to show."""
+        """Shown if the session is empty."""
 
     @property
     def first(self) -> int:
-        """The first event that is loaded; at most 1: there are no older ones."""
+        """The first loaded event; at most 1: there are no older ones."""
         return self.pages[0].first if self.pages else 0
 
     def add_older(self, pages: Sequence[Page]) -> None:
-        """Pages that stand before those that are known; what was said late reaches them."""
+        """Add pages at the beginning; late ops reach them."""
         for page in reversed(pages):
             known = self.pages[0] if self.pages else None
             if known is not None and known.turn == page.turn:
@@ -154,9 +153,8 @@ class Window:
     def items(self) -> list[Item]:
         return [item for page in self.pages for item in page.items(self.opened)]
 
-    def toggle(self, name: str, to: bool | None = None) -> None:
-        """Open what is folded, fold what is open."""
-        self.opened[name] = (not self.opened.get(name, False)) if to is None else to
+    def toggle(self, name: str, to: bool) -> None:
+        self.opened[name] = to
         page = self._page_of(name.rstrip("*"))
         if page is not None:
             page.stale = True
@@ -180,11 +178,11 @@ class Window:
 
 
 def is_top(item: Item) -> bool:
-    """Whether an item says that there is more above."""
+    """Whether an item is the note about more above."""
     return str(item.block["id"]).endswith(".above")
 
 
 def turn_of(name: str) -> int:
-    """Ids say where a block lives."""
+    """The turn of a block, from its id."""
     turn = name.partition(".")[0]
     return int(turn) if turn.isdigit() and len(turn) < 12 else 0

@@ -1,13 +1,13 @@
-"""The files that go with the next prompt, each removable."""
+"""The files for the next prompt."""
 
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.message import Message
 
 from rookery.core import units
 from rookery.tui.look.plain import clean_line, cut, width_of
 from rookery.tui.look.runs import Line
+from rookery.tui.record import Record
 from rookery.tui.widgets.status import LineWidget
 
 if TYPE_CHECKING:
@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 
 class Chips(LineWidget):
-    """One line over the composer; a click takes a file away."""
+    """One line above the composer; a click removes a file."""
 
-    class Clicked(Message):
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
+    class Clicked(Record):
+        place: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -37,7 +35,7 @@ class Chips(LineWidget):
         line: Line = [(" ", look.plain)]
         for words in self._words():
             line += [("▣ ", look.accent), (words, look.ink), (" ×  ", look.soft)]
-        line.append(("Backspace takes the last away", look.faint))
+        line.append(("Backspace removes the last", look.faint))
         return [line]
 
     def _words(self) -> list[str]:

@@ -1,5 +1,4 @@
-"""Where a person writes: Enter sends, a newline has keys of its own. Nothing written is ever
-lost."""
+"""Where the user writes. Nothing written is ever lost."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +6,11 @@ from typing import ClassVar, override
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import TextArea
 
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of, label
+from rookery.tui.record import Record
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.writing.history import Past
 
@@ -21,34 +20,25 @@ _HINT = "Write here. {send} sends. / commands, @ files, ! shell"
 
 
 class Composer(TextArea):
-    """Several lines. Others add to it by answering its messages, and by `insert`."""
-
     BINDINGS: ClassVar[list[BindingType]] = bindings.WRITING
 
-    class Submitted(Message):
-        """A prompt is complete, for the session that it was written to."""
+    class Submitted(Record):
+        """A prompt, for the session it was written to."""
 
-        def __init__(self, text: str, session: str) -> None:
-            super().__init__()
-            self.text = text
-            self.session = session
+        text: str
+        session: str
 
-    class Wanted(Message):
-        """Something that the composer does not do by itself: search, editor, attach, paste, queue,
-        detach, or the files that fit to a word."""
+    class Wanted(Record):
+        """commands or files for a word; search, editor, attach, detach, paste, queue."""
 
-        def __init__(self, what: str, word: str = "") -> None:
-            super().__init__()
-            self.what = what
-            self.word = word
+        what: str
+        word: str = ""
 
-    class Dropped(Message):
-        """Something was pasted that looks like the paths of images."""
+    class Dropped(Record):
+        """Paths of images were pasted."""
 
-        def __init__(self, paths: list[str], pasted: str) -> None:
-            super().__init__()
-            self.paths = paths
-            self.pasted = pasted
+        paths: list[str]
+        pasted: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
@@ -63,29 +53,28 @@ class Composer(TextArea):
         self.past = Past()
         self.has_files = False
         self._dismissed = ""
-        """The word whose suggestions were closed."""
+        """The text whose suggestions were closed."""
 
     session = ""
-    """Whom it writes to; empty: a new session."""
+    """The session it writes to; empty: a new one."""
 
     @property
     def popup(self) -> Suggestions:
         return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
 
     def name_keys(self) -> None:
-        """The hint names the key that sends."""
         self.placeholder = _HINT.format(send=label(self.app, "composer.send"))
 
     async def _on_key(self, event: events.Key) -> None:
-        """The text area would take these keys as letters, or as moves."""
+        """Before the text area takes these keys as letters or moves."""
         if self._took(event.key):
             event.stop()
             event.prevent_default()
 
     @override
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """A letter that is a key elsewhere is one of the text here, unless a person chose another
-        key in its place: that one works here, too."""
+        """A letter that is a key elsewhere is text here, unless the user moved that action to
+        another key."""
         names = bindings.LETTERS.get(key)
         if names and all(name in self.app._keymap for name in names):
             return False
@@ -109,7 +98,7 @@ class Composer(TextArea):
         return True
 
     def _meant(self, key: str, among: Sequence[BindingType]) -> str:
-        """What a key is for, also where a person chose another one for it."""
+        """The name of a key, as the user may have changed it."""
         names = (str(binding.id) for binding in among if isinstance(binding, Binding))
         return next((name for name in names if key in keys_of(self.app, name).split(",")), "")
 
@@ -124,13 +113,13 @@ class Composer(TextArea):
         self.insert("\n")
 
     def take(self) -> str:
-        """The text, which is then gone from here."""
+        """Remove and return the text."""
         text = self.text
         self.clear()
         return text
 
     def put(self, text: str) -> None:
-        """Another text, with the cursor at its end."""
+        """Replace the text, with the cursor at its end."""
         self.load_text(text)
         self.move_cursor(self.document.end)
 
@@ -159,8 +148,7 @@ class Composer(TextArea):
     # --- completion ----------------------------------------------------------------------------
 
     def word(self) -> tuple[str, str]:
-        """What is being typed at the cursor: its sign and its letters; nothing of both where it is
-        plain text."""
+        """The command or mention at the cursor: its sign and its letters; both empty if none."""
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         if row == 0 and (found := _COMMAND.search(before)):
@@ -177,12 +165,12 @@ class Composer(TextArea):
         self.post_message(self.Wanted("commands" if sign == "/" else "files", letters))
 
     def offer(self, sign: str, letters: str, found: list[Suggestion]) -> None:
-        """What was found for a word, if that still stands there."""
+        """Suggestions for a word, if it is still there."""
         if self.word() == (sign, letters):
             self.popup.offer(found)
 
     def action_complete(self) -> None:
-        """Where there is nothing to complete, the key moves on."""
+        """If there is nothing to complete, the key moves the focus."""
         sign, _ = self.word()
         if self.popup.is_open:
             self.accept()
@@ -214,7 +202,7 @@ class Composer(TextArea):
                 popup.close()
 
     def accept(self) -> None:
-        """The suggestion takes the place of the word."""
+        """Replace the word with the suggestion."""
         sign, letters = self.word()
         if sign and self.popup.is_open:
             row, column = self.cursor_location

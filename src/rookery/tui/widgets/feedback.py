@@ -1,5 +1,4 @@
-"""A word on the critic's verdict, with one key, under it: kept in the home, sent to nobody, and
-gone with the next prompt."""
+"""Feedback on the critic's verdict, with one key: saved in the home, never sent."""
 
 import json
 import os
@@ -16,7 +15,7 @@ FILE = "feedback.jsonl"
 
 
 class Feedback(LineWidget):
-    """Shown while there is a verdict on the last turn and nobody said a word on it."""
+    """Shown while the last turn has a verdict without feedback."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -36,7 +35,7 @@ class Feedback(LineWidget):
         self.refresh()
 
     def say(self, place: int) -> Json | None:
-        """What is to be kept; None: there is nothing to speak of."""
+        """What to save; None: nothing."""
         if self._about is None or self._about in self._said:
             return None
         self._said[self._about] = FEEDBACK[place]
@@ -51,7 +50,7 @@ class Feedback(LineWidget):
             return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
         line: Line = [(" Was the critic right?  ", look.ink)]
         keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
-        if any(len(key) == 1 for key in keys.split(",")):  # in a text they are letters of it
+        if any(len(key) == 1 for key in keys.split(",")):  # letters, in a text field
             line += [(label(self.app, "focus.next"), look.key), (", then ", look.soft)]
         for number, words in enumerate(FEEDBACK, 1):
             line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]

@@ -1,11 +1,9 @@
-"""The prompts that wait for the turn to end, in their order: read, changed, moved, taken back, sent
-first."""
+"""The queued prompts, in order."""
 
 from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.message import Message
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import lenient
@@ -14,31 +12,28 @@ from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line
+from rookery.tui.record import Record
 from rookery.tui.widgets.status import LineWidget
 
 
 class Queue(LineWidget):
-    """Posts what is to be done with one of them: Changed."""
-
     MOST = 4
     can_focus = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.QUEUE
 
-    class Changed(Message):
+    class Changed(Record):
         """`what`: edit, earlier, later, remove, send."""
 
-        def __init__(self, what: str, item: Json, place: int) -> None:
-            super().__init__()
-            self.what = what
-            self.item = item
-            self.place = place
+        what: str
+        item: Json
+        place: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.items: list[Json] = []
         self.at = 0
         self.held = False
-        """The turn before them did not end well: they go when a person says so."""
+        """The last turn failed: they are sent when the user says so."""
 
     def tell(self, header: Json | None) -> None:
         items = list(lenient.mappings(header, "queue")) if header else []
@@ -88,7 +83,7 @@ class Queue(LineWidget):
             words = clean_line(words_of(lenient.sequence(item, "prompt")))
             here = self.has_focus and place == self.at
             line: Line = [("▌" if here else " ", look.accent)]
-            state = "held" if self.held and not item.get("placeless") else "waits"
+            state = "held" if self.held and not item.get("placeless") else "queued"
             line += [(f"{place + 1} {state}  ", look.needs)]
             line.append((words, look.ink if here else look.soft))
             found.append(line)
@@ -97,8 +92,6 @@ class Queue(LineWidget):
             found[-1].append((f"  and {more} more", look.faint))
         elif found and not self.has_focus:
             way = label(self.app, "queue.focus")
-            send = (
-                f", then {label(self.app, 'queue.send')} sends it" if self.held else " changes it"
-            )
+            send = f", then {label(self.app, 'queue.send')} sends it" if self.held else " edits it"
             found[-1].append((f"  {way}{send}", look.faint))
         return found

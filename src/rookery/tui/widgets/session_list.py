@@ -1,5 +1,4 @@
-"""The sessions at the left: those that need a person first, each with its state in a sign and a
-word."""
+"""The session list at the left: those that need you first, each with its state."""
 
 from typing import ClassVar
 
@@ -7,7 +6,6 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -17,21 +15,18 @@ from rookery.tui.keys import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line, strip_of, trimmed
+from rookery.tui.record import Record
 
 ROWS = 3
-"""Lines of one session: its title, its state, and an empty one."""
+"""Lines of a session: title, state, and an empty one."""
 
 
 class Fleet(ScrollView):
-    """Shows the sessions' blocks; posts Chosen."""
-
     can_focus = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.FLEET
 
-    class Chosen(Message):
-        def __init__(self, session: str) -> None:
-            super().__init__()
-            self.session = session
+    class Chosen(Record):
+        session: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -82,7 +77,7 @@ class Fleet(ScrollView):
             self.post_message(self.Chosen(self.sessions[at]["id"]))
 
     def neighbour(self, step: int) -> str | None:
-        """The session after or before the one that is shown, round and round."""
+        """The session after or before the shown one, cyclic."""
         names = [block["id"] for block in self.sessions]
         if not names:
             return None
@@ -91,7 +86,7 @@ class Fleet(ScrollView):
         return str(names[(names.index(self.shown) + step) % len(names)])
 
     def on_focus(self) -> None:
-        if self.sessions:  # where the keys act is seen at once
+        if self.sessions:  # show where the keys act
             self._cursor = self.sessions[self._place()]["id"]
         self.refresh()
 
@@ -127,6 +122,6 @@ class Fleet(ScrollView):
             return [*trimmed(line, width - 2 * len(dot)), *dot]
         words = [STATE_WORDS.get(block["status"], str(block["status"])), clean_line(block["agent"])]
         if block["queue"]:
-            words.append(f"{block['queue']} wait")
+            words.append(f"{block['queue']} queued")
         told: Line = [(words[0], style), (f" · {' · '.join(words[1:])}", look.soft)]
         return trimmed([*edge, ("  ", look.plain), *told], width)

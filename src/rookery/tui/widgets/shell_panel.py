@@ -1,5 +1,4 @@
-"""What a shell line said: between the transcript and the composer, and only there. The agent is
-told nothing of it."""
+"""The output of a shell command, above the composer. The agent does not see it."""
 
 from rookery.tui.keys.map import label
 from rookery.tui.look.colours import printed
@@ -48,11 +47,11 @@ class ShellPanel(LineWidget):
     def lines(self, width: int) -> list[Line]:
         look, key = self.look, label(self.app, "turn.cancel")
         if self.running:
-            sign, style, end = "◐", look.accent, f"not sent · running · {key} ends it"
+            sign, style, end = "◐", look.accent, f"not sent · running · {key} stops it"
         elif self._code == 0:
             sign, style, end = "✓", look.done, f"not sent · {key} closes it"
         else:
-            how = f"exit {self._code}" if (self._code or 0) >= 0 else "ended"
+            how = f"exit {self._code}" if (self._code or 0) >= 0 else "stopped"
             sign, style, end = "✗", look.failed, f"{how} · not sent · {key} closes it"
         said = cut(clean_line(self.line), max(10, width - len(end) - 9))
         head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]

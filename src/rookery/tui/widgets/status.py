@@ -1,4 +1,4 @@
-"""The lines under the transcript: what waits, who works at what and since when, and the keys."""
+"""The lines under the transcript: state, agent, usage, and the keys."""
 
 from collections.abc import Callable
 
@@ -21,15 +21,15 @@ ENDS = {
     "max_tokens": "token limit",
     "max_turn_requests": "request limit",
     "refusal": "refused",
-    "orphaned": "fell silent",
-    "unresponsive": "had to be ended",
-    "agent_exited": "the agent ended",
+    "orphaned": "went silent",
+    "unresponsive": "did not respond",
+    "agent_exited": "the agent exited",
 }
-"""Short words for why a turn ended; the notice in the transcript says more."""
+"""Why a turn ended, in short; the notice in the transcript says more."""
 
 
 class LineWidget(Widget):
-    """Some lines, painted by a function of their width."""
+    """Lines painted by a function of their width."""
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         return []
@@ -46,18 +46,15 @@ class LineWidget(Widget):
 
 
 class Status(LineWidget):
-    """Agent, model, mode, state and elapsed; tokens, context, cost at the right."""
-
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
         self.header: Json | None = None
         self.agent = ""
-        """Who will answer, while there is no session yet."""
+        """Of the next session."""
         self.confirm = modes.EVERY
-        """And how much is asked then."""
         self._hung = ""
-        """The session whose worker does not answer."""
+        """The session whose worker does not respond."""
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -79,10 +76,10 @@ class Status(LineWidget):
         if self.header is None:
             agent = self.agent or "demo"
             asked = modes.brief(modes.beginning(agent, self.confirm))
-            return [[(" · ".join(filter(None, (f" {agent}", "a new session", asked))), look.soft)]]
+            return [[(" · ".join(filter(None, (f" {agent}", "new session", asked))), look.soft)]]
         state = _state(self.header, look, self._clock())
         if self._hung and self._hung == self.header["id"]:
-            state = [(" ✗ does not answer", look.failed)]
+            state = [(" ✗ does not respond", look.failed)]
         left = [*state, *_who(self.header, look)]
         right = _figures(self.header, look)
         gap = width - width_of_line(left) - width_of_line(right) - 1
@@ -92,7 +89,7 @@ class Status(LineWidget):
 
 
 def _state(header: Json, look: Look, at: int) -> Line:
-    """A waiting session never looks as if it worked."""
+    """A waiting session never looks busy."""
     elapsed = max(0, at - header["since"]) // 1000
     process = lenient.text(header["process"], "state")
     word, style = "ready", look.soft
@@ -102,7 +99,7 @@ def _state(header: Json, look: Look, at: int) -> Line:
     elif header["state"] == "quiet":
         sign, word, style = "▲", f"quiet · {units.duration(elapsed)}", look.needs
     elif header["state"] == "running" and lenient.text(header, "retrying"):
-        sign, word, style = "▲", f"trying again · {units.duration(elapsed)}", look.needs
+        sign, word, style = "▲", f"retrying · {units.duration(elapsed)}", look.needs
     elif header["state"] == "running":
         doing = "starting" if process == "starting" else "working"
         sign, word, style = "◐", f"{doing} · {units.duration(elapsed)}", look.accent
@@ -120,16 +117,15 @@ def _who(header: Json, look: Look) -> Line:
     said = [lenient.text(header, key) for key in ("agent", "model", "mode", "effort")]
     said.insert(3, confinement.WORDS.get(lenient.text(header["process"], "guard"), ""))
     said += [modes.brief(header), _refinement(header)]
-    said.append("settings wait for you" if header["settings"]["held"] else "")
+    said.append("settings need you" if header["settings"]["held"] else "")
     words = " · ".join(clean_line(each) for each in said if each)
     return [(f"  {words}", look.soft)] if words else []
 
 
 def _refinement(header: Json) -> str:
-    """Which of how many, or that a verdict is to come."""
     critic = lenient.mapping(header, "critic")
     if lenient.text(critic, "state") == "judging":
-        return "the critic judges"
+        return "critic is judging"
     at, of = lenient.integer(critic, "iteration") or 0, lenient.integer(critic, "of") or 0
     return f"refinement {at}/{of}" if of and lenient.text(critic, "state") == "refining" else ""
 
@@ -149,7 +145,7 @@ def _figures(header: Json, look: Look) -> Line:
 
 
 class Keys(LineWidget):
-    """The keys that work now, as the screen's bindings tell them; those that fit."""
+    """The keys that work now, as many as fit."""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
@@ -167,14 +163,14 @@ class Keys(LineWidget):
         return [line]
 
     def _keys(self) -> list[tuple[str, str]]:
-        """The focused widget's own first, then the program's, each as its list has them."""
+        """The focused widget's first, then the app's."""
         order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
         below = self.app.screen is not self.screen
         bindings = [
             active.binding
             for active in self.screen.active_bindings.values()
             if active.binding.show and active.binding.id and active.binding.key != NO_KEY
-            if not (below and active.binding.id == "help")  # a window has a line of its own
+            if not (below and active.binding.id == "help")  # a window has its own line
         ]
         bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
         seen: dict[str, tuple[str, str]] = {}

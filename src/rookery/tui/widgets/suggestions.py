@@ -1,4 +1,4 @@
-"""What fits to the letters that were typed: a short list over the composer."""
+"""Suggestions for what is typed: a short list above the composer."""
 
 from typing import NamedTuple
 
@@ -13,15 +13,15 @@ MOST = 8
 
 class Suggestion(NamedTuple):
     insert: str
-    """What takes the place of the word under the cursor."""
+    """What replaces the word at the cursor."""
     shown: str
     words: str = ""
     done: bool = False
-    """Nothing more is to be typed: it is sent at once."""
+    """Complete: it is sent at once."""
 
 
 class Suggestions(LineWidget):
-    """Open while it has any. The composer's keys move it."""
+    """Open while there are any. The composer's keys move it."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

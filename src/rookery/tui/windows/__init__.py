@@ -1,1 +1,1 @@
-"""Windows in which things are set up: lists and forms, each checked before anything is changed."""
+"""Everything that opens over the screen: settings, forms, lists, help."""

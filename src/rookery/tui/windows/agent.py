@@ -1,5 +1,5 @@
-"""The agents: who is installed and how to install the rest, who answers in new sessions, and who
-takes over the session that is shown."""
+"""The agents: which are installed, how to install the others, which is the default, and which takes
+over the session that is shown."""
 
 import os
 from typing import ClassVar, NamedTuple
@@ -22,14 +22,14 @@ class Known(NamedTuple):
     title: str
     installed: bool
     install: str
-    """The command, or where to read; "": nobody knows."""
+    """The command, or where to read; empty: unknown."""
     default: bool
     bare: bool = False
-    """Ours, with no model set up."""
+    """Rookery's own, without a model."""
 
 
 def listed(home: str, cwd: str) -> list[Known] | str:
-    """The installed ones first. Reads files: for the engine room."""
+    """The installed ones first."""
     try:
         settings = config.load(home)
     except config.ConfigError as error:
@@ -52,7 +52,7 @@ def listed(home: str, cwd: str) -> list[Known] | str:
 
 
 class AgentsScreen(RowsScreen[str]):
-    """Ends with the name of the agent that was chosen to take over, or to answer first."""
+    """Ends with the name of the agent that was chosen."""
 
     HEADING = "Agents"
     WIDE = 26
@@ -64,7 +64,7 @@ class AgentsScreen(RowsScreen[str]):
         """The agent of the session that is shown."""
 
     def load(self) -> list[Known] | str:
-        return listed(self.shell.start.home, self.shell.start.cwd)
+        return listed(self.home, self.shell.start.cwd)
 
     def shown(self, found: list[Known] | str) -> list[Row]:
         if isinstance(found, str):
@@ -88,22 +88,18 @@ class AgentsScreen(RowsScreen[str]):
         """How to install the one under the cursor."""
         agent = self._agents.get(self.current.name) if self.current else None
         missing = agent is not None and not agent.installed and agent.install
-        self.tell(f"{agent.install}" if agent and missing else "")
+        self.tell(agent.install if agent and missing else "")
 
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
         if not agent.installed:
             key = label(self.app, "agents.copy")
             words = registry.not_installed(agent.name, agent.install)
-            self.tell(f"{words}   ({key} copies that)" if agent.install else words)
+            self.tell(f"{words}   ({key} copies this)" if agent.install else words)
         elif agent.name == self._current:
-            self.tell(f"{agent.name} is this session's agent already.")
+            self.tell(f"{agent.name} is already this session's agent.")
         else:
             self.dismiss(agent.name)
-
-    def action_take(self) -> None:
-        if self.current:
-            self.choose(self.current)
 
     def action_copy(self) -> None:
         if self.current and (line := self._agents[self.current.name].install):
@@ -113,26 +109,24 @@ class AgentsScreen(RowsScreen[str]):
     def action_default(self) -> None:
         if (row := self.current) is None:
             return
-        home = self.shell.start.home
+        home = self.home
 
         def ended(why: str) -> None:
-            if self.is_attached:
-                self.reload()
-                self.tell(f"✗ {why}" if why else f"{row.name} answers in new sessions.")
+            self.ended(f"✗ {why}" if why else f"New sessions use {row.name}.")
             self.shell.look_around()
 
-        self.shell.room.fetch(lambda: edit.attempt(home, {"default_agent": row.name}), ended)
+        self.fetch(lambda: edit.attempt(home, {"default_agent": row.name}), ended)
 
 
 def takeover(header: Json, name: str) -> SureScreen:
     """What happens when another agent takes over, before it does."""
     before = header["agent"]
-    words = [f"What was said stays here, but {name} does not know it."]
-    words.append("A recap for it can be put into the composer afterwards.")
+    words = [f"The conversation stays here, but {name} does not know it."]
+    words.append("You can put a recap of it into the composer afterwards.")
     if header["state"] != "idle":
-        words.append(f"The turn that runs is cancelled, and {before} ends.")
+        words.append(f"The running turn is cancelled, and {before} is stopped.")
     else:
-        words.append(f"The agent {before} ends; its modes and limits go with it.")
+        words.append(f"{before} is stopped; its modes and limits are lost.")
     if header["queue"]:
-        words.append("Prompts that wait are kept.")
+        words.append("Queued prompts are kept.")
     return SureScreen(f"Switch from {before} to {name}?", "\n".join(words))

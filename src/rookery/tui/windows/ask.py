@@ -1,5 +1,4 @@
-"""All of what an ask is about, to be scrolled through: a card in the transcript shows the beginning
-and the end of what is long."""
+"""All of what an ask is about: its card shows only the beginning and the end."""
 
 from typing import ClassVar
 
@@ -17,12 +16,11 @@ from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import Line, strip_of
-from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import Modal, keys_line
 
 
 class Whole(ScrollView):
-    """Lines, of which only those in sight are painted."""
+    """Lines; only the visible ones are painted."""
 
     def __init__(self) -> None:
         super().__init__(id="whole")
@@ -41,7 +39,7 @@ class Whole(ScrollView):
 
 
 class AskScreen(Modal[None]):
-    """It only shows: an ask is answered on its card."""
+    """Shows only: an ask is answered on its card."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.WHOLE
 
@@ -49,7 +47,6 @@ class AskScreen(Modal[None]):
         super().__init__()
         self._block, self._agent, self._cwd = dict(block), agent, cwd
         self._seen = (0, "")
-        """The width and the theme that the lines are made for."""
 
     def compose(self) -> ComposeResult:
         words = asks.question(self._block, self._agent, self._cwd)
@@ -66,35 +63,28 @@ class AskScreen(Modal[None]):
         self.call_after_refresh(self._lay_out)
 
     def _lay_out(self) -> None:
-        """In a thread: a change of thousands of lines takes a moment to compare."""
-        shown, app = self.query_one(Whole), self.app
-        width, theme = shown.scrollable_content_region.width - 1, app.theme
-        if width <= 0 or (width, theme) == self._seen or not isinstance(app, Shell):
+        """In a thread: comparing thousands of lines takes a moment."""
+        shown = self.query_one(Whole)
+        width, theme = shown.scrollable_content_region.width - 1, self.app.theme
+        if width <= 0 or (width, theme) == self._seen:
             return
         self._seen = (width, theme)
-        block, agent, cwd = self._block, self._agent, self._cwd
+        block, agent, cwd, look = self._block, self._agent, self._cwd, look_of(theme)
 
         def show(lines: list[Line]) -> None:
-            if self.is_attached and (width, theme) == self._seen:
+            if (width, theme) == self._seen:
                 shown.show(lines)
 
-        look = look_of(theme)
-        app.room.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
+        self.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
 
-    def action_up(self) -> None:
-        self._scroll(-1)
-
-    def action_down(self) -> None:
-        self._scroll(1)
+    def action_move(self, lines: int) -> None:
+        self.query_one(Whole).scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_page_up(self) -> None:
-        self._scroll(1 - self.query_one(Whole).size.height)
+        self.action_move(1 - self.query_one(Whole).size.height)
 
     def action_page_down(self) -> None:
-        self._scroll(self.query_one(Whole).size.height - 1)
-
-    def _scroll(self, lines: int) -> None:
-        self.query_one(Whole).scroll_relative(y=lines, animate=False, immediate=True)
+        self.action_move(self.query_one(Whole).size.height - 1)
 
     def action_first(self) -> None:
         self.query_one(Whole).scroll_home(animate=False, immediate=True)

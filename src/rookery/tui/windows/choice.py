@@ -27,20 +27,16 @@ class ChoiceScreen(RowsScreen[str]):
     def choose(self, row: Row) -> None:
         self.dismiss(row.name)
 
-    def action_take(self) -> None:
-        if self.current:
-            self.choose(self.current)
-
 
 def of_session(header: Json) -> list[Row]:
-    """Every option of a session, with what holds now."""
+    """Every option of a session, with its value."""
     rows = []
     for option in header["options"]:
         names = {choice["value"]: choice["name"] for choice in option["choices"]}
         now = spelled(option["value"])
         if isinstance(option["value"], bool):
             names = {"true": "on", "false": "off"} | names
-        rows.append(Row(option["id"], option["name"], names.get(now) or now or "not told"))
+        rows.append(Row(option["id"], option["name"], names.get(now) or now or "unknown"))
     return rows
 
 
@@ -65,15 +61,15 @@ def spelled(value: object) -> str:
 
 
 def command(option: Json, chosen: str) -> Json:
-    """What sets it. An option goes by what a person calls it, where it has such a name."""
+    """What sets it, by the option's usual name if it has one."""
     value: Any = chosen == "true" if isinstance(option["value"], bool) else chosen
     called = {category: name for name, category in options.CATEGORY.items()}
     return {"do": "set", "option": called.get(option["category"], option["id"]), "value": value}
 
 
 def told(sent: Json, outcome: Json) -> str:
-    """What came of a `set`, in words."""
+    """The outcome of a `set`."""
     name, value = sent["option"], spelled(sent["value"])
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         return f"{name} is now {value}."
-    return f"{name} {value} is chosen for the agent's next start."
+    return f"{name} will be {value} when the agent starts."

@@ -1,5 +1,4 @@
-"""When you are asked: in the session that is shown, or in the one that the first prompt makes; and,
-as a step of its own, in all new ones (row P6)."""
+"""When to ask: in the shown or the next session, and, as a second step, in all new ones."""
 
 import os
 
@@ -14,17 +13,15 @@ from rookery.tui.windows.parts.rows import Row
 
 NEW = "new"
 """The row that leads to the second step."""
-SETTING = "session.confirm"
 
 
 def open_dialog(app: Shell) -> None:
     home, agent = app.start.home, app.start.agent
-    app.room.fetch(lambda: beginning(home, agent), lambda found: _choose(app, *found))
+    app.reader.fetch(lambda: beginning(home, agent), lambda found: _choose(app, *found))
 
 
 def beginning(home: str, agent: str) -> tuple[str, str]:
-    """Who a new session would be with, and how much is asked then; of a file that cannot be used,
-    the strictest."""
+    """The agent of a new session, and how much it asks; the strictest if config.toml is damaged."""
     try:
         found = config.load(home)
     except config.ConfigError:
@@ -33,19 +30,18 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
 
 
 def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list[Row]:
-    """The choices for one agent; with `begins`, which new sessions do, the way to change that."""
+    """The choices for one agent; with `begins`, the default of new sessions, a way to change it."""
     found = [
         marked(Row(value, title, more), value == current)
         for value, title, more in modes.choices_of(agent, vendor)
     ]
     if begins:
-        words = f"they begin with: {_title(begins)}"
+        words = f"now: {_title(begins)}"
         found.append(Row(NEW, "Also for new sessions…", words))
     return found
 
 
 def help_of(agent: str, vendor: str | None, known: str = "") -> str:
-    """What is said below the choices."""
     alone = modes.SANDBOX if modes.decides_alone(agent, vendor) else ""
     return " ".join(words for words in (known, alone) if words)
 
@@ -65,10 +61,10 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
         elif value is not None:
             app.start.once = value
             words = modes.words_of(agent, vendor, value)
-            app.notify(f"{words}. For the session that you begin here.", markup=False)
+            app.notify(f"{words}, in the next session.", markup=False)
             app.look_around()
 
-    title = "When are you asked?" if session else "When are you asked, in this new session?"
+    title = "When to ask" if session else "When to ask, in the new session"
     said = modes.sentence(header) if header and modes.brief(header) else ""
     words = help_of(agent, vendor, said)
     app.push_screen(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
@@ -79,23 +75,21 @@ def _choose_default(app: Shell, begins: str) -> None:
 
     def chosen(value: str | None) -> None:
         if value is not None:
-            app.room.fetch(lambda: save(home, value), lambda why: _saved(app, value, why))
+            wanted = {"session.confirm": None if value == modes.EVERY else value}
+            app.reader.fetch(
+                lambda: edit.attempt(home, wanted), lambda why: _saved(app, value, why)
+            )
 
-    words = "Sessions that are there keep theirs. Agents that decide by themselves do so here, too."
-    screen = ChoiceScreen("When are you asked, in new sessions?", rows("", "", begins), words)
+    words = "Existing sessions keep theirs. Agents that decide on their own still do."
+    screen = ChoiceScreen("When to ask, in new sessions", rows("", "", begins), words)
     app.push_screen(screen, chosen)
-
-
-def save(home: str, value: str) -> str:
-    """Why it was not written; empty: it was."""
-    return edit.attempt(home, {SETTING: None if value == modes.EVERY else value})
 
 
 def _saved(app: Shell, value: str, why: str) -> None:
     if why:
         app.notify(why, severity="error", markup=False)
         return
-    app.notify(f"New sessions begin with: {_title(value)}.", markup=False)
+    app.notify(f"New sessions: {_title(value)}.", markup=False)
     app.look_around()
 
 
@@ -104,6 +98,6 @@ def _title(value: str) -> str:
 
 
 def told(sent: Json, header: Json) -> str:
-    """What came of `set confirm`, in words."""
+    """The outcome of `set confirm`."""
     words = modes.words_of(str(header["agent"]), str(header["vendor"]), str(sent["value"]))
-    return f"{words}. In this session."
+    return f"{words}, in this session."

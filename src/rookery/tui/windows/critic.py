@@ -1,21 +1,20 @@
-"""The critic's settings in one form: those of config.toml, and who of Rookery's own agent judges,
-which stands beside its models."""
+"""The critic's settings in one form: those of config.toml, and the judge of Rookery's own agent."""
 
 from rookery.core.json.events import Json
 from rookery.core.limits import CRITICS
 from rookery.home import config
 from rookery.models import setup
 from rookery.models.profiles import Settings
-from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.setting import SettingsForm, schema
 
 JUDGE = "judge"
 BESIDE = "critic.command"
-"""The field before it: the other one who judges."""
+"""The field before it."""
 USUAL = "usual"
 OFF = "off"
 MODEL = "model:"
-"""Before a model's name: one may be called off, too."""
+"""Before a model's name, since one may be called "off"."""
 
 
 class CriticForm(SettingsForm):
@@ -36,23 +35,19 @@ class CriticForm(SettingsForm):
         return super().check({key: each for key, each in answers.items() if key != JUDGE})
 
     def deliver(self, answers: Json) -> None:
-        """The judge first: it is checked by the one who keeps it."""
+        """The judge first: it may be rejected."""
         rest = {key: each for key, each in answers.items() if key != JUDGE}
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
             super().deliver(rest)
             return
-        shell = self.app
-        assert isinstance(shell, Shell)
-        home = shell.start.home
-        shell.room.fetch(
+        home = self.home
+        self.fetch(
             lambda: setup.outcome(lambda: setup.judge(home, wanted(wished))),
             lambda outcome: self._judged(outcome, wished, rest),
         )
 
     def _judged(self, outcome: setup.Outcome, wished: str, rest: Json) -> None:
-        if not self.is_attached:
-            return
         if not outcome.ok:
             self.mark({JUDGE: f": {outcome.words}"})
             return
@@ -72,26 +67,19 @@ def chosen(saved: Settings) -> str:
 def field(saved: Settings) -> Json:
     names = list(saved.profiles)
     gone = saved.critic.judge if saved.critic.judge not in (*names, "") else ""
-    choices = [
-        {"const": USUAL, "title": "OpenHands' critic, where the model comes from its proxy"},
-        *({"const": f"{MODEL}{name}", "title": f"the model {name}"} for name in names),
-        *(
-            [{"const": f"{MODEL}{gone}", "title": f"the model {gone}, which is gone"}]
-            if gone
-            else []
-        ),
-        {"const": OFF, "title": "nobody"},
-    ]
-    return {
-        "type": "string",
-        "title": "Judge: who judges the turns of Rookery's own agent",
-        "description": "A saved model reads what was done. · takes effect with the next turn",
-        "oneOf": choices,
-    }
+    titles = {USUAL: "OpenHands' critic, for models from its proxy"}
+    titles |= {f"{MODEL}{name}": f"the model {name}" for name in names}
+    titles |= {f"{MODEL}{gone}": f"the model {gone} (removed)"} if gone else {}
+    titles[OFF] = "none"
+    choices = [{"const": value, "title": title} for value, title in titles.items()]
+    return described(
+        "Judge: judges the turns of Rookery's own agent",
+        "A saved model reviews the work. · takes effect with the next turn",
+        oneOf=choices,
+    )
 
 
 def wanted(wished: str) -> Json:
-    """What changes of our own agent's critic."""
     if wished == OFF:
         return {"enabled": False}
     judge = wished.removeprefix(MODEL) if wished.startswith(MODEL) else ""

@@ -1,4 +1,4 @@
-"""Ctrl+R: what was written before, by any words of it."""
+"""Ctrl+R: earlier prompts, by any words in them."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -15,8 +15,6 @@ from rookery.tui.windows.parts.modals import Modal, keys_line
 
 
 class SearchScreen(Modal[str]):
-    """Enter takes the one that is marked."""
-
     BINDINGS: ClassVar[list[BindingType]] = bindings.SEARCH
 
     def __init__(self, find: Callable[[str], list[str]], words: str = "") -> None:
@@ -27,7 +25,7 @@ class SearchScreen(Modal[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
             yield Label("Earlier prompts", classes="title")
-            yield Input(self._words, placeholder="any words of it", compact=True)
+            yield Input(self._words, placeholder="any words in it", compact=True)
             yield Suggestions(id="found")
             yield Label("", id="none", classes="hint", markup=False)
             yield Label(keys_line(self), classes="keys")
@@ -45,7 +43,7 @@ class SearchScreen(Modal[str]):
         listed.close()
         listed.offer(rows)
         self.query_one("#none", Label).display = not rows
-        self.query_one("#none", Label).update("" if rows else "Nothing has these words.")
+        self.query_one("#none", Label).update("" if rows else "No prompt has these words.")
 
     def action_move(self, step: int) -> None:
         listed = self.query_one("#found", Suggestions)

@@ -1,4 +1,4 @@
-"""Settings: what there is to set up, each with how it stands, and the window that changes it."""
+"""Settings: what can be set up, its state, and the window that changes it."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,7 +21,7 @@ PLACES = {
     ),
     "limits": ("Times and limits", NUMBERS),
 }
-"""The parts of config.toml that are one form each."""
+"""Parts of config.toml with a form each."""
 
 
 class Found(NamedTuple):
@@ -35,7 +35,6 @@ class Found(NamedTuple):
 
 
 def found(home: str) -> Found:
-    """Reads files: for the engine room."""
     try:
         settings_, problem = config.load(home), ""
     except config.ConfigError as error:
@@ -50,14 +49,12 @@ def found(home: str) -> Found:
 
 
 class SettingsScreen(RowsScreen[None]):
-    """Opens the window of what was chosen, and stays below it."""
-
     HEADING = "Settings"
     WIDE = 22
     BINDINGS: ClassVar[list[BindingType]] = bindings.SETTINGS
 
     def load(self) -> Found:
-        return found(self.shell.start.home)
+        return found(self.home)
 
     def shown(self, found: Found) -> list[Row]:
         self._found = found
@@ -69,7 +66,7 @@ class SettingsScreen(RowsScreen[None]):
             Row("models", "Models", found.trouble or model, "on" if chosen else "off"),
             Row("condenser", "Long conversations", _condensing(found.models.condenser)),
             Row("servers", "MCP servers", found.servers),
-            Row("agents", "Agents", "installed or not, the default, who takes over"),
+            Row("agents", "Agents", "install, set the default, switch"),
         ]
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
@@ -79,50 +76,29 @@ class SettingsScreen(RowsScreen[None]):
         return rows
 
     def choose(self, row: Row) -> None:
-        match row.name:
-            case "models" if not (self._found.models.profiles or self._found.trouble):
-                from rookery.tui.windows.model import ModelForm
+        from rookery.tui.windows import critic, model, rule, server, setting
 
-                self.app.push_screen(ModelForm(), self._told)
-            case "models":
-                from rookery.tui.windows.model import ModelsScreen
-
-                self.app.push_screen(ModelsScreen(), lambda _: self.reload())
-            case "condenser":
-                from rookery.tui.windows.setting import CondenserForm
-
-                self.app.push_screen(CondenserForm(self._found.models), self._told)
-            case "servers":
-                from rookery.tui.windows.server import ServersScreen
-
-                self.app.push_screen(ServersScreen(), lambda _: self.reload())
-            case "agents":
-                self.dismiss(None)
-                self.shell.call_after_refresh(self.shell.action_agents)
-            case "rules":
-                from rookery.tui.windows.rule import RulesScreen
-
-                self.app.push_screen(RulesScreen(), lambda _: self.reload())
-            case "critic":
-                from rookery.tui.windows.critic import CriticForm
-
-                assert self._found.config is not None
-                form = CriticForm(self._found.config, self._found.models)
-                self.app.push_screen(form, self._changed)
-            case key:
-                self._open_form(key)
-
-    def _open_form(self, key: str) -> None:
-        from rookery.tui.windows.setting import SettingsForm
-
-        title, table = PLACES[key]
-        assert self._found.config is not None
-        form = SettingsForm(title, table, self._found.config)
-        self.app.push_screen(form, self._changed)
-
-    def action_open(self) -> None:
-        if self.current:
-            self.choose(self.current)
+        found, push = self._found, self.app.push_screen
+        lists: dict[str, type[RowsScreen[None]]] = {
+            "models": model.ModelsScreen,
+            "servers": server.ServersScreen,
+            "rules": rule.RulesScreen,
+        }
+        if row.name == "models" and not (found.models.profiles or found.trouble):
+            push(model.ModelForm(), self._told)
+        elif row.name in lists:
+            push(lists[row.name](), lambda _: self.reload())
+        elif row.name == "condenser":
+            push(setting.CondenserForm(found.models), self._told)
+        elif row.name == "agents":
+            self.dismiss(None)
+            self.shell.call_after_refresh(self.shell.action_agents)
+        else:
+            assert found.config is not None
+            if row.name == "critic":
+                push(critic.CriticForm(found.config, found.models), self._changed)
+            else:
+                push(setting.SettingsForm(*PLACES[row.name], found.config), self._changed)
 
     def _told(self, answer: Json | None) -> None:
         self.reload()
@@ -141,14 +117,14 @@ class SettingsScreen(RowsScreen[None]):
 
 def _rules(number: int) -> str:
     if not number:
-        return "none yet: an ask offers to make one"
-    return f"{number} that {'answers' if number == 1 else 'answer'} for you"
+        return "none yet: you can add one when asked"
+    return f"{number} answering for you"
 
 
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
-        return "never shortened"
-    return f"shortened over {now.max_size} events, the first {now.keep_first} stay"
+        return "never condensed"
+    return f"condensed over {now.max_size} events, keeping the first {now.keep_first}"
 
 
 def _interface(now: config.Config) -> str:

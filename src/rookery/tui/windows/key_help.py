@@ -1,4 +1,4 @@
-"""F1: every key that there is, by where it works. The list comes from the bindings themselves."""
+"""F1: every key by where it works, from the bindings themselves."""
 
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
@@ -20,10 +20,10 @@ LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
     ("In any list", OptionList.BINDINGS),
     ("In any text", TextArea.BINDINGS),
 )
-"""Keys that are not ours, and cannot be others."""
+"""Keys of the library, which cannot be changed."""
 
 WIDE = 24
-"""Columns of the keys."""
+"""Width of the keys' column."""
 
 
 class Key(NamedTuple):
@@ -43,7 +43,7 @@ def all_keys(app: App[Any]) -> list[Key]:
 
 
 def _library(app: App[Any]) -> list[Key]:
-    """Without those that mean something else here."""
+    """Without those that do something else here."""
     before = [*bindings.EVERYWHERE, *bindings.WRITING]
     names = [str(each.id) for each in before if isinstance(each, Binding)]
     taken = {key for name in names for key in keys_of(app, name).split(",")}
@@ -61,7 +61,7 @@ def _library(app: App[Any]) -> list[Key]:
 
 
 class KeysScreen(Modal[None]):
-    """A few letters leave those keys that have them."""
+    """Typing filters the keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.KEYS
 
@@ -74,7 +74,7 @@ class KeysScreen(Modal[None]):
         pages = " ".join(label(self.app, f"keys.{name}") for name in ("pageup", "pagedown"))
         with Vertical(classes="window tall wide"):
             yield Label("Keys", classes="title")
-            yield Input(placeholder="letters of a key, or of what it does", compact=True)
+            yield Input(placeholder="a key, or what it does", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(self._listed(""), id="listed")
             words = f"[b]{moves} {pages}[/] move   {keys_line(self)}"
@@ -94,7 +94,7 @@ class KeysScreen(Modal[None]):
         wanted = letters.casefold().split()
         found = [key for key in self._keys if _has(key, wanted)]
         if not found:
-            return Content("No key has these letters.")
+            return Content("No key matches.")
         parts: list[Any] = []
         for place, keys in groupby(found, key=lambda each: each.place):
             parts += ["\n" if parts else "", (f"{place}\n", "bold $accent")]
@@ -111,7 +111,7 @@ def _has(key: Key, wanted: list[str]) -> bool:
 
 
 def take_keys(app: Shell, chosen: dict[str, str]) -> None:
-    """A person's keys, from now on."""
+    """Apply the user's own keys."""
     found = settings_keys.settled(chosen)
     app.set_keymap({name: ",".join(keys) or NO_KEY for name, keys in found.items()})
     new = {
@@ -123,7 +123,7 @@ def take_keys(app: Shell, chosen: dict[str, str]) -> None:
     app.window.forget_lines()  # cards name their keys
     app.transcript.settle()
     for widget in (app.composer, app.transcript, app.fleet):
-        # The library's own keys have no names, so that they are taken out by hand.
+        # The library's own keys have no names, so they are removed by hand.
         merged = type(widget)._merged_bindings
         assert merged is not None
         widget._bindings = merged.copy()

@@ -1,5 +1,4 @@
-"""The saved models, and the one form in which a model is set up: tested with one call before it is
-kept."""
+"""The saved models, and the form that sets one up: tested with one call before it is saved."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,8 @@ from rookery.models.profiles import Profile, Settings
 from rookery.models.providers import PROVIDERS, Provider, find, key_variable
 from rookery.models.secrets import Secret
 from rookery.tui.keys import bindings
-from rookery.tui.shell import Shell
+from rookery.tui.keys.map import label
+from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.parts.form import FormScreen
 from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import Row, RowsScreen
@@ -27,31 +27,24 @@ SERVER = "openai-compatible"
 
 def schema(known: Profile | None) -> Json:
     choices = [{"const": each.name, "title": each.title} for each in PROVIDERS]
-    choices.append({"const": OTHER, "title": "Another one: its model is PROVIDER/MODEL"})
-    kept = "kept as it is" if known and known.key else ""
+    choices.append({"const": OTHER, "title": "Another one: write the model as PROVIDER/MODEL"})
+    kept = "unchanged" if known and known.key else ""
     fields: Json = {
-        "provider": {"type": "string", "title": "Provider", "oneOf": choices},
-        "model": {"type": "string", "title": "Model"},
-        "key": {"type": "string", "title": "Key", "format": "password", "hint": kept},
-        "base_url": {
-            "type": "string",
-            "title": "Address",
-            "description": "of another server than the provider's own, such as http://host/v1",
-        },
-        "name": {
-            "type": "string",
-            "title": "Name",
-            "pattern": r"^[\w.+-]{1,64}$",
-            "description": "what you call it; empty: a fitting one",
-        },
-        "timeout": {
-            "type": "number",
-            "title": "Timeout",
-            "minimum": 1,
-            "maximum": 3600,
-            "description": "seconds for one answer; empty: as usual",
-        },
-        "default": {"type": "boolean", "title": "New sessions use it"},
+        "provider": described("Provider", oneOf=choices),
+        "model": described("Model"),
+        "key": described("Key", format="password", hint=kept),
+        "base_url": described("Address", "if not the provider's own, such as http://host/v1"),
+        "name": described(
+            "Name", "how it is listed; empty: chosen for you", pattern=r"^[\w.+-]{1,64}$"
+        ),
+        "timeout": described(
+            "Timeout",
+            "seconds for one answer; empty: the default",
+            type="number",
+            minimum=1,
+            maximum=3600,
+        ),
+        "default": described("Use it for new sessions", type="boolean"),
     }
     if known is not None:
         del fields["name"]
@@ -80,7 +73,7 @@ def _provider(known: Profile) -> Provider | None:
 
 
 def drafted(answers: Json, known: Profile | None) -> Draft:
-    """An empty field of one that is known takes back what was set."""
+    """An empty field of a saved model resets it."""
     other = answers["provider"] == OTHER
     usual = (USUAL, 0.0) if known else ("", None)
     return Draft(
@@ -105,16 +98,16 @@ class ModelForm(FormScreen):
         self._busy = False
 
     def on_select_changed(self, event: Select.Changed) -> None:
-        """What is known of a provider stands under its fields."""
+        """Hints for the provider's fields."""
         provider = next((each for each in PROVIDERS if each.name == event.value), None)
         if provider is None:
             self.describe("model", "PROVIDER/MODEL, such as openrouter/…, groq/…, bedrock/…")
             self.describe("key", "")
             return
         such = ", ".join(provider.models)
-        self.describe("model", f"such as {such}" if such else "as the server calls it")
+        self.describe("model", f"such as {such}" if such else "as the server names it")
         self.describe("key", _about_key(provider))
-        needed = "needed: " if provider.asks_url and not provider.api else ""
+        needed = "required: " if provider.asks_url and not provider.api else ""
         usual = f"usually {provider.api}" if provider.asks_url and provider.api else ""
         self.describe("base_url", usual or f"{needed}another server, such as http://host/v1")
 
@@ -123,9 +116,6 @@ class ModelForm(FormScreen):
         if answers.get("provider") == SERVER and not answers.get("base_url"):
             wrong["base_url"] = forms.NEEDED
         return wrong
-
-    def deliver(self, answers: Json) -> None:
-        self._attempt(answers)
 
     def action_test(self) -> None:
         self._checked(keep=False)
@@ -138,58 +128,50 @@ class ModelForm(FormScreen):
         wrong = self.check(answers)
         self.mark(wrong)
         if not wrong:
-            self._attempt(answers, test=test, keep=keep)
+            self.deliver(answers, test=test, keep=keep)
 
-    def _attempt(self, answers: Json, *, test: bool = True, keep: bool = True) -> None:
+    def deliver(self, answers: Json, *, test: bool = True, keep: bool = True) -> None:
         if self._busy:
             return
         self._busy = True
-        self.tell("Asking the model for a word …" if test else "Saving …")
-        shell = self.app
-        assert isinstance(shell, Shell)
-        home, draft, default = (
-            shell.start.home,
-            drafted(answers, self._known),
-            bool(answers.get("default")),
-        )
-        shell.room.fetch(
+        self.tell("Testing the model …" if test else "Saving …")
+        home, draft = self.home, drafted(answers, self._known)
+        default = bool(answers.get("default"))
+        self.fetch(
             lambda: setup.attempt(home, draft, default=default, test=test, keep=keep),
             lambda outcome: self._ended(outcome, saved=keep),
         )
 
     def _ended(self, outcome: setup.Outcome, *, saved: bool) -> None:
         self._busy = False
-        if not self.is_attached:
-            return
         if outcome.ok and saved:
             self.dismiss({"words": outcome.words})
         elif outcome.field in dict(self.fields):
             self.mark({outcome.field: f": {outcome.words}"})
         elif outcome.ok:
-            self.tell(f"{outcome.words} Nothing was saved yet.")
+            self.tell(f"{outcome.words} Not saved yet.")
         else:
-            self.tell(f"✗ {outcome.words} Nothing was saved; Ctrl+O saves it untested.")
+            key = label(self.app, "model.keep")
+            self.tell(f"✗ {outcome.words} Not saved; {key} saves it untested.")
 
 
 def _about_key(provider: Provider) -> str:
     if provider.keyless:
-        return "needs none"
+        return "not needed"
     variable = key_variable(f"{provider.prefix}/") if provider.name != SERVER else ""
-    said = [f"you get one at {provider.key_url}" if provider.key_url else ""]
-    said.append(f"empty: {variable}, where that is set" if variable else "empty: none is sent")
+    said = [f"get one at {provider.key_url}" if provider.key_url else ""]
+    said.append(f"empty: {variable}, if set" if variable else "empty: no key is sent")
     return "; ".join(words for words in said if words)
 
 
 class ModelsScreen(RowsScreen[None]):
-    """Every saved model."""
-
     HEADING = "Models of Rookery's own agent"
-    EMPTY = "No model is set up yet. {key} sets one up."
+    EMPTY = "No models yet. {key} adds one."
     NEW = "models.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
 
     def load(self) -> tuple[Settings, str]:
-        return profiles.look(self.shell.start.home)
+        return profiles.look(self.home)
 
     def shown(self, found: tuple[Settings, str]) -> list[Row]:
         self._saved, problem = found
@@ -220,10 +202,9 @@ class ModelsScreen(RowsScreen[None]):
 
     def action_test(self) -> None:
         if self.current:
-            self.tell(f"Asking {self.current.name} for a word …")
-            home, draft = self.shell.start.home, Draft(name=self.current.name)
-            work = partial(setup.attempt, home, draft, keep=False)
-            self.shell.room.fetch(work, self._changed)
+            self.tell(f"Testing {self.current.name} …")
+            draft = Draft(name=self.current.name)
+            self.fetch(partial(setup.attempt, self.home, draft, keep=False), self._changed)
 
     def action_remove(self) -> None:
         if (row := self.current) is None:
@@ -233,17 +214,15 @@ class ModelsScreen(RowsScreen[None]):
             if yes:
                 self._do(setup.forget, row.name)
 
-        words = "Its key is forgotten. Sessions that use it need another model."
+        words = "Its key is deleted. Sessions that use it need another model."
         self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
 
     def _do(self, change: Callable[[str, str], str], name: str) -> None:
-        work = partial(change, self.shell.start.home, name)
-        self.shell.room.fetch(lambda: setup.outcome(work), self._changed)
+        work = partial(change, self.home, name)
+        self.fetch(lambda: setup.outcome(work), self._changed)
 
     def _changed(self, outcome: setup.Outcome) -> None:
-        if self.is_attached:
-            self.reload()
-            self.tell(outcome.words if outcome.ok else f"✗ {outcome.words}")
+        self.ended(outcome.words if outcome.ok else f"✗ {outcome.words}")
         self.shell.look_around()
 
 

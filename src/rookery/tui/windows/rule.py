@@ -1,4 +1,4 @@
-"""The rules that answer for a person, in their order; each can be taken out."""
+"""The rules that answer for you, in their order; each can be removed."""
 
 from typing import ClassVar
 
@@ -11,18 +11,19 @@ from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import Row, RowsScreen
+from rookery.tui.windows.parts.saving import attempt
 
 SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
 
 
 class RulesScreen(RowsScreen[None]):
     HEADING = "Rules that answer for you"
-    EMPTY = "No rule yet. An answer that holds from now on makes one; so does rookery policy add."
+    EMPTY = 'No rules yet. Answer an ask with "always", or use rookery policy add.'
     BINDINGS: ClassVar[list[BindingType]] = bindings.RULES
 
     def load(self) -> tuple[Rule, ...] | str:
         try:
-            return config.load(self.shell.start.home).rules
+            return config.load(self.home).rules
         except config.ConfigError as error:
             return str(error)
 
@@ -37,7 +38,7 @@ class RulesScreen(RowsScreen[None]):
 
     def choose(self, row: Row) -> None:
         key = label(self.app, "rules.remove")
-        self.tell(f"{row.title}. {key} takes it out; rookery policy test tries a command.")
+        self.tell(f"{row.title}. {key} removes it; rookery policy test tries a command.")
 
     def action_remove(self) -> None:
         if (row := self.current) is None:
@@ -45,16 +46,11 @@ class RulesScreen(RowsScreen[None]):
 
         def sure(yes: bool | None) -> None:
             if yes:
-                home = self.shell.start.home
-                self.shell.room.fetch(lambda: _removed(home, row.name), self._ended)
+                home = self.home
+                self.fetch(lambda: _removed(home, row.name), self.ended)
 
-        words = "Sessions that are awake go by what is left at once."
+        words = "This takes effect immediately, also in running sessions."
         self.app.push_screen(SureScreen(f"Remove rule {row.name}?", words), sure)
-
-    def _ended(self, said: str) -> None:
-        if self.is_attached:
-            self.reload()
-            self.tell(said)
 
 
 def _more(rule: Rule) -> str:
@@ -63,11 +59,7 @@ def _more(rule: Rule) -> str:
 
 def _removed(home: str, name: str) -> str:
     try:
-        rules.remove(home, name)
+        why = attempt(lambda: rules.remove(home, name))
     except KeyError:
-        return f"Rule {name} is gone already."
-    except (config.ConfigError, rules.NotEdited) as error:
-        return f"✗ {error}"
-    except OSError as error:
-        return f"✗ config.toml could not be written: {error.strerror}."
-    return f"Removed rule {name}."
+        return f"Rule {name} was already removed."
+    return f"✗ {why}" if why else f"Removed rule {name}."

@@ -1,61 +1,59 @@
-"""The MCP servers that agents are given: a list, and a form for each kind of server."""
+"""The MCP servers for all agents: a list, and a form."""
 
+import json
+import os
 import shlex
+import subprocess
+import sys
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.widgets import Select
 
-from rookery.client import guard
 from rookery.client.config import in_force
 from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.home import mcp
 from rookery.tui.keys import bindings
-from rookery.tui.shell import Shell
-from rookery.tui.system import own_commands
+from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.parts.form import FormScreen
 from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import Row, RowsScreen
+from rookery.tui.windows.parts.saving import attempt
 
 HIDDEN = "•••"
-"""Stands for a value that is kept as it is: no secret is shown."""
+"""Stands for a saved value: no secret is shown."""
+
+WITHIN = 150.0
+"""Seconds for a test."""
 
 KINDS = (("stdio", "a program on this machine"), ("http", "over HTTP"), ("sse", "over SSE"))
 
 SCHEMA: Json = {
     "properties": {
-        "name": {"type": "string", "title": "Name", "description": "what agents call it"},
-        "kind": {
-            "type": "string",
-            "title": "Kind",
-            "oneOf": [{"const": kind, "title": title} for kind, title in KINDS],
-        },
-        "command": {
-            "type": "string",
-            "title": "Command",
-            "description": "with its words, as in a shell: npx -y some-server ~/notes",
-        },
-        "url": {"type": "string", "title": "Address", "description": "https://host/mcp"},
-        "pairs": {
-            "type": "string",
-            "title": "Variables or headers",
-            "description": "NAME=VALUE, several with spaces between, quoted where a value has "
-            "spaces; ${NAME} is taken from the environment",
-        },
-        "cwd": {"type": "string", "title": "Directory", "description": "where the program runs"},
+        "name": described("Name", "what agents call it"),
+        "kind": described("Kind", oneOf=[{"const": kind, "title": each} for kind, each in KINDS]),
+        "command": described("Command", "as in a shell: npx -y some-server ~/notes"),
+        "url": described("Address", "https://host/mcp"),
+        "pairs": described(
+            "Variables or headers",
+            "NAME=VALUE, separated by spaces; quote values with spaces; ${NAME} is taken from the "
+            "environment",
+        ),
+        "cwd": described("Directory", "where it runs"),
     },
     "required": ["name", "kind"],
 }
 
 
 class BadPairs(ValueError):
-    """They cannot be read."""
+    """Variables or headers that cannot be parsed."""
 
 
 def values(server: mcp.Server) -> Json:
-    """As the form shows them; what may be a secret is hidden."""
+    """For the form; possible secrets are hidden."""
     entry = lenient.mapping({"_": server.entry}, "_")  # a broken one may be anything
     command = [lenient.text(entry, "command"), *lenient.texts(entry, "args")]
     pairs = lenient.mapping(entry, "env") or lenient.mapping(entry, "headers")
@@ -70,17 +68,17 @@ def values(server: mcp.Server) -> Json:
 
 
 def _word(word: str) -> str:
-    """As in a shell, and quoted only where it has to be."""
+    """Quoted only if needed."""
     return shlex.quote(word) if set(word) & set(" \t\n'\"\\") or not word else word
 
 
 def _veiled(value: object) -> str:
-    """A variable's name is no secret."""
+    """A reference to a variable is no secret."""
     return str(value) if mcp.VARIABLE.fullmatch(str(value)) else HIDDEN
 
 
 def entry_of(answers: Json, before: Json) -> Json:
-    """What stands in the file then; what is not in the form stays. Raises BadPairs."""
+    """The new entry; what the form does not show stays. Raises BadPairs."""
     mine = ("command", "args", "env", "cwd", "type", "transport", "url", "httpUrl", "headers")
     kept = {key: value for key, value in before.items() if key not in mine}
     known = {**lenient.mapping(before, "env"), **lenient.mapping(before, "headers")}
@@ -99,13 +97,13 @@ def _pairs(text: str, known: Json) -> Json:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadPairs(f"have a quote too few: {error}") from None
+        raise BadPairs(f"have an unclosed quote: {error}") from None
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
             raise BadPairs(f"must be NAME=VALUE, not {word!r}")
         if value == HIDDEN and key not in known:
-            raise BadPairs(f"say no value for {key}")
+            raise BadPairs(f"have no value for {key}")
         found[key] = known[key] if value == HIDDEN else value
     return found
 
@@ -117,12 +115,12 @@ class ServerForm(FormScreen):
 
     def __init__(self, server: mcp.Server | None = None) -> None:
         shown = values(server) if server else {"kind": "stdio"}
-        title = f"MCP server: {server.name}" if server else "A new MCP server"
+        title = f"MCP server: {server.name}" if server else "New MCP server"
         super().__init__(title, SCHEMA, shown)
         self._server = server
 
     def on_select_changed(self, event: Select.Changed) -> None:
-        """Only the fields of its kind."""
+        """Show only the fields of its kind."""
         program = event.value == "stdio"
         for name, of_program in (("command", True), ("cwd", True), ("url", False)):
             parent = self.control(name).parent
@@ -139,7 +137,7 @@ class ServerForm(FormScreen):
         try:
             shlex.split(answers.get("command", ""))
         except ValueError:
-            return {"command": "has a quote too few"}
+            return {"command": "has an unclosed quote"}
         try:
             self._entry(answers)
         except BadPairs as error:
@@ -151,51 +149,33 @@ class ServerForm(FormScreen):
         return entry_of(answers, lenient.mapping(before, "_"))
 
     def deliver(self, answers: Json) -> None:
-        shell = self.app
-        assert isinstance(shell, Shell)
-        home, old = shell.start.home, self._server.name if self._server else ""
-        entry = self._entry(answers)
-        shell.room.fetch(
-            lambda: _saved(home, answers["name"], entry, old),
-            lambda why: self._ended(why, answers["name"]),
-        )
+        home, old = self.home, self._server.name if self._server else ""
+        name, entry = answers["name"], self._entry(answers)
 
-    def _ended(self, why: str, name: str) -> None:
-        if not self.is_attached:
-            return
-        if not why:
-            self.dismiss({"name": name})
-        else:
-            self.tell(f"✗ {why}")
+        def save() -> None:
+            with in_force.editing(home, adds=True):
+                mcp.add(home, name, entry, replace=name == old)
+                if old and old != name:
+                    mcp.remove(home, old)
 
+        def ended(why: str) -> None:
+            if why:
+                self.tell(f"✗ {why.replace('; pass --force to replace it', '')}")
+            else:
+                self.dismiss({"name": name})
 
-def _saved(home: str, name: str, entry: Json, old: str) -> str:
-    """Why it was not saved; empty: it was."""
-    try:
-        with in_force.editing(home, adds=True):
-            mcp.add(home, name, entry, replace=name == old)
-            if old and old != name:
-                mcp.remove(home, old)
-    except (guard.FromAgent, in_force.Waiting) as error:
-        return str(error)
-    except mcp.McpError as error:
-        return str(error).replace("; pass --force to replace it", "")
-    except OSError as error:
-        return f"mcp.json could not be written: {error.strerror}."
-    return ""
+        self.fetch(lambda: attempt(save, "mcp.json"), ended)
 
 
 class ServersScreen(RowsScreen[None]):
-    """Every server of mcp.json."""
-
     HEADING = "MCP servers, for every agent"
-    EMPTY = "No MCP server yet. {key} adds one."
+    EMPTY = "No MCP servers yet. {key} adds one."
     NEW = "servers.new"
     BINDINGS: ClassVar[list[BindingType]] = bindings.SERVERS
 
     def load(self) -> list[mcp.Server] | str:
         try:
-            return mcp.load(self.shell.start.home)
+            return mcp.load(self.home)
         except mcp.McpError as error:
             return str(error)
 
@@ -221,63 +201,70 @@ class ServersScreen(RowsScreen[None]):
     def action_turn(self) -> None:
         if (row := self.current) is None:
             return
-        home, on = self.shell.start.home, not self._servers[row.name].enabled
-        words = f"{row.name} is {'on' if on else 'off'} for agents that start from now on."
+        home, on = self.home, not self._servers[row.name].enabled
+        words = f"{row.name} is {'on' if on else 'off'} for agents started from now on."
         self._do(lambda: mcp.set_enabled(home, row.name, enabled=on), words, adds=on)
 
     def action_remove(self) -> None:
         if (row := self.current) is None:
             return
-        home = self.shell.start.home
+        home = self.home
 
         def sure(yes: bool | None) -> None:
             if yes:
                 self._do(lambda: mcp.remove(home, row.name), f"Removed {row.name}.")
 
-        words = "Agents that run have it until they end."
+        words = "Running agents keep it until they stop."
         self.app.push_screen(SureScreen(f"Remove the MCP server {row.name}?", words), sure)
 
     def _do(self, work: Any, words: str, *, adds: bool = False) -> None:
-        home = self.shell.start.home
+        home = self.home
 
-        def done() -> str:
-            try:
-                with in_force.editing(home, adds=adds):
-                    work()
-            except (mcp.McpError, guard.FromAgent, in_force.Waiting) as error:
-                return f"✗ {error}"
-            except OSError as error:
-                return f"✗ mcp.json could not be written: {error.strerror}."
-            return words
+        def change() -> None:
+            with in_force.editing(home, adds=adds):
+                work()
 
-        def ended(said: str) -> None:
-            if self.is_attached:
-                self.reload()
-                self.tell(said)
+        def ended(why: str) -> None:
+            self.ended(f"✗ {why}" if why else words)
             self.shell.look_around()
 
-        self.shell.room.fetch(done, ended)
+        self.fetch(lambda: attempt(change, "mcp.json"), ended)
 
     def action_test(self) -> None:
         if self.current:
             self._test(self.current.name)
 
     def _test(self, name: str) -> None:
-        self.tell(f"Visiting {name} …")
-        home = self.shell.start.home
-        work = lambda: own_commands.run(home, "mcp", "test", name, "--json")  # noqa: E731
-        self.shell.room.fetch(work, lambda outcome: self._tested(name, outcome))
+        self.tell(f"Testing {name} …")
+        self.fetch(partial(tested, self.home, name), self.tell)
         self.shell.look_around()
 
-    def _tested(self, name: str, outcome: own_commands.Outcome) -> None:
-        if not self.is_attached:
-            return
-        if not outcome.ok:
-            self.tell(f"✗ {name}: {outcome.words}")
-            return
-        tools = lenient.texts(outcome.rows[0], "tools")
-        few = ", ".join(tools[:8]) + (" …" if len(tools) > 8 else "")
-        self.tell(f"{name} answers. Its {len(tools)} tools: {few}" if tools else f"{name} answers.")
+
+def tested(home: str, name: str) -> str:
+    """What `rookery mcp test` says: it loads more than the screen may."""
+    words = ("-P", "-m", "rookery", "mcp", "test", name, "--json")
+    environment = {**os.environ, "ROOKERY_HOME": home, "NO_COLOR": "1", "COLUMNS": "1000"}
+    try:
+        done = subprocess.run(
+            [sys.executable, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=WITHIN,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return f"✗ {name}: no response in time."
+    except OSError as error:
+        return f"✗ {name}: {error.strerror}."
+    rows = [row for row in done.stdout.splitlines() if row.startswith(b"{")]
+    told = json.loads(rows[0]) if rows else {}
+    if not lenient.flag(told, "ok"):
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+        return f"✗ {name}: {lenient.text(told, 'error') or said[-1].removeprefix('Error: ')}"
+    tools = lenient.texts(told, "tools")
+    few = ", ".join(tools[:8]) + (" …" if len(tools) > 8 else "")
+    return f"{name} works. Its {len(tools)} tools: {few}" if tools else f"{name} works."
 
 
 def _row(server: mcp.Server) -> Row:

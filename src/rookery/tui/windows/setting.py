@@ -1,6 +1,7 @@
-"""Settings of config.toml as forms: every field from the table that says what each means."""
+"""Settings of config.toml as forms, from the table of settings."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -14,7 +15,7 @@ from rookery.models import setup
 from rookery.models.profiles import Settings
 from rookery.tui.keys import bindings
 from rookery.tui.look.plain import clean_line
-from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.parts.form import FormScreen
 
 
@@ -44,7 +45,6 @@ def _field(setting: Setting) -> Json:
 
 
 def _usual(default: Any) -> str:
-    """The default as a person would say it."""
     match default:
         case None | "":
             return "none"
@@ -56,7 +56,7 @@ def _usual(default: Any) -> str:
 
 
 def wrong_number(setting: Setting, value: Any) -> str:
-    """What the reader of the file would clamp without a word."""
+    """What the file's reader would only correct."""
     try:
         checked(setting, value, exact=True)
     except BadValue as error:
@@ -82,7 +82,6 @@ class SettingsForm(FormScreen):
         super().__init__(title, schema(table), shown)
 
     def about(self, field: object) -> str:
-        """The table says all that there is to say."""
         return clean_line(lenient.text(field, "description"))
 
     def check(self, answers: Json) -> dict[str, str]:
@@ -102,14 +101,10 @@ class SettingsForm(FormScreen):
         if not changes:
             self.done({})
             return
-        shell = self.app
-        assert isinstance(shell, Shell)
-        home = shell.start.home
-        shell.room.fetch(lambda: edit.attempt(home, changes), lambda why: self._ended(why, changes))
+        home = self.home
+        self.fetch(lambda: edit.attempt(home, changes), lambda why: self._ended(why, changes))
 
     def _ended(self, why: str, changes: Json) -> None:
-        if not self.is_attached:
-            return
         named = next((key for key in changes if f" {key} " in why), "")
         if named:
             self.mark({named: why.partition(f" {named} ")[2].rstrip(".")})
@@ -123,7 +118,7 @@ class SettingsForm(FormScreen):
 
 
 OWN_MODEL = "none"
-"""Chosen for the model that sums up: the conversation's own."""
+"""The choice of the conversation's own model."""
 
 
 class CondenserForm(FormScreen):
@@ -134,25 +129,19 @@ class CondenserForm(FormScreen):
     def __init__(self, found: Settings) -> None:
         names = list(found.profiles)
         own = {"const": OWN_MODEL, "title": "the conversation's own"}
+        models = [own, *({"const": name, "title": name} for name in names)]
         fields: Json = {
-            "enabled": {"type": "boolean", "title": "Shorten long conversations"},
-            "max_size": {
-                "type": "integer",
-                "title": "Over so many events",
-                "minimum": 10,
-                "maximum": 100_000,
-            },
-            "keep_first": {
-                "type": "integer",
-                "title": "So many of the first ones stay",
-                "minimum": 0,
-                "description": "less than half of the above",
-            },
-            "profile": {
-                "type": "string",
-                "title": "The model that sums up",
-                "oneOf": [own, *({"const": name, "title": name} for name in names)],
-            },
+            "enabled": described("Condense long conversations", type="boolean"),
+            "max_size": described(
+                "Condense above this many events", type="integer", minimum=10, maximum=100_000
+            ),
+            "keep_first": described(
+                "Keep this many of the first events",
+                "less than half of the number above",
+                type="integer",
+                minimum=0,
+            ),
+            "profile": described("Model that condenses", oneOf=models),
         }
         now = found.condenser
         shown = now._asdict() | {"profile": now.profile if now.profile in names else OWN_MODEL}
@@ -162,7 +151,7 @@ class CondenserForm(FormScreen):
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
         if not wrong and answers["keep_first"] >= answers["max_size"] // 2:
-            wrong["keep_first"] = "must be less than half of the above"
+            wrong["keep_first"] = "must be less than half of the number above"
         return wrong
 
     def deliver(self, answers: Json) -> None:
@@ -173,15 +162,10 @@ class CondenserForm(FormScreen):
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,
         }
-        shell = self.app
-        assert isinstance(shell, Shell)
-        home = shell.start.home
-        work = lambda: setup.outcome(lambda: setup.condense(home, wanted))  # noqa: E731
-        shell.room.fetch(work, self._ended)
+        change = partial(setup.condense, self.home, wanted)
+        self.fetch(lambda: setup.outcome(change), self._ended)
 
     def _ended(self, outcome: setup.Outcome) -> None:
-        if not self.is_attached:
-            return
         if outcome.ok:
             self.dismiss({"words": outcome.words})
         else:

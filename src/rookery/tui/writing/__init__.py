@@ -1,1 +1,1 @@
-"""What helps a person to write: completion, history, attachments, shell lines."""
+"""What helps to write: history, files, clipboard, slash commands."""

@@ -1,5 +1,4 @@
-"""An image from the system's clipboard, through whatever program reads that here: a terminal pastes
-text alone."""
+"""An image from the system's clipboard, through a program: a terminal only pastes text."""
 
 import asyncio
 import os
@@ -13,26 +12,26 @@ from rookery.client.attach import IMAGES, LARGEST, Attachment, mime_of
 from rookery.core import units
 
 WITHIN = 5.0
-"""Seconds for one program."""
+"""Seconds per program."""
 
 KINDS = ("image/png", "image/jpeg", "image/webp", "image/gif")
-"""The first that the clipboard offers is taken."""
+"""In order of preference."""
 
 _AS_PNG = "the clipboard as «class PNGf»"
 
 
 class NoImage(Exception):
-    """There is none to be had; the words say why, and what helps."""
+    """Says why, and what helps."""
 
 
 class Way(NamedTuple):
-    """A program and its words. `kinds` lists what is there, `give` writes one of them."""
+    """A program and its arguments: `kinds` lists the types, `give` writes one of them."""
 
     program: str
     give: tuple[str, ...]
     kinds: tuple[str, ...] = ()
     hex: bool = False
-    """It writes the bytes as AppleScript shows them."""
+    """It writes the bytes as AppleScript does."""
 
 
 LINUX = (
@@ -56,13 +55,13 @@ async def read(platform: str = sys.platform) -> Attachment:
     ways = [way for way in here if shutil.which(way.program)]
     if not ways:
         helps = HELP["darwin" if platform == "darwin" else "linux"]
-        raise NoImage(f"Images of the clipboard cannot be read here: {helps}.")
-    # Both may be there: the one whose display there is comes first.
+        raise NoImage(f"Cannot read images from the clipboard: {helps}.")
+    # Both may be installed: the one with a display comes first.
     ways.sort(key=lambda way: way.program == "wl-paste" and "WAYLAND_DISPLAY" not in os.environ)
     for way in ways:
         if data := await _image(way):
             return _checked(data)
-    raise NoImage("The clipboard holds no image.")
+    raise NoImage("There is no image on the clipboard.")
 
 
 async def _image(way: Way) -> bytes:
@@ -82,7 +81,7 @@ def _checked(data: bytes) -> Attachment:
         raise NoImage(f"The clipboard's image is too large; the limit is {units.size(LARGEST)}.")
     kind = mime_of(data, "clipboard")
     if kind not in IMAGES:
-        raise NoImage("The clipboard's image is of a kind that agents do not take.")
+        raise NoImage("Agents do not accept this kind of image.")
     return Attachment(f"clipboard.{kind.partition('/')[2]}", data, kind)
 
 
@@ -97,7 +96,7 @@ def _from_hex(text: bytes) -> bytes:
 
 
 async def _said(program: str, *words: str) -> bytes:
-    """What it wrote; nothing where it failed, or did not end in time."""
+    """Its output; empty if it failed or timed out."""
     quiet = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -114,7 +113,7 @@ async def _said(program: str, *words: str) -> bytes:
     size = 0
     try:
         async with asyncio.timeout(WITHIN):
-            # As hex an image is twice as long; more than the limit is not read to its end.
+            # As hex an image is twice as long; too long ones are not read to the end.
             while size <= 3 * LARGEST and (piece := await process.stdout.read(1 << 20)):
                 pieces.append(piece)
                 size += len(piece)

@@ -1,4 +1,4 @@
-"""The slash commands that are ours, and how those of the agent stand beside them."""
+"""Our slash commands, and the agent's."""
 
 from typing import NamedTuple
 
@@ -12,26 +12,26 @@ class Command(NamedTuple):
     name: str
     words: str
     hint: str = ""
-    """What may stand behind it."""
+    """Its value."""
     ours: bool = True
 
 
 OURS = (
-    Command("agent", "let another agent take over", "name"),
-    Command("agents", "the agents that there are"),
+    Command("agent", "switch to another agent", "name"),
+    Command("agents", "list the agents"),
     Command("attach", "attach a file or an image", "path"),
-    Command("clear", "begin anew; earlier turns are folded away"),
-    Command("confirm", "how much is asked", "every, risky or all"),
-    Command("effort", "how hard the model thinks", "value"),
-    Command("help", "every key"),
-    Command("mcp", "the MCP servers"),
-    Command("mode", "the agent's mode", "value"),
+    Command("clear", "start over; earlier turns are folded"),
+    Command("confirm", "when to ask", "every, risky or all"),
+    Command("effort", "set how hard the model thinks", "value"),
+    Command("help", "list every key"),
+    Command("mcp", "manage MCP servers"),
+    Command("mode", "set the agent's mode", "value"),
     Command("model", "choose the model", "name"),
-    Command("new", "a new session"),
-    Command("paste", "attach the image of the clipboard"),
-    Command("quit", "leave; nothing is stopped"),
-    Command("recap", "put what was said, in short, into the composer"),
-    Command("rename", "give the session a title", "title"),
+    Command("new", "start a new session"),
+    Command("paste", "attach the image on the clipboard"),
+    Command("quit", "leave; stops nothing"),
+    Command("recap", "put a recap of the session into the composer"),
+    Command("rename", "set the session's title", "title"),
     Command("settings", "model, key and other settings"),
     Command("stop", "put the session to sleep; the next prompt wakes it"),
     Command("theme", "the next theme, or a named one", "dark, light or contrast"),
@@ -40,7 +40,7 @@ NAMES = {command.name: command for command in OURS}
 
 
 def known(header: Json | None) -> dict[str, Command]:
-    """Ours, and the agent's own that ours do not hide, by their names."""
+    """Ours, and the agent's with other names."""
     found = dict(NAMES)
     for each in lenient.mappings(header, "commands") if header else ():
         name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
@@ -59,7 +59,7 @@ def matching(query: str, header: Json | None, most: int = 8) -> list[Command]:
 
 
 def parsed(text: str) -> tuple[Command, str] | None:
-    """One of ours and what stands behind it; None: it is a prompt."""
+    """Our command and its value; None: it is a prompt."""
     if not text.startswith("/"):
         return None
     word, _, rest = text[1:].partition(" ")

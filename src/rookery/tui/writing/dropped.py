@@ -1,5 +1,4 @@
-"""Paths as terminals paste them when files are dropped on them: quoted, escaped, or as addresses;
-one, or several in a line or on lines of their own."""
+"""Paths as terminals paste dropped files: quoted, escaped, or as URLs; one or several."""
 
 import os
 import re
@@ -12,7 +11,7 @@ MOST = 32
 
 
 def image_paths(pasted: str) -> list[str]:
-    """The paths of images; none where any of the text is anything else."""
+    """The paths of images; none if the text has anything else."""
     text = pasted.strip()
     if not text or len(text) > LONGEST * MOST:
         return []
@@ -27,7 +26,7 @@ def image_paths(pasted: str) -> list[str]:
 
 
 def _of_line(line: str) -> list[str]:
-    """A path with spaces that nothing protects is one path, unless each word looks like one."""
+    """Unquoted spaces are part of a path, unless each word looks like one."""
     words = _words(line)
     if len(words) > 1 and all(_is_image(word) for word in words):
         return [os.path.expanduser(word) for word in words]
@@ -56,7 +55,7 @@ def path_of(text: str) -> str:
 
 
 def _unwrapped(word: str) -> str:
-    """An address as the path that it names."""
+    """The path of a file URL."""
     if not word.startswith("file://"):
         return word
     try:

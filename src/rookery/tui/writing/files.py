@@ -1,5 +1,4 @@
-"""The files of a directory that a person may mean: those that git does not ignore, else all but
-what tools leave behind. For the engine room."""
+"""The files of a directory, without those that git ignores or that tools leave behind."""
 
 import os
 import subprocess
@@ -13,7 +12,7 @@ SECONDS = 10.0
 
 
 def listed(cwd: str) -> list[str]:
-    """Their paths below the directory, at most so many."""
+    """Relative paths, at most MOST."""
     found = _known_to_git(cwd)
     return _walked(cwd) if found is None else found
 
@@ -46,5 +45,4 @@ def _walked(cwd: str) -> list[str]:
 
 
 def _can_be_said(name: str) -> bool:
-    """Not what no prompt could hold: broken letters, newlines."""
     return name.isprintable()

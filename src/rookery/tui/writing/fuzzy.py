@@ -1,4 +1,4 @@
-"""Which of many names a few letters mean: all letters in their order, the closest match first."""
+"""Fuzzy matching of names: all letters in order, the closest match first."""
 
 import re
 from collections.abc import Iterable
@@ -11,12 +11,11 @@ STARTS = frozenset("/_-. ")
 
 @lru_cache(maxsize=64)
 def _pattern(query: str) -> re.Pattern[str]:
-    """Small letters stand for both, a capital for itself."""
     return re.compile(".*?".join(re.escape(letter) for letter in query), re.DOTALL)
 
 
 def score(query: str, name: str) -> int | None:
-    """The smaller, the better; None where it does not match."""
+    """Smaller is better; None: no match."""
     low = name if any(letter.isupper() for letter in query) else name.lower()
     if not query:
         return len(name)
@@ -24,7 +23,7 @@ def score(query: str, name: str) -> int | None:
         return None
     base = low.rfind("/", 0, len(low) - 1) + 1
     whole = low.find(query, base)
-    if whole >= 0:  # as it stands, in the last part of the path
+    if whole >= 0:  # whole, in the last part of the path
         return len(name) - (300 if whole == base else 200) - 100 * (low[base:] == query)
     if (at := low.find(query)) >= 0:
         return len(name) - (150 if at == 0 or low[at - 1] in STARTS else 100)
@@ -40,6 +39,5 @@ def score(query: str, name: str) -> int | None:
 
 
 def ranked(query: str, names: Iterable[str], most: int = 8) -> list[str]:
-    """The best, in their order; equal ones by their names."""
     found = ((value, name) for name in names if (value := score(query, name)) is not None)
     return [name for _, name in nsmallest(most, found)]

@@ -1,4 +1,4 @@
-"""What was written before, in this directory first: one file in the home, newest last."""
+"""Earlier prompts: one file in the home, newest last."""
 
 import json
 import os
@@ -12,7 +12,7 @@ LONGEST = 20_000
 
 
 class Past:
-    """A walk through what was written: `older` and `newer` from what is being written now."""
+    """`older` and `newer` walk through them from the present draft."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []
@@ -20,7 +20,7 @@ class Past:
         self._draft = ""
 
     def load(self, entries: list[str]) -> None:
-        mine = self.entries  # what was written while the file was read
+        mine = self.entries  # written while the file was read
         self.entries = [*entries, *(each for each in mine if each not in entries)]
         self._at = len(self.entries)
 
@@ -44,10 +44,6 @@ class Past:
         self._at += 1
         return self.entries[self._at] if self._at < len(self.entries) else self._draft
 
-    def rest(self) -> None:
-        """What stands there was changed: the walk begins anew."""
-        self._at = len(self.entries)
-
     def found(self, words: str) -> list[str]:
         """Those that have all the words, the newest first."""
         wanted = words.lower().split()
@@ -57,7 +53,7 @@ class Past:
 
 
 def read(home: str, cwd: str) -> list[str]:
-    """Oldest first; what was written elsewhere stands before what was written here."""
+    """Oldest first; those of other directories before those of this one."""
     here: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
     with suppress(OSError), open(os.path.join(home, FILE), encoding="utf-8") as file:
@@ -66,7 +62,7 @@ def read(home: str, cwd: str) -> list[str]:
                 entry = json.loads(line)
                 text, place = entry["text"], entry["cwd"]
             except (ValueError, KeyError, TypeError):
-                continue  # a line that was cut off loses itself alone
+                continue  # cut off
             if isinstance(text, str):
                 kept = here if place == cwd else elsewhere
                 kept.pop(text, None)
@@ -76,7 +72,7 @@ def read(home: str, cwd: str) -> list[str]:
 
 
 def keep(home: str, cwd: str, text: str) -> None:
-    """Add one; a file that has grown is cut to its end."""
+    """Add one; a large file is cut to its end."""
     path = os.path.join(home, FILE)
     line = json.dumps({"cwd": cwd, "text": text[:LONGEST]}) + "\n"
     with suppress(OSError):

@@ -119,7 +119,7 @@ def _write(screen: Screen, option: Json) -> None:
     ]
     for choice in choices:
         current = choice["value"] == value
-        mark = paint.in_("running", paint.sign("running")) if current else " "
+        mark = paint.in_("running", paint.sign("here")) if current else " "
         shown = clean_line(_spelled(choice["value"]))
         label = clean_line(choice["name"])
         more = [label if label != shown else "", clean_line(choice["description"])]

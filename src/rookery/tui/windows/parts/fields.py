@@ -1,5 +1,6 @@
-"""One field of a form: which control shows it, and what a person put into it."""
+"""One field of a form: its control, and the value in it."""
 
+from contextlib import suppress
 from typing import Any
 
 from textual.app import ComposeResult
@@ -14,11 +15,16 @@ from rookery.core.json.events import Json
 from rookery.tui.look.plain import clean_line
 
 MOST = 50
-"""Fields that are shown of one form."""
+"""Fields shown of one form."""
+
+
+def described(title: str, description: str = "", **more: Any) -> Json:
+    """A field of our own forms, text by default."""
+    return {"type": "string", "title": title, "description": description} | more
 
 
 class Tick(Checkbox):
-    """Its state is a sign, and not a colour alone."""
+    """Its state is a sign, not only a colour."""
 
     @property
     def _button(self) -> Content:
@@ -48,7 +54,7 @@ class Ticks(Vertical):
 
 
 def control_of(field: Any, value: Any, name: str) -> Widget:
-    """For any schema, also a damaged one."""
+    """For any schema, even a damaged one."""
     given = field.get("default") if isinstance(field, dict) and value is None else value
     kind = lenient.text(field, "type")
     if kind == "boolean":
@@ -61,9 +67,8 @@ def control_of(field: Any, value: Any, name: str) -> Widget:
     if choices and kind == "string":
         options = [(_plain(title), value) for value, title in choices]
         known = [value for value, _ in choices]
-        if given in known:
-            return Select(options, value=given, id=name, compact=True, prompt="nothing chosen")
-        return Select(options, id=name, compact=True, prompt="nothing chosen")
+        chosen = {"value": given} if given in known else {}
+        return Select(options, id=name, compact=True, prompt="nothing chosen", **chosen)
     return _line(field, given, name)
 
 
@@ -75,7 +80,7 @@ def _line(field: Any, given: Any, name: str) -> Input:
 
 
 def _plain(title: str) -> str:
-    """Not markup, and something to see."""
+    """Without markup, and not empty."""
     return clean_line(title).replace("[", "\\[") or "(empty)"
 
 
@@ -86,7 +91,7 @@ def _spelled(value: Any) -> str:
 
 
 def titled(field: Json) -> list[tuple[str, str]]:
-    """The choices of a field: each value and what it is called."""
+    """The choices of a field: each value and its name."""
     names = {
         lenient.text(choice, "const"): lenient.text(choice, "title")
         for key in ("oneOf", "anyOf")
@@ -96,8 +101,7 @@ def titled(field: Json) -> list[tuple[str, str]]:
 
 
 def value_of(control: Widget, field: Any) -> Any:
-    """What was put in, as the type that the schema wants; what does not fit is told by the
-    check. None: nothing was."""
+    """What was entered, as the schema's type if possible; None: nothing."""
     if isinstance(control, Checkbox):
         return control.value
     if isinstance(control, Ticks):
@@ -114,34 +118,28 @@ def _typed(field: Any, text: str) -> Any:
         return None
     match lenient.text(field, "type"):
         case "integer" | "number":
-            try:
-                return int(text)
-            except ValueError:
-                pass
-            try:
-                return float(text)
-            except ValueError:
-                return text
+            for kind in (int, float):
+                with suppress(ValueError):
+                    return kind(text)
         case "array":
             return [part.strip() for part in text.split(",") if part.strip()]
     return text
 
 
 def allowed(field: Any) -> str:
-    """What may be put in, in words, where the control does not show it."""
+    """What may be entered, if the control does not show it."""
     kind = lenient.text(field, "type")
     words = []
     if kind in ("integer", "number"):
         least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
         what = "a whole number" if kind == "integer" else "a number"
         if least is not None and most is not None:
-            words.append(f"{what}, {least:g} to {most:g}")
+            what += f", {least:g} to {most:g}"
         elif least is not None:
-            words.append(f"{what}, at least {least:g}")
+            what += f", at least {least:g}"
         elif most is not None:
-            words.append(f"{what}, at most {most:g}")
-        else:
-            words.append(what)
+            what += f", at most {most:g}"
+        words.append(what)
     if kind == "string" and not titled(field if isinstance(field, dict) else {}):
         few, many = lenient.integer(field, "minLength"), lenient.integer(field, "maxLength")
         if few:
@@ -152,7 +150,7 @@ def allowed(field: Any) -> str:
         words.append(form.get(lenient.text(field, "format"), ""))
     if kind == "array":
         few, many = lenient.integer(field, "minItems"), lenient.integer(field, "maxItems")
-        words.append("any number of them" if not few and not many else "")
+        words.append("any number" if not few and not many else "")
         words += [f"at least {few}"] if few else []
         words += [f"at most {many}"] if many else []
     return "; ".join(word for word in words if word)

@@ -1,5 +1,4 @@
-"""A form of ACP's schema: fields in their order, checked before they leave, each wrong one told
-where it stands."""
+"""A form from an ACP schema: its fields in order, checked before they are sent."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -21,7 +20,7 @@ from rookery.tui.windows.parts.modals import Modal, keys_line
 
 
 class FormScreen(Modal[Json]):
-    """Ends with the answers. One that has to try them first overrides `deliver`."""
+    """Ends with the answers; a subclass that tries them first overrides `deliver`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.FORM
 
@@ -46,7 +45,7 @@ class FormScreen(Modal[Json]):
 
     def _field(self, number: int) -> ComposeResult:
         name, field = self.fields[number]
-        needed = " (needed)" if name in lenient.texts(self._schema, "required") else ""
+        needed = " (required)" if name in lenient.texts(self._schema, "required") else ""
         words = clean_line(lenient.text(field, "title") or name)
         with Vertical(classes="field"):
             yield Label(f"{words}{needed}", markup=False, classes="name")
@@ -71,8 +70,8 @@ class FormScreen(Modal[Json]):
         return control if control.focusable else control.query("Tick").first(Widget)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """A field is seen whole: its name, and what is said of it. Of the first that is so at the
-        top, also while nothing has its size yet."""
+        """Show the whole field, with its name and hint; the first one at the top even before the
+        layout is known."""
         field = next((each for each in event.widget.ancestors if each.has_class("field")), None)
         for each in self.query(".field"):
             each.set_class(each is field, "here")
@@ -82,7 +81,7 @@ class FormScreen(Modal[Json]):
             scroll = fields.scroll_home if top else field.scroll_visible
             self.call_after_refresh(scroll, animate=False)
 
-    # --- what a person does --------------------------------------------------------------------
+    # --- input ---------------------------------------------------------------------------------
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -100,20 +99,20 @@ class FormScreen(Modal[Json]):
         return {name: value for name, value in found.items() if value is not None}
 
     def check(self, answers: Json) -> dict[str, str]:
-        """What is wrong, by the name of the field."""
+        """What is wrong, by field."""
         return forms.check(self._schema, answers)
 
     def deliver(self, answers: Json) -> None:
         self.dismiss(answers)
 
-    # --- what it tells -------------------------------------------------------------------------
+    # --- messages ------------------------------------------------------------------------------
 
     def control(self, name: str) -> Widget:
         names = [each for each, _ in self.fields]
         return self.query_one(f"#field{names.index(name)}")
 
     def mark(self, wrong: Mapping[str, str]) -> None:
-        """Say under each field what is wrong with it, and go to the first of them."""
+        """Show under each field what is wrong with it, and go to the first."""
         first = None
         for number, (name, field) in enumerate(self.fields):
             line = self.query_one(f"#wrong{number}", Static)
@@ -122,7 +121,7 @@ class FormScreen(Modal[Json]):
             )
             line.display = name in wrong
             why = wrong.get(name, "")
-            said = "An answer is needed" if why == forms.NEEDED else f"{words} {why}"
+            said = "Required" if why == forms.NEEDED else f"{words} {why}"
             line.update(clean_line(f"✗ {said}"))
             first = number if first is None and name in wrong else first
         self.tell("")
@@ -130,13 +129,13 @@ class FormScreen(Modal[Json]):
             self._focusable(first).focus()
 
     def tell(self, words: str) -> None:
-        """A line under the fields: what is being done, or what came of it."""
+        """A line under the fields."""
         told = self.query_one("#told", Static)
         told.update(clean_line(words))
         told.set_class(not words, "quiet")
 
     def describe(self, name: str, words: str) -> None:
-        """Another line under a field."""
+        """Change the hint of a field."""
         names = [each for each, _ in self.fields]
         about = self.query_one(f"#about{names.index(name)}", Static)
         about.display = bool(words)

@@ -1,8 +1,9 @@
-"""Small windows over the screen: one line to fill in, and a yes.
+"""Windows over the screen, and the small ones: one line to fill in, and a yes.
 
-A modal is a ModalScreen with its answer as the type: `app.push_screen(LineScreen(…), callback)`.
+The type of a modal is its answer: `app.push_screen(LineScreen(…), callback)`.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -14,26 +15,46 @@ from textual.widgets import Input, Label
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.plain import clean, clean_line
+from rookery.tui.shell import Shell
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
-    """Esc leaves it without an answer."""
+    """Esc closes it without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
     BACK: ClassVar[str] = "back"
-    """The word for what Esc does."""
+    """What Esc does, in a word."""
 
     def on_mount(self) -> None:
-        """Over another window it is alone: the frames of two would cut into each other."""
+        """Cover the window below: the frames of two would cut into each other."""
         below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
         self.set_class(isinstance(below, ModalScreen), "over")
+
+    @property
+    def shell(self) -> Shell:
+        app = self.app
+        assert isinstance(app, Shell)
+        return app
+
+    @property
+    def home(self) -> str:
+        return self.shell.start.home
+
+    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+        """Do something that blocks; `then` gets its result if the window is still open."""
+
+        def done(found: Found) -> None:
+            if self.is_attached:
+                then(found)
+
+        self.shell.reader.fetch(work, done)
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
 def keys_line(screen: Modal[Any]) -> str:
-    """The keys of a window, each of which can be clicked, too."""
+    """The keys of a window, which can be clicked, too."""
     found = [
         (each.id, label(screen.app, each.id), each.action, _word(screen, each))
         for kind in type(screen).__mro__
@@ -52,7 +73,7 @@ def _word(screen: Modal[Any], binding: Binding) -> str:
 
 
 class LineScreen(Modal[str]):
-    """One line of text; Enter takes it, also an empty one."""
+    """One line of text, which may be empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.LINE
 
@@ -74,7 +95,7 @@ class LineScreen(Modal[str]):
 
 
 class SureScreen(Modal[bool]):
-    """Whether something is to be done; what happens then is said before."""
+    """A question, and what a yes does."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.SURE
 

@@ -1,5 +1,4 @@
-"""A list in a window: rows with a sign, a name and what is to be known of each; keys act on the row
-under the cursor."""
+"""A list in a window: rows with a sign, a name and details; keys act on the current row."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +12,6 @@ from textual.widgets.option_list import Option
 
 from rookery.tui.keys.map import label
 from rookery.tui.look.plain import clean, clean_line, width_of
-from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import Modal, keys_line
 
 SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$error"), "": (" ", "")}
@@ -21,21 +19,20 @@ SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$e
 
 class Row(NamedTuple):
     name: str
-    """What the keys are told."""
     title: str
     more: str = ""
     sign: str = ""
-    """One of SIGNS: what is told by colour is told by shape, too."""
+    """One of SIGNS."""
     tag: str = ""
-    """A word behind the title: current, default."""
+    """A word after the title: current, default."""
 
 
 class RowsScreen[Answer](Modal[Answer]):
-    """A subclass gives `load` (in the engine room), `shown` (its rows), and the keys' actions."""
+    """A subclass has `load` (in the reader thread), `shown` (its rows), and the keys' actions."""
 
     HEADING: ClassVar[str] = ""
     WIDE: ClassVar[int] = 0
-    """Columns of a title, where the rest stands behind it; 0: the rest stands below."""
+    """Columns of a title, with the rest beside it; 0: the rest is below."""
     EMPTY: ClassVar[str] = "Nothing yet."
     """`{key}` stands for the key NEW."""
     NEW: ClassVar[str] = ""
@@ -60,28 +57,18 @@ class RowsScreen[Answer](Modal[Answer]):
     def begin(self) -> None:
         self.reload()
 
-    @property
-    def shell(self) -> Shell:
-        app = self.app
-        assert isinstance(app, Shell)
-        return app
-
     def reload(self) -> None:
-        self.shell.room.fetch(self.load, self._loaded)
+        self.fetch(self.load, lambda found: self.fill(self.shown(found)))
 
     def load(self) -> Any:
-        """Whatever the rows are made of; reads files."""
+        """What the rows are made of; reads files."""
         raise NotImplementedError
 
     def shown(self, found: Any) -> Sequence[Row]:
         raise NotImplementedError
 
-    def _loaded(self, found: Any) -> None:
-        if self.is_attached:
-            self.fill(self.shown(found))
-
     def fill(self, rows: Sequence[Row]) -> None:
-        """Other rows; the cursor stays on its own, and begins on the one that is current."""
+        """Show other rows; the cursor stays on its row, and starts on the current one."""
         listed = self.query_one(OptionList)
         before = self.current.name if self.current else None
         self.rows = list(rows)
@@ -116,23 +103,24 @@ class RowsScreen[Answer](Modal[Answer]):
         """Enter, or a click."""
         raise NotImplementedError
 
-    def action_edit(self) -> None:
-        """A key's, for windows in which a choice is to edit."""
+    def action_choose(self) -> None:
         if self.current:
             self.choose(self.current)
+
+    def ended(self, said: str) -> None:
+        """Something was changed: show it."""
+        self.reload()
+        self.tell(said)
 
 
 def _content(row: Row, wide: int) -> Content:
     sign, colour = SIGNS.get(row.sign, SIGNS[""])
     title = clean_line(row.title)
     parts: list[Any] = [(f"{sign} ", colour), (title, "bold")]
+    tag = (f"  {clean_line(row.tag)}" if row.tag else "", "$foreground")
+    more = (clean_line(row.more), "$ink-2")
     if wide:
-        gap = " " * max(2, wide - width_of(title))
-        parts += [gap, (clean_line(row.more), "$ink-2")]
-        parts += [(f"  {clean_line(row.tag)}", "$foreground")] if row.tag else []
-        return Content.assemble(*parts)
-    if row.tag:
-        parts.append((f"  {clean_line(row.tag)}", "$foreground"))
-    if row.more:
-        parts.append((f"\n  {clean_line(row.more)}", "$ink-2"))
+        parts += [" " * max(2, wide - width_of(title)), more, tag]
+    else:
+        parts += [tag, *(["\n  ", more] if row.more else [])]
     return Content.assemble(*parts)

@@ -1,40 +1,47 @@
-"""Where what was written goes: to the agent, to a command of ours, to the shell; and what helps on
-the way there."""
+"""Where a written line goes: to the agent, to a command of ours, or to the shell; and completion,
+attachments and the queue on the way there."""
 
+import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.tui.errands import Errands
+from rookery.tui.actions.shell_line import ShellLine
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.suggestions import Suggestion
-from rookery.tui.writing import commands, news
+from rookery.tui.writing import commands, history
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
 
+FRESH = 10.0
+"""Seconds for which a list of files is used again."""
+
 
 class Desk:
-    """For one app."""
-
     def __init__(self, app: Shell) -> None:
         self._app = app
-        self.errands = Errands(app.room)
+        self._line = ShellLine(app.reader, self.shell_said)
         self._files: dict[str, list[Attachment]] = {}
         self._mentioned: dict[str, None] = {}
+        self._listed: tuple[str, float, list[str]] = ("", 0.0, [])
+        self._wanted = ""
         self._edited: tuple[str, Json] | None = None
         """The queued prompt that is in the composer, and its session."""
 
     def begin(self) -> None:
-        self.errands.read_past(self._app.start.cwd)
+        home, cwd = self._app.start.home, self._app.start.cwd
+        past = self._app.composer.past
+        self._app.reader.run(lambda: asyncio.to_thread(history.read, home, cwd), past.load)
 
     @property
     def _panel(self) -> ShellPanel:
-        return self._app.screen_stack[0].query_one("#shell", ShellPanel)
+        return self._app.below(ShellPanel)
 
     @property
     def cwd(self) -> str:
@@ -45,14 +52,15 @@ class Desk:
 
     def submit(self, text: str, session: str) -> None:
         if text.strip():
+            home, cwd = self._app.start.home, self.cwd
             self._app.composer.past.add(text)
-            self.errands.keep(self.cwd, text)
+            self._app.reader.run(lambda: asyncio.to_thread(history.keep, home, cwd, text))
         if text.startswith("!") and text[1:].strip():
             self.run_line(text[1:].strip())
         elif (found := commands.parsed(text)) is not None:
             from rookery.tui.actions.slash_commands import carry_out
 
-            carry_out(self._app, self, *found)
+            carry_out(self._app, *found)
         else:
             self._prompt(text, session)
 
@@ -72,17 +80,15 @@ class Desk:
             self._app.send({"do": "prompt", "prompt": prompt}, session, files)
         else:
             start = self._app.start
-            self._app.room.make(start.agent, start.cwd, prompt, files, start.confirms(""))
+            self._app.reader.make(start.agent, start.cwd, prompt, files, start.confirms(""))
 
     def give_back(self, command: Json, session: str, files: "list[Attachment]") -> None:
-        """What was not taken is not lost."""
-        composer = self._app.composer
+        """Put a prompt that was not accepted back."""
         if files:
             self._files.setdefault(session, [])[:0] = files
             self.show_files()
-        if not composer.text:
-            said = (str(block.get("text", "")) for block in command["prompt"])
-            composer.load_text("".join(said))
+        if not self._app.composer.text:
+            self._app.composer.load_text(_words(command["prompt"]))
 
     # --- completion ----------------------------------------------------------------------------
 
@@ -93,29 +99,46 @@ class Desk:
                 header = app.window.header if app.session else None
                 app.composer.offer("/", word, _offers(commands.matching(word, header)))
             case "files":
-                self.errands.find_files(self.cwd, word)
+                self._find_files(word)
             case "search":
                 self._search()
             case "editor":
-                self._edit()
+                if (text := app.edit(app.composer.text)) is not None:
+                    app.composer.put(text.rstrip("\n"))
             case "attach":
-                self.ask_file()
+                self._ask_file()
             case "paste":
-                self.paste()
+                self._paste()
             case "detach":
                 self.detach(-1)
+            case "queue" if app.below(Queue).items:
+                app.below(Queue).focus()
             case "queue":
-                queue = app.screen_stack[0].query_one("#queue", Queue)
-                if queue.items:
-                    queue.focus()
-                else:
-                    app.notify("Nothing waits.", timeout=2)
+                app.notify("The queue is empty.", timeout=2)
 
-    def files_found(self, message: news.FilesFound) -> None:
-        offers = [Suggestion(f"@{name} ", name) for name in message.names]
-        for name in message.names:
-            self._mentioned.setdefault(name)
-        self._app.composer.offer("@", message.query, offers)
+    def _find_files(self, query: str) -> None:
+        """Only the last query is answered."""
+        self._wanted, cwd = query, self.cwd
+
+        async def find() -> list[str] | None:
+            from rookery.tui.writing import files, fuzzy
+
+            if query != self._wanted:
+                return None
+            place, when, names = self._listed
+            if place != cwd or time.monotonic() - when > FRESH:
+                names = await asyncio.to_thread(files.listed, cwd)
+                self._listed = (cwd, time.monotonic(), names)
+            if query != self._wanted:
+                return None
+            return await asyncio.to_thread(fuzzy.ranked, query, names)
+
+        self._app.reader.run(find, lambda names: self.files_found(query, names))
+
+    def files_found(self, query: str, names: list[str] | None) -> None:
+        if names is not None:
+            self._mentioned |= dict.fromkeys(names)
+            self._app.composer.offer("@", query, [Suggestion(f"@{name} ", name) for name in names])
 
     def _search(self) -> None:
         from rookery.tui.windows.history_search import SearchScreen
@@ -127,84 +150,87 @@ class Desk:
         composer = self._app.composer
         self._app.push_screen(SearchScreen(composer.past.found, composer.text), take)
 
-    def _edit(self) -> None:
-        from rookery.tui.system import external_programs
-
-        composer = self._app.composer
-        if not external_programs.editor():
-            self._app.notify("There is no editor: set EDITOR.", severity="warning")
-            return
-        with self._app.suspend():
-            text = external_programs.edit(composer.text)
-        self._app.refresh()
-        if text is not None:
-            composer.put(text.rstrip("\n"))
-
-    def recap(self) -> None:
-        self.errands.recap(self._app.session)
-
     # --- attachments ---------------------------------------------------------------------------
 
-    def ask_file(self) -> None:
+    def _ask_file(self) -> None:
         from rookery.tui.windows.parts.modals import LineScreen
 
         def take(path: str | None) -> None:
             if path and path.strip():
                 self.attach(path.strip())
 
-        hint = "a path, from the session's directory"
+        hint = "path, relative to the session's directory"
         self._app.push_screen(LineScreen("Attach which file?", hint=hint), take)
 
     def attach(self, *paths: str, pasted: str = "") -> None:
         import os
 
+        from rookery.client.attach import Unattachable, load
         from rookery.tui.writing.dropped import path_of
 
         given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
         files = [os.path.join(self.cwd, path) for path in given]
-        self.errands.attach(self._app.session, files, pasted)
+        session = self._app.session
 
-    def paste(self) -> None:
+        async def read() -> "list[Attachment] | str":
+            try:
+                return list(await asyncio.to_thread(load, files))
+            except Unattachable as error:
+                return str(error)
+
+        self._app.reader.run(read, lambda found: self.attached(session, found, pasted))
+
+    def _paste(self) -> None:
         """From the system's clipboard, which a terminal does not give us."""
-        if words := self._untaken():
-            self.not_pasted(news.NotPasted(words))
-        else:
-            self.errands.paste(self._app.session)
+        if words := self._refusal():
+            self.pasted(self._app.session, words)
+            return
+        session = self._app.session
 
-    def not_pasted(self, message: news.NotPasted) -> None:
-        """What was copied here is text."""
-        if self._app.clipboard:
+        async def read() -> "list[Attachment] | str":
+            from rookery.tui.writing import clipboard
+
+            try:
+                return [await clipboard.read()]
+            except clipboard.NoImage as error:
+                return str(error)
+
+        self._app.reader.run(read, lambda found: self.pasted(session, found))
+
+    def pasted(self, session: str, found: "list[Attachment] | str") -> None:
+        """If the clipboard has no image: text that was copied here."""
+        if isinstance(found, str) and self._app.clipboard:
             self._app.composer.action_paste()
         else:
-            self._app.notify(message.words, severity="warning", markup=False)
+            self.attached(session, found)
 
-    def _untaken(self) -> str:
-        """Why no image can go to the agent, as far as it is known."""
+    def _refusal(self) -> str:
+        """Why the agent takes no image, if known."""
         header = self._app.window.header if self._app.session else None
         takes = lenient.mapping(header, "capabilities")
         if not takes or lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image"):
             return ""
-        return f"{lenient.text(header, 'agent') or 'This agent'} takes no images."
+        return f"{lenient.text(header, 'agent') or 'This agent'} does not accept images."
 
-    def attached(self, message: news.Attached) -> None:
+    def attached(self, session: str, found: "list[Attachment] | str", pasted: str = "") -> None:
+        """Files for the next prompt, or why not. `pasted`: the text that named them."""
         from rookery.client.attach import excess
 
-        files = [*self._files.get(message.session, []), *message.attachments]
-        image = any(each.is_image for each in message.attachments)
-        here = message.session == self._app.session
-        if words := (self._untaken() if image and here else "") or excess(files):
-            self._app.notify(words, severity="warning", markup=False)
-            if message.pasted and here:
-                self._app.composer.insert(message.pasted)
-            return
-        self._files[message.session] = files
-        self.show_files()
-
-    def unattached(self, message: news.Unattached) -> None:
-        if message.pasted:
-            self._app.composer.insert(message.pasted)
+        here = session == self._app.session
+        if isinstance(found, str):
+            why, quiet = found, bool(pasted)
         else:
-            self._app.notify(message.words, severity="warning", markup=False)
+            files = [*self._files.get(session, []), *found]
+            image = any(each.is_image for each in found)
+            why, quiet = (self._refusal() if image and here else "") or excess(files), False
+        if why:
+            if not quiet:
+                self._app.notify(why, severity="warning", markup=False)
+            if pasted and here:
+                self._app.composer.insert(pasted)
+            return
+        self._files[session] = files
+        self.show_files()
 
     def detach(self, place: int) -> None:
         files = self._files.get(self._app.session, [])
@@ -214,7 +240,7 @@ class Desk:
 
     def show_files(self) -> None:
         files = self._files.get(self._app.session, [])
-        self._app.screen_stack[0].query_one("#chips", Chips).tell(list(files))
+        self._app.below(Chips).tell(list(files))
         self._app.composer.has_files = bool(files)
 
     # --- shell lines ---------------------------------------------------------------------------
@@ -222,37 +248,35 @@ class Desk:
     def run_line(self, line: str) -> None:
         if self._panel.running:
             key = label(self._app, "turn.cancel")
-            self._app.notify(f"A line is running: {key} ends it.", severity="warning")
+            self._app.notify(f"A command is still running: {key} stops it.", severity="warning")
             self._app.composer.put(f"!{line}")
             return
         self._panel.begin(line)
-        self.errands.run_shell(line, self.cwd)
+        self._line.run(line, self.cwd)
 
-    def shell_said(self, message: news.ShellSaid) -> None:
-        self._panel.say(message.text, message.code)
+    def shell_said(self, text: str, code: int | None = None) -> None:
+        self._panel.say(text, code)
 
     def left_shell(self) -> bool:
-        """Esc: the line is ended, or what it said is put away; whether there was one."""
+        """Esc: stop the command, or close its output. Whether there was one."""
         if self._panel.running:
-            self.errands.end_shell()
+            self._line.stop()
             return True
         shown = bool(self._panel.display)
         self._panel.close()
         return shown
 
-    # --- what waits ----------------------------------------------------------------------------
+    # --- the queue -----------------------------------------------------------------------------
 
     def change_queue(self, message: Queue.Changed) -> None:
         app, item = self._app, message.item
         base: Json = {"do": "queue", "item": item.get("id")}
         match message.what:
+            case "edit" if app.composer.text.strip():
+                app.notify("Send or clear the text in the composer first.", severity="warning")
             case "edit":
-                if app.composer.text.strip():
-                    app.notify("Send or clear what is written first.", severity="warning")
-                    return
                 self._edited = (app.session, item)
-                said = (str(block.get("text", "")) for block in item.get("prompt", []))
-                app.composer.put("".join(said))
+                app.composer.put(_words(item.get("prompt", [])))
                 app.composer.focus()
                 app.notify(f"{label(app, 'composer.send')} puts it back in its place.", timeout=3)
             case "earlier" | "later":
@@ -262,11 +286,15 @@ class Desk:
                 app.send({**base, "op": op})
 
 
+def _words(prompt: list[Json]) -> str:
+    return "".join(str(block.get("text", "")) for block in prompt)
+
+
 def _offers(found: list[commands.Command]) -> list[Suggestion]:
     offers = []
     for each in found:
         hint = f"  {each.hint}" if each.hint else ""
-        mine = "" if each.ours else "  (the agent's)"
+        mine = "" if each.ours else "  (from the agent)"
         done = each.ours and not each.hint
         offers.append(Suggestion(f"/{each.name} ", f"/{each.name}{hint}", each.words + mine, done))
     return offers

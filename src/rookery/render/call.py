@@ -1,0 +1,35 @@
+"""What the line of a tool call says behind its words."""
+
+from collections.abc import Sequence
+
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Block
+from rookery.core.json.safe_text import count
+from rookery.core.units import duration
+from rookery.render.diff import changed
+from rookery.render.plain import clean_line
+
+
+def changes(block: Block) -> tuple[int, int] | None:
+    """How many lines a call adds and removes; None: it changes no file."""
+    counts = [changed(part) for part in captions.diffs(block)]
+    return (sum(plus for plus, _ in counts), sum(minus for _, minus in counts)) if counts else None
+
+
+def extras(
+    block: Block, terminals: Sequence[Block], seconds: float | None
+) -> list[tuple[str, bool]]:
+    """`4.2 s`, `exit 1`, `12 lines`, `failed`: each, and whether it tells of a failure."""
+    status = block["status"]
+    found: list[tuple[str, bool]] = []
+    if seconds is not None and seconds >= 0.05:
+        found.append((duration(seconds), False))
+    if (code := captions.exit_code(block, list(terminals))) is not None:
+        found.append((f"exit {code}", code != 0))
+    if captions.is_quiet(block) and (length := captions.length_of(block, terminals)):
+        found.append((count(length, "line"), False))
+    if status == "failed" and code in (None, 0):
+        found.append(("failed", True))
+    elif status not in ("done", "pending", "running", "failed"):
+        found.append((clean_line(status), False))
+    return found

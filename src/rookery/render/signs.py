@@ -1,0 +1,26 @@
+"""A sign for each state, the same in every face: it says the state without a colour."""
+
+from rookery.core.blocks.document import Block
+
+SIGNS = {
+    "pending": ("○", "-"),
+    "running": ("◐", ">"),
+    "done": ("✓", "ok"),
+    "failed": ("✗", "!!"),
+    "damaged": ("✗", "!!"),
+    "needs-you": ("▲", "?"),
+    "stopped": ("■", "#"),
+    "idle": ("●", "-"),
+    "waiting": ("◌", "~"),
+    "asleep": ("·", "."),
+    "unread": ("•", "*"),
+}
+"""A sign, and what replaces it where the encoding lacks it."""
+
+NOTICES = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note", "": "note"}
+
+
+def notice_state(block: Block) -> str:
+    """failed, warn, note or stopped."""
+    status = "error" if block["role"] == "error" else block["status"]
+    return NOTICES.get(status, "stopped")
