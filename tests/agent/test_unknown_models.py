@@ -80,7 +80,7 @@ async def test_I11_18_a_price_that_is_none_is_refused(
             asked = agent.ask("session/new", cwd=str(tmp_path), mcpServers=[])
             refused = (await agent.answer(asked))["error"]["message"]
         assert "profiles.first.price" in refused
-        assert "a million tokens" in refused
+        assert "per million tokens" in refused
 
 
 def pictured(steps: list[Json]) -> list[Json]:
