@@ -52,7 +52,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
         screen.say("!echo it-is-$((6*7)); sleep 600")
         screen.wait_for("it-is-42", "not sent", "running")
         screen.press("Escape")
-        screen.wait_for("ended · not sent")
+        screen.wait_for("stopped · not sent")
         screen.press("Escape")
         screen.wait_without("it-is-42")
         screen.press("Up")
