@@ -4,7 +4,9 @@ A file's tests stay together, since they may share a fixture. So do all of tests
 an agent that takes seconds to start. What takes long comes first, so that short tests fill the end.
 
 Where every test starts processes, each of its cases costs half a second: the first two are played
-in every run, the others in the long one. A file that is named is played whole.
+in every run, the others in the long one. So is a test that goes straight to the player, where
+there is the same through the bridge, which has the player behind it. A file that is named is played
+whole.
 """
 
 from collections import Counter
@@ -17,8 +19,8 @@ from xdist.scheduler import LoadFileScheduling
 TOGETHER = "tests/agent/"
 STARTING = ("tests/worker/", "tests/cli/", "tests/acp/")
 CASES = 2
-DOORS = ("player", "bridge")
-"""A case for each way in is counted for itself."""
+DIRECT, BRIDGED = "player", "bridge"
+"""In the names of cases: the way in."""
 FIRST = ("tests/agent/", "tests/e2e/", "tests/worker/", "tests/cli/", "tests/acp/", "tests/tui/")
 
 
@@ -40,11 +42,14 @@ def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def mark_further_cases(items: Sequence[pytest.Item], config: pytest.Config) -> None:
     if any(".py" in given for given in config.args):
         return
-    counted: Counter[tuple[str, str]] = Counter()
-    for item in items:
-        if item.nodeid.startswith(STARTING):
-            name, _, case = item.nodeid.partition("[")
-            door = next((door for door in DOORS if door in case), "")
-            counted[name, door] += 1
-            if counted[name, door] > CASES:
-                item.add_marker(pytest.mark.long)
+    started = [item for item in items if item.nodeid.startswith(STARTING)]
+    named = [item.nodeid.partition("[")[::2] for item in started]
+    bridged = {name for name, case in named if BRIDGED in case}
+    counted: Counter[str] = Counter()
+    for item, (name, case) in zip(started, named, strict=True):
+        if name in bridged and DIRECT in case:
+            item.add_marker(pytest.mark.long)
+            continue
+        counted[name] += 1
+        if counted[name] > CASES:
+            item.add_marker(pytest.mark.long)

@@ -12,6 +12,8 @@ from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.clients.programs import FIXTURES, Perch, cells_of
 
+pytestmark = pytest.mark.long
+
 SEEN: dict[str, Any] = {
     "new": ["rookery", ["small", "big"]],
     "approve": ["finished", True],
