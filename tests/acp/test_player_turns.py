@@ -1,11 +1,16 @@
 """What of a script a prompt plays, and what a step does that is no matter of the protocol."""
 
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.acp.conftest import Start
 from tests.acp.driving import Agent, Json, texts
 from tests.acp.whole_session import ALLOW
+from tests.cli.driving import rookery
 
 
 async def test_turns_in_order_then_otherwise(start: Start) -> None:
@@ -97,3 +102,14 @@ async def test_demo(start: Start) -> None:
     assert {entry["title"] for entry in sessions} == {"A tour of Rookery"}, session
     await agent.turn(sessions[0]["sessionId"], "again")
     assert "only the demo agent" in "".join(texts(agent.news()))
+
+
+@pytest.mark.parametrize(("where", "key"), [("start", "silence"), ("agent", "pageSize")])
+def test_a_setting_that_play_does_not_have_is_an_error(
+    where: str, key: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "script.json"
+    file.write_text(json.dumps({where: {key: 1}}))
+    done = rookery("play", str(file))
+    assert done.code == 2
+    assert f"{where}: unknown keys: {key}" in done.err

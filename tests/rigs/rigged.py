@@ -31,6 +31,10 @@ OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 class RiggedAgent(ScriptedAgent):
     verbs = {**VERBS, **mischief.VERBS}  # noqa: RUF012
 
+    @staticmethod
+    def check(script: Script) -> None:
+        pass  # it has every setting
+
     def __init__(self, script: Script, memory: Memory, group: asyncio.TaskGroup) -> None:
         super().__init__(script, memory, group)
         agent = script.agent

@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w-]*)[ \t]+(?P<rest>\S.*)", re.DOTAL
 _HEADER = re.compile(r"(?P<name>[A-Za-z][\w-]*):\s*(?P<value>\S.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)[=:](?P<value>\S.*)", re.DOTALL)
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
-KEYLIKE = re.compile(r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}")
+_KEYLIKE = re.compile(r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}")
 _OPAQUE = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])\w{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}")
 """A part of an address that looks random: usually a token."""
 _LINE = 16
@@ -53,7 +53,7 @@ def of_named(text: str) -> set[str]:
 
 def of_text(text: str) -> set[str]:
     """In any other value: parts of addresses, and what looks like a key."""
-    found = {match[0] for match in KEYLIKE.finditer(text)}
+    found = {match[0] for match in _KEYLIKE.finditer(text)}
     return found.union(*map(of_address, _ADDRESS.findall(text)))
 
 

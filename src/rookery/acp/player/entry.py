@@ -7,9 +7,8 @@ import sys
 
 from rookery.acp.player.demo import DEMO
 from rookery.acp.player.memory import Memory
-from rookery.acp.player.performance import Verbs
 from rookery.acp.player.script import Script, ScriptError, read_script, script_of
-from rookery.acp.player.scripted import VERBS, ScriptedAgent
+from rookery.acp.player.scripted import ScriptedAgent
 from rookery.home import paths
 from rookery.wire.reception import serve
 
@@ -17,7 +16,7 @@ from rookery.wire.reception import serve
 def main(argv: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
     arguments = _parser().parse_args(argv)
     try:
-        script = script_at(arguments.file, arguments.speed, agent.verbs)
+        script = script_at(arguments.file, arguments.speed, agent)
     except (ScriptError, OSError) as error:
         print(f"rookery play: {arguments.file}: {error}", file=sys.stderr)
         return 2
@@ -38,8 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def script_at(path: str, speed: float | None, verbs: Verbs = VERBS) -> Script:
+def script_at(path: str, speed: float | None, agent: type[ScriptedAgent] = ScriptedAgent) -> Script:
     """A script, or a recording made into one. Raises ScriptError, OSError."""
+    verbs = agent.verbs
     if path == "demo":
         return script_of(DEMO, verbs)
     if os.path.isdir(path) or os.path.basename(path) == paths.LOG:
@@ -53,4 +53,6 @@ def script_at(path: str, speed: float | None, verbs: Verbs = VERBS) -> Script:
         from rookery.acp.player.recording import script_of_lines
 
         return script_of(script_of_lines(text, speed), verbs)
-    return read_script(text, verbs)
+    script = read_script(text, verbs)
+    agent.check(script)
+    return script

@@ -2,7 +2,7 @@
 the start."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Any, NamedTuple
 
 from rookery.core.json.events import loads
@@ -66,9 +66,7 @@ def read_script(text: str | bytes, verbs: Collection[str]) -> Script:
 def script_of(value: Any, verbs: Collection[str]) -> Script:
     if not isinstance(value, dict):
         raise ScriptError("a script is a JSON object")
-    unknown = value.keys() - {"agent", "start", "turns", "match", "otherwise", "about"}
-    if unknown:
-        raise ScriptError(f"unknown keys: {', '.join(sorted(unknown))}")
+    check_keys(value, {"agent", "start", "turns", "match", "otherwise", "about"})
     script = Script(
         agent=_object(value, "agent"),
         start=_object(value, "start"),
@@ -88,6 +86,11 @@ def script_of(value: Any, verbs: Collection[str]) -> Script:
     for key in START_STEPS:
         check_steps(script.start.get(key, []), verbs, f"start.{key}")
     return script
+
+
+def check_keys(value: Json, known: Set[str], where: str = "") -> None:
+    if unknown := value.keys() - known:
+        raise ScriptError(f"{where}unknown keys: {', '.join(sorted(unknown))}")
 
 
 def check_steps(steps: Any, verbs: Collection[str], where: str) -> None:

@@ -8,7 +8,7 @@ from rookery.acp.player.choices import Choices
 from rookery.acp.player.live import Live
 from rookery.acp.player.memory import Memory, Session, info_of
 from rookery.acp.player.performance import Stage, Verbs
-from rookery.acp.player.script import Script
+from rookery.acp.player.script import Script, check_keys
 from rookery.wire import listing, reception
 from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
@@ -35,6 +35,14 @@ class ScriptedAgent(Reception):
         "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True}
     }
     verbs = VERBS
+
+    @staticmethod
+    def check(script: Script) -> None:
+        """Raises ScriptError at a setting that this agent does not have."""
+        named = {"name", "title", "version", "commands", "modes", "configOptions"}
+        check_keys(script.agent, named, "agent: ")
+        check_keys(script.start, {"after_new"}, "start: ")
+
     page_size = 50
 
     def __init__(self, script: Script, memory: Memory, group: asyncio.TaskGroup) -> None:

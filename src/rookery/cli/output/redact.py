@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from rookery.core.json.events import Json
-from rookery.models.credentials import KEYLIKE
 
 MASK = "•••"
 
@@ -13,6 +12,8 @@ _REFERENCE = re.compile(r"[^$]{0,20}\$\{[^}]*\}")
 """`${NAME}`, also after a word such as Bearer: a reference is no secret."""
 
 _NAMES = re.compile(r"(?i)(key|token|secret|password|passwd|auth|credential)")
+_KEYLIKE = re.compile(r"(sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{8,}")
+"""Shorter than a key that is looked for in any text: what is masked here is only shown."""
 _OPTION = re.compile(r"(-{1,2}[\w-]+)([=:])(.+)", re.DOTALL)
 
 
@@ -49,7 +50,7 @@ def masked_words(words: list[Any]) -> list[str]:
         elif option and _NAMES.search(option[1]):
             found.append(f"{option[1]}{option[2]}{_value(option[3])}")
         else:
-            found.append(KEYLIKE.sub(MASK, word))
+            found.append(_KEYLIKE.sub(MASK, word))
         next_is_secret = bool(word.startswith("-") and not option and _NAMES.search(word))
     return found
 
