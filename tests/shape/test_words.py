@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rookery"
 
 COVERED = (
     "acp",
+    "agent",
     "agent/scripted",
     "agents",
     "cli",

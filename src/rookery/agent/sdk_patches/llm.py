@@ -39,7 +39,7 @@ CUT = (
     'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
 )
 FILTERED = "The model's provider refused to answer this: its content filter objected."
-REFUSED = f"{FILTERED} Rephrase it, or take it back with /rewind."
+REFUSED = f"{FILTERED} Rephrase it, or undo it with /rewind."
 
 
 class Refused(Exception):

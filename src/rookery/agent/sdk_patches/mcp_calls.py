@@ -1,5 +1,5 @@
 """A call of an MCP server's tool: with the server's own time limit, and cancelled at the server
-when nobody waits for it.
+when it is cancelled here.
 
 Made for openhands-sdk 1.58 and mcp 1.30, which send no `notifications/cancelled` by themselves and
 name no request's number. Unnecessary once a cancelled call of the SDK's is cancelled at the server.

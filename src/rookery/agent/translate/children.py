@@ -41,7 +41,7 @@ class Listener:
 
     def permit_child(self, child: str, action: ActionEvent) -> Refusal | None:  # noqa: ARG002
         """Why it may not do this; None: it may."""
-        return Refusal("Nobody was asked.")
+        return Refusal("The user was not asked.")
 
     def child_used(
         self, call: str, child: str, action: ActionEvent, results: Sequence[Event]
