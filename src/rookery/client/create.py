@@ -17,7 +17,7 @@ from rookery.core.policy.unattended import Order
 from rookery.core.view.fleet import head_of
 from rookery.home import config, last_choices, paths
 from rookery.log.errors import LogError
-from rookery.log.lock import is_locked
+from rookery.log.lock import LOCK_FILE, Busy, Lock
 from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
@@ -25,6 +25,8 @@ from rookery.log.store import Writer
 UNFINISHED = ".new-"
 FORGOTTEN = 3600.0
 """Seconds after which a session that was not finished counts as abandoned."""
+ENDING = 2.0
+"""Seconds in which a worker that did not start has gone."""
 
 
 def create_session(  # noqa: PLR0913 - a session is made of all of these
@@ -79,12 +81,16 @@ def discard_unbegun(home: str, session: str) -> None:
     """Remove a session that was just made for a prompt, where no prompt is in it: what a failed
     start leaves would be an empty session in every list."""
     directory = paths.session_dir(home, session)
-    if is_locked(directory):
+    try:
+        lock = Lock.acquire(os.path.join(directory, LOCK_FILE), ENDING)
+    except Busy:
         return  # a worker has it, and may have the prompt
-    with suppress(LogError, OSError), Reader.open(directory) as log:
-        if log.of_kinds("_prompt", "_queue"):
-            return
-        shutil.rmtree(directory)
+    try:
+        with suppress(LogError, OSError), Reader.open(directory) as log:
+            if not log.of_kinds("_prompt", "_queue"):
+                shutil.rmtree(directory)
+    finally:
+        lock.release()
 
 
 def _first_events(home: str, update: Json, confirm: str, order: Order | None) -> list[Draft]:

@@ -14,7 +14,7 @@ import time
 
 from rookery.log.errors import Busy
 
-__all__ = ["Busy", "Lock", "is_held", "is_locked"]
+__all__ = ["LOCK_FILE", "Busy", "Lock", "is_held", "is_locked"]
 
 LOCK_FILE = "lock"
 
