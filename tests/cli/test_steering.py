@@ -197,5 +197,5 @@ def test_a_command_shows_its_output_under_its_call(home: Path, tmp_path: Path) -
     """F2"""
     done = rookery("run", "--verbose", "--cwd", str(tmp_path), play({"command": "echo hi; exit 3"}))
     assert "✗ run echo hi; exit 3" in done.out
-    assert "exit 3 · failed\n    hi\n" in done.out
+    assert "exit 3\n    hi\n" in done.out
     assert done.out.count("hi\n") == 1

@@ -46,6 +46,7 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
         1,
         "the end of a forked process: it is said, nothing else is left",
     ),
+    "src/rookery/cli/errors.py": (1, "a module that explains an error may be the damaged one"),
     "src/rookery/cli/app.py": (1, "the outermost: a person gets a sentence, a file the trace"),
 }
 

@@ -20,7 +20,10 @@ def report(error: BaseException) -> int:
     """Say on stderr what went wrong; the exit code."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
-    known = explain(error)
+    try:
+        known = explain(error)
+    except Exception:  # noqa: BLE001 - a damaged installation: what it met first is the news
+        known = None
     if known is not None:
         message, code = known
         say(f"rookery: {message}")
