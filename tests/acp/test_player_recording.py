@@ -172,4 +172,4 @@ SCRIPTS = sorted((Path(__file__).parents[2] / "fixtures" / "scripts").glob("*.js
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_the_scripts_of_this_repository_are_scripts(path: Path) -> None:
-    assert script_at(str(path), None, RiggedAgent.verbs)
+    assert script_at(str(path), None, RiggedAgent)
