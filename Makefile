@@ -1,10 +1,6 @@
 # Every target sets up what it needs first. ARGS="..." goes to the tool behind a target.
 
 ARGS =
-# Twice as many as there are processors: most tests wait for processes most of the time.
-WORKERS = $$(.venv/bin/python -c 'import os; print(2 * (os.cpu_count() or 1))')
-# The shape of the files is a matter of `make check`.
-PYTEST = .venv/bin/pytest --ignore tests/shape -n "$(WORKERS)" --dist loadfile --no-loadscope-reorder
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')
@@ -38,11 +34,11 @@ run: setup ## start Rookery; without a terminal, play one turn of the demo agent
 
 test: .venv/.rewritten ## run the tests
 	@scripts/tools
-	$(PYTEST) $(ARGS)
+	@scripts/test $(ARGS)
 
 # 5 is pytest's word for "none selected": there may be no long test.
 test-all: test ## run the tests, then the long ones
-	$(PYTEST) -m long $(ARGS) || [ $$? -eq 5 ]
+	scripts/pytest -m long $(ARGS) || [ $$? -eq 5 ]
 
 check: setup ## format, lint, types, layers and shape
 	.venv/bin/ruff format --check

@@ -18,7 +18,7 @@ from xdist.scheduler import LoadFileScheduling
 
 TOGETHER = "tests/agent/"
 STARTING = ("tests/worker/", "tests/cli/", "tests/acp/")
-CASES = 2
+CASES = 1
 DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
 FIRST = ("tests/agent/", "tests/e2e/", "tests/worker/", "tests/cli/", "tests/acp/", "tests/tui/")
