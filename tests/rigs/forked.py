@@ -38,7 +38,11 @@ class Nest:
                 cwd=ROOT,
                 env=bare,  # it belongs to no test
             )
-        atexit.register(self._socket.close)
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._socket.close()
+        self._process.wait()
 
     def spawn(
         self, arguments: list[str], cwd: str, environment: dict[str, str], files: list[int]
