@@ -38,6 +38,7 @@ def needed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bool]:
     return found
 
 
+@pytest.mark.long  # what is pinned does not change by itself
 @pytest.mark.parametrize("name", NAMES)
 def test_I12_6_a_patch_is_still_needed(needed: dict[str, bool], name: str) -> None:
     assert needed[name], "upstream has corrected the fault: remove the patch"

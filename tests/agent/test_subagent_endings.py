@@ -53,6 +53,7 @@ async def test_I11_15_a_sub_agents_answer_ends_as_the_main_agents_does(
     assert not [sign for sign in (*CLUTTER, "Never said") if sign in told]
 
 
+@pytest.mark.long
 async def test_I11_15_a_window_that_is_too_small_for_a_sub_agent(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
