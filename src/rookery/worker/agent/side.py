@@ -291,7 +291,7 @@ class AgentSide:
         if name in self._session.header["asks"]:
             outcome = {"outcome": "cancelled"}
             update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
-            self._session.append(Draft(update))
+            self._session.do_next([turns.Append(Draft(update))])  # before a cancel closes it again
         self.asks.withdraw(name)
 
     def _close_asks(self, reason: str, *, kept: bool) -> None:
