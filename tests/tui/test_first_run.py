@@ -29,10 +29,13 @@ def model() -> Iterator[str]:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) -> None:
+def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
+    home: Path, tmp_path: Path
+) -> None:
     # Nothing is set up; a process that is kept warm would outlive the test.
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
-    with model() as address, Tmux(home, size=(80, 24), seconds=150.0) as screen:
+    terminal = Tmux(home, size=(80, 24), seconds=150.0, cwd=tmp_path)
+    with model() as address, terminal as screen:
         screen.wait_for("No model set up", "F6")
         screen.press("F6")
         screen.wait_for("none yet: Enter sets one up")
@@ -55,7 +58,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(home: Path) ->
         screen.wait_for("Approve all: approves everything")
         screen.say("Write me a note")
         screen.wait_for("Done: your task is in", "ready")
-    assert (home / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
+    assert (tmp_path / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
     assert heads(str(home))[0]["confirm"] == "all"
     assert config.load(str(home)).confirm == "every"
 

@@ -104,7 +104,7 @@ async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -
         await pilot.press("ctrl+s")
         assert wrong(app) == {
             "worker.silent_after": "✗ silent_after must be 0 (off) or 120 to 86,400 seconds",
-            "worker.queue_most": "✗ queue_most must be a whole number",
+            "worker.queue_most": "✗ queue_most must be a whole number (0 to 1,000 prompts)",
             "worker.stop_grace": "✗ stop_grace must be a number",
         }
     assert config.load(home).policy.cancel_grace == 5
@@ -177,7 +177,7 @@ async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
         await pilot.press("escape", "up", "down", "enter")
         assert isinstance(app.screen, FormScreen)
         assert app.screen.answers()["judge"] == "model:local"
-        assert "which is gone" in app.export_screenshot().replace("&#160;", " ")
+        assert "(removed)" in app.export_screenshot().replace("&#160;", " ")
 
 
 def row(app: Still, title: str) -> str:
