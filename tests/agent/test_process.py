@@ -97,7 +97,6 @@ async def test_G2_a_broken_file_is_named(start: Start, empty_home: Path) -> None
     assert "agent_settings.json, line 2" in refused["error"]["message"]
 
 
-@pytest.mark.long
 async def test_the_environment_over_nothing_saved(
     start: Start, empty_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
@@ -218,7 +217,6 @@ async def busiest(agent: Agent) -> float:
     return float(told["params"]["busiest"])
 
 
-@pytest.mark.long
 async def test_the_loop_is_never_late(agent_home: Path, tmp_path: Path) -> None:
     """While the SDK works: a first answer, tools, permissions, a stream, hooks that wait."""
     folder = tmp_path / ".rookery"
