@@ -361,3 +361,12 @@ def test_version_answers_before_the_cli_library() -> None:
     )
     slow = "[m for m in ('click', 'importlib.metadata') if m in sys.modules]"
     assert after(ask, slow) == [], "answer --version from the literal, before any other import"
+
+
+def test_no_page_has_marks_of_a_merge() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")]
+    assert len(pages) > 20
+    found = [
+        page.name for page in pages if re.search(r"(?m)^(<{7}|>{7}) ", page.read_text("utf-8"))
+    ]
+    assert not found, f"left of a merge: {', '.join(found)}"
