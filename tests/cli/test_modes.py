@@ -69,6 +69,8 @@ def test_I9_7_the_default_is_set_shown_and_taken_back(home: Path) -> None:
         ["session.approve_all", "true"],
         ["session.confrim", "all"],
         ["worker.cancel_grace", "soon"],
+        ["worker.queue_most", "99999999"],
+        ["worker.silent_after", "60"],
         ["policy.rules", "all"],
     ):
         assert rookery("config", "set", *words).code in (1, 2)

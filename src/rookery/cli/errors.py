@@ -95,7 +95,8 @@ def _unknown_session(name: str) -> str:
 
     known = heads(paths.home())
     if not known:
-        return 'There are no sessions yet. To start one: rookery run "…"'
+        none = f"There is no session {name!r}: there are no sessions yet."
+        return f'{none} To start one: rookery run "…"'
     names = {head["id"]: head for head in known} | {head["title"].lower(): head for head in known}
     near = {names[each]["id"]: names[each] for each in get_close_matches(name.lower(), names, 5)}
     if near:

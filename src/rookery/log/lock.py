@@ -14,7 +14,7 @@ import time
 
 from rookery.log.errors import Busy
 
-__all__ = ["LOCK_FILE", "Busy", "Lock", "is_held", "is_locked"]
+__all__ = ["LOCK_FILE", "Busy", "Lock", "becomes_free", "is_held", "is_locked"]
 
 LOCK_FILE = "lock"
 
@@ -65,6 +65,16 @@ class Lock:
 def is_locked(directory: str) -> bool:
     """Whether someone writes the session in a directory."""
     return is_held(os.path.join(directory, LOCK_FILE))
+
+
+def becomes_free(directory: str, wait: float) -> bool:
+    """Wait until no one writes the session in a directory; False: someone still does."""
+    until = time.monotonic() + wait
+    while is_locked(directory):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(PAUSE)
+    return True
 
 
 def is_held(path: str) -> bool:

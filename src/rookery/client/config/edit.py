@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rookery.client.config.rules import NotEdited, editing, save
+from rookery.core import limits
 from rookery.core.settings import definitions
 from rookery.home import config
 
@@ -14,6 +15,8 @@ type Value = float | int | str | bool | None
 def change(home: str, wanted: Mapping[str, Value]) -> None:
     """Set each dotted key of definitions.SINGLE. Raises ConfigError, NotEdited; then nothing is
     written."""
+    for key, value in wanted.items():
+        _check(key, value)
     wanted = _without_older(wanted)
     with editing(home) as text:
         save(home, text, edited(text, wanted), lambda tables: _put_all(tables, wanted))
@@ -36,6 +39,17 @@ def edited(text: str, wanted: Mapping[str, Value]) -> str:
     document = tomlkit.parse(text)
     _put_all(document, wanted)
     return tomlkit.dumps(document)
+
+
+def _check(key: str, value: Value) -> None:
+    """Refuse also a number that the file's reader would only clamp."""
+    known = definitions.find(key)
+    if known is None or value is None:
+        return
+    try:
+        limits.checked(known, value, exact=True)
+    except limits.BadValue as error:
+        raise config.ConfigError(f"Not changed: {key} {error}.") from None
 
 
 def _without_older(wanted: Mapping[str, Value]) -> dict[str, Value]:

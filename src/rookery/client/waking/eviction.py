@@ -9,7 +9,7 @@ from rookery.build import build
 from rookery.core.json.events import Json, loads
 from rookery.core.view.fleet import is_judged, is_sound
 from rookery.home import paths
-from rookery.log.lock import is_locked
+from rookery.log.lock import becomes_free, is_locked
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
 
@@ -18,9 +18,6 @@ ANSWERS = 3.0
 
 ENDS = 10.0
 """Seconds for it to be gone, with its agent."""
-
-PAUSE = 0.01
-"""Seconds between two looks at a lock: nothing tells when it comes free."""
 
 
 def make_room(home: str, session: str) -> bool:
@@ -61,14 +58,7 @@ def _sleeps(directory: str) -> bool:
         agreed = _agrees(paths.socket_path(directory))
     except (OSError, ValueError, paths.PathError):  # it is hung, or has gone by itself
         agreed = False
-    if not agreed:
-        return False
-    until = time.monotonic() + ENDS
-    while is_locked(directory):
-        if time.monotonic() > until:
-            return False
-        time.sleep(PAUSE)
-    return True
+    return agreed and becomes_free(directory, ENDS)
 
 
 def _agrees(path: str) -> bool:

@@ -1,7 +1,5 @@
 """`stop`: puts a session to sleep."""
 
-import time
-
 import click
 
 from rookery.cli.names import session_argument
@@ -9,7 +7,7 @@ from rookery.cli.output.screen import standard
 from rookery.cli.session.send import send, tell_left_running, tell_resumption
 from rookery.client.fleet import head_of_session
 from rookery.home import paths
-from rookery.log.lock import is_locked
+from rookery.log.lock import becomes_free
 
 WITHIN = 10.0
 """Seconds for the worker to end."""
@@ -30,14 +28,7 @@ def stop(session: str) -> None:
         screen.note("It was already asleep.")
     else:
         ending = f"Stopping: the agent has not ended yet. To kill it: rookery kill {session}"
-        screen.note("Stopped. The next prompt wakes it." if _has_ended(session) else ending)
+        ended = becomes_free(paths.session_dir(paths.home(), session), WITHIN)
+        screen.note("Stopped. The next prompt wakes it." if ended else ending)
         tell_left_running(screen, session, outcome.seq)
     tell_resumption(screen, session)
-
-
-def _has_ended(session: str) -> bool:
-    directory = paths.session_dir(paths.home(), session)
-    until = time.monotonic() + WITHIN
-    while is_locked(directory) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not is_locked(directory)

@@ -46,7 +46,7 @@ def set_(key: str, value: str) -> int:
 
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:
-    """As TOML would have it; the reader of the file checks it."""
+    """As TOML would have it."""
     default = setting.default
     if isinstance(default, bool):
         return TRUTHS.get(value.lower(), value)
