@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
 
+from rookery.agent.terminal import shell
 from rookery.agent.terminal.session import Session, keys_of
 from rookery.agent.terminal.transcript import HEAD, TAIL, Transcript, plain
-from rookery.processes.tree import descendants, start_time
+from rookery.processes.tree import Process, descendants, start_time
 
 WAIT = 60.0
 
@@ -33,6 +34,10 @@ class Heard:
     def wait(self, words: str) -> None:
         with self._changed:
             assert self._changed.wait_for(lambda: words in self.text, WAIT), self.text
+
+    def not_within(self, words: str, seconds: float) -> None:
+        with self._changed:
+            assert not self._changed.wait_for(lambda: words in self.text, seconds), self.text
 
 
 class Running:
@@ -251,6 +256,33 @@ def test_every_moment_is_right_for_an_interrupt(session: Session) -> None:
             pass
         assert sleeping.result().exit_code not in (0, -1)
     assert run(session, "echo fine").text == "fine"
+
+
+def test_a_command_waits_until_the_last_ones_processes_are_gone(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that takes: an interrupt in this time would be lost, and what ends the last
+    command would end the next one's processes."""
+    real, swept, may_go_on = shell.end_foreground, threading.Event(), threading.Event()
+
+    def slow(of: shell.Shell) -> list[Process]:
+        left = real(of)
+        swept.set()
+        assert may_go_on.wait(WAIT)
+        return left
+
+    monkeypatch.setattr(shell, "end_foreground", slow)
+    first = Running(session, "echo there; sleep 616")
+    first.heard.wait("there")
+    assert session.interrupt()
+    assert swept.wait(WAIT)
+    assert first.result().exit_code == 130
+    second = Running(session, "echo there; sleep 617")
+    second.heard.not_within("there", 1.5)
+    may_go_on.set()
+    second.heard.wait("there")
+    assert session.interrupt()
+    assert second.result().exit_code == 130
 
 
 # --- output --------------------------------------------------------------------------------------

@@ -161,7 +161,8 @@ class Shell:
         """Run a command of any length. The shell reads it from a file, so that nothing of it is
         taken for keys."""
         with self.changed:
-            self.changed.wait_for(lambda: not self._ending, SETTLE_SECONDS)
+            # What ends the last command would take this one's processes for its own.
+            self.changed.wait_for(lambda: not self._ending or self.ended)
             before = self.prompt.exit_code if self.prompt else 0
             self.step += 1
             self.interrupted = self._begun = False
@@ -204,13 +205,14 @@ class Shell:
 
     def _end_command(self, tell: Callable[[str], object]) -> None:
         try:
-            if left := end_foreground(self):
-                names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
-                tell(f"Still running as another user, who alone can end it: {strays.told(names)}")
+            left = end_foreground(self)
         finally:
             with self.changed:
                 self._ending = False
                 self.changed.notify_all()
+        if left:
+            names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
+            tell(f"Still running as another user, who alone can end it: {strays.told(names)}")
 
     def pause(self, seconds: float) -> None:
         """Until the command is over, or the time."""
