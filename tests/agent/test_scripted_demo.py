@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery.agent.scripted import demo
-from rookery.agent.scripted.conversation import of_chat
+from rookery.agent.scripted.dialects import Chat
 from rookery.agent.scripted.script import Turn
 from tests.agent.asking import TERMINAL, model, result, user
 
@@ -18,7 +18,7 @@ ALL = [TERMINAL, tool("file_editor"), tool("finish")]
 
 def after(*messages: dict[str, Any], tools: list[dict[str, Any]] | None = None) -> Turn:
     offered = ALL if tools is None else tools
-    return demo.next_turn(of_chat({"messages": list(messages), "tools": offered}))
+    return demo.next_turn(Chat({"messages": list(messages), "tools": offered}).read())
 
 
 def names(turn: Turn) -> list[str]:

@@ -16,9 +16,8 @@ from typing import override
 
 from rookery.agent.scripted.choice import Chooser
 from rookery.agent.scripted.conversation import Conversation, Said, objects
-from rookery.agent.scripted.routes import dialect_at
 from rookery.agent.scripted.script import Call, Script, Turn, failure_of
-from rookery.agent.scripted.server import Asked, ScriptedModel
+from rookery.agent.scripted.server import Asked, ScriptedModel, dialect_at
 from tools.vendors.vendor import Vendor, call
 
 MARK = re.compile(r"\[\[(say|run|edit|mcp|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
@@ -107,9 +106,9 @@ class Llm(ScriptedModel):
 
 
 def conversation_of(asked: Asked) -> Conversation:
-    dialect = dialect_at(asked.path)
-    assert dialect is not None
-    return dialect.read(asked.body)
+    speak = dialect_at(asked.path)
+    assert speak is not None
+    return speak(asked.body).read()
 
 
 def heard(asked: Asked, words: str, role: str | None = None) -> bool:

@@ -3,13 +3,11 @@ as it was signed."""
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, override
+from typing import override
 
-from rookery.agent.scripted.conversation import Conversation, Said, flat, objects
-from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, call_ids, cut, loaded, sse
-from rookery.agent.scripted.script import Failure, Turn
-
-type Json = dict[str, Any]
+from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
+from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, cut, event, loaded, sse
+from rookery.agent.scripted.script import Failure
 
 ERRORS = {
     401: "authentication_error",
@@ -32,33 +30,28 @@ def signature(thought: str) -> str:
 
 class Anthropic(Dialect):
     @override
-    def read(self, body: Json) -> Conversation:
-        said: list[Said] = [Said("system", flat(body.get("system")))] if body.get("system") else []
-        for message in objects(body.get("messages")):
+    def read(self) -> Conversation:
+        system = self.body.get("system")
+        said = [Said("system", flat(system))] if system else []
+        for message in objects(self.body.get("messages")):
             content = message.get("content")
-            blocks = [content] if isinstance(content, str) else objects(content)
             if message.get("role") == "assistant":
-                said.append(Said("model", flat(blocks)))
+                said.append(Said("model", flat(content)))
                 continue
-            results = [block for block in blocks if _is(block, "tool_result")]
-            said += [Said("result", flat(block.get("content"))) for block in objects(results)]
-            rest = [block for block in blocks if not _is(block, "tool_result")]
-            if rest:
+            results = [block for block in objects(content) if block.get("type") == "tool_result"]
+            said += [Said("result", flat(block.get("content"))) for block in results]
+            blocks = [content] if isinstance(content, str) else objects(content)
+            if rest := [block for block in blocks if block not in results]:
                 said.append(Said("user", flat(rest)))
-        tools = [
-            {**tool, "parameters": tool.get("input_schema")} for tool in objects(body.get("tools"))
-        ]
-        stream = body.get("stream") is True
-        return Conversation(tuple(said), tuple(tools), str(body.get("model", "")), stream)
+        tools = objects(self.body.get("tools"))
+        return Conversation(said, [{**it, "parameters": it.get("input_schema")} for it in tools])
 
     @override
-    def objection(self, body: Json) -> Failure | None:
-        for number, message in enumerate(objects(body.get("messages"))):
-            blocks = objects(message.get("content"))
-            for place, block in enumerate(blocks):
-                if _is(block, "thinking") and block.get("signature") != signature(
-                    str(block.get("thinking"))
-                ):
+    def objection(self) -> Failure | None:
+        for number, message in enumerate(objects(self.body.get("messages"))):
+            for place, block in enumerate(objects(message.get("content"))):
+                signed = signature(str(block.get("thinking")))
+                if block.get("type") == "thinking" and block.get("signature") != signed:
                     where = f"messages.{number}.content.{place}"
                     words = f"{where}: Invalid `signature` in `thinking` block"
                     return Failure(400, words, "invalid_request_error", None)
@@ -75,81 +68,61 @@ class Anthropic(Dialect):
         return sse(self.failed(failure), "error")
 
     @override
-    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
-        message = {**self._message(id, turn, body), "content": [], "stop_reason": None}
-        return self._event("message_start", message=message)
+    def begin(self) -> bytes:
+        message = {**self.whole(), "content": [], "stop_reason": None}
+        return event("message_start", message=message)
 
     @override
-    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
-        for index, block in enumerate(self._blocks(id, turn)):
-            match block["type"]:
-                case "thinking":
-                    empty = {**block, "thinking": "", "signature": ""}
-                    deltas = [("thinking", piece) for piece in cut(turn.thought, turn.chunks)]
-                    deltas.append(("signature", block["signature"]))
-                case "text":
-                    empty = {**block, "text": ""}
-                    deltas = [("text", piece) for piece in cut(block["text"], turn.chunks)]
-                case _:
-                    empty = {**block, "input": {}}
-                    arguments = block["arguments"]
-                    pieces = cut(arguments, turn.chunks, ARGUMENTS_PIECE)
-                    deltas = [("partial_json", piece) for piece in pieces]
-            empty.pop("arguments", None)
-            begun = self._event("content_block_start", index=index, content_block=empty)
-            for name, piece in deltas:
-                kind = "input_json" if name == "partial_json" else name
+    def pieces(self) -> Iterator[bytes]:
+        for index, (block, words) in enumerate(self._blocks()):
+            kind, field, name, length = block["type"], block["type"], block["type"], 0
+            if kind == "tool_use":
+                kind, field, name, length = "input_json", "input", "partial_json", ARGUMENTS_PIECE
+            signed = {"signature": ""} if "signature" in block else {}
+            empty = {**block, field: {} if length else "", **signed}
+            deltas = [(kind, name, piece) for piece in cut(words, self.turn.chunks, length)]
+            deltas += [(key, key, block[key]) for key in signed]
+            begun = event("content_block_start", index=index, content_block=empty)
+            for kind, name, piece in deltas:
                 delta = {"type": f"{kind}_delta", name: piece}
-                yield begun + self._event("content_block_delta", index=index, delta=delta)
+                yield begun + event("content_block_delta", index=index, delta=delta)
                 begun = b""
-            yield begun + self._event("content_block_stop", index=index)
+            yield begun + event("content_block_stop", index=index)
 
     @override
-    def end(self, id: str, turn: Turn, body: Json) -> bytes:
-        delta = {"stop_reason": _stop(turn), "stop_sequence": None}
-        usage = {"output_tokens": turn.usage.output}
-        last = self._event("message_delta", delta=delta, usage=usage)
-        return last + self._event("message_stop")
+    def end(self) -> bytes:
+        delta = {"stop_reason": self._stop(), "stop_sequence": None}
+        usage = {"output_tokens": self.turn.usage.output}
+        return event("message_delta", delta=delta, usage=usage) + event("message_stop")
 
     @override
-    def whole(self, id: str, turn: Turn, body: Json) -> Json:
-        blocks = [dict(block) for block in self._blocks(id, turn)]
-        for block in blocks:
-            block.pop("arguments", None)
-        return {**self._message(id, turn, body), "content": blocks, "stop_reason": _stop(turn)}
+    def whole(self) -> Json:
+        usage = {
+            "input_tokens": self.turn.usage.input - self.turn.usage.cached,
+            "cache_read_input_tokens": self.turn.usage.cached,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": self.turn.usage.output,
+        }
+        about: Json = {"id": f"msg_{self.id}", "type": "message", "role": "assistant"}
+        about |= {"model": self.body.get("model"), "stop_sequence": None}
+        blocks = [block for block, _ in self._blocks()]
+        return {**about, "usage": usage, "content": blocks, "stop_reason": self._stop()}
 
-    def _blocks(self, id: str, turn: Turn) -> list[Json]:
-        blocks: list[Json] = []
+    def _blocks(self) -> list[tuple[Json, str]]:
+        """Each with the words that are streamed."""
+        turn, blocks = self.turn, list[tuple[Json, str]]()
         if turn.thought:
-            signed = signature(turn.thought)
-            blocks.append({"type": "thinking", "thinking": turn.thought, "signature": signed})
-        if turn.text or turn.refusal:
-            blocks.append({"type": "text", "text": turn.text or turn.refusal})
-        for call, name in zip(turn.calls, call_ids(id, turn.calls), strict=True):
-            about = {"type": "tool_use", "id": name, "name": call.name}
-            blocks.append({**about, "input": loaded(call.arguments), "arguments": call.arguments})
+            block = {"type": "thinking", "thinking": turn.thought}
+            blocks.append(({**block, "signature": signature(turn.thought)}, turn.thought))
+        if words := turn.text or turn.refusal:
+            blocks.append(({"type": "text", "text": words}, words))
+        for name, call in self.calls():
+            block = {"type": "tool_use", "id": name, "name": call.name}
+            blocks.append(({**block, "input": loaded(call.arguments)}, call.arguments))
         return blocks
 
-    def _message(self, id: str, turn: Turn, body: Json) -> Json:
-        usage = {
-            "input_tokens": turn.usage.input - turn.usage.cached,
-            "cache_read_input_tokens": turn.usage.cached,
-            "cache_creation_input_tokens": 0,
-            "output_tokens": turn.usage.output,
-        }
-        about = {"id": f"msg_{id}", "type": "message", "role": "assistant"}
-        return {**about, "model": body.get("model"), "stop_sequence": None, "usage": usage}
-
-    def _event(self, kind: str, **fields: Any) -> bytes:
-        return sse({"type": kind, **fields}, kind)
-
-
-def _stop(turn: Turn) -> str:
-    if turn.refusal:
-        return "refusal"
-    usual = "tool_use" if turn.calls else "end_turn"
-    return STOPS.get(turn.finish, turn.finish) or usual
-
-
-def _is(block: object, kind: str) -> bool:
-    return isinstance(block, dict) and block.get("type") == kind
+    def _stop(self) -> str:
+        if self.turn.refusal:
+            return "refusal"
+        usual = "tool_use" if self.turn.calls else "end_turn"
+        return STOPS.get(self.turn.finish, self.turn.finish) or usual

@@ -35,8 +35,7 @@ class Chooser:
         if self.script.key and key != self.script.key:
             return NAMED["auth"]
         if self.script.only_models and model not in self.script.models:
-            known = NAMED["model"]
-            return known._replace(message=f"The model `{model}` does not exist.")
+            return NAMED["model"]._replace(message=f"The model `{model}` does not exist.")
         return None
 
     def next(self, conversation: Conversation) -> Turn:
@@ -44,7 +43,8 @@ class Chooser:
         try:
             found = self._turns_in_prompt(conversation)
         except ScriptError as error:
-            return _refused(str(error))
+            message = f"scripted model: {error}"
+            return Turn(failure=Failure(400, message, "invalid_script", None))
         if found is None and not conversation.tools and self.script.aside is not None:
             return _filled(self.script.aside, conversation)
         if found is None:
@@ -61,27 +61,20 @@ class Chooser:
 
     def _turns_in_prompt(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
         """The turns of the latest prompt that is a script, and its place."""
-        for place in reversed(range(len(conversation.said))):
-            said = conversation.said[place]
-            if said.role != "user":
-                continue
+        # Without tools a script inside a prompt is only quoted, as in a summary, which the script's
+        # own aside answers.
+        quoted_too = bool(conversation.tools) or self.script.aside in (None, ASIDE)
+        for place, said in conversation.prompts():
             for text in reversed(said.texts):  # prompts in a row are sent as one
-                if MARK in text if self._plays_quoted(conversation) else _begins(text):
+                if MARK in text if quoted_too else text.lstrip().startswith(MARK):
                     return _played(text), place
         return None
 
-    def _plays_quoted(self, conversation: Conversation) -> bool:
-        """Whether a script inside a prompt counts. Without tools it is only quoted, as in a
-        summary, which the script's own aside answers."""
-        return bool(conversation.tools) or self.script.aside in (None, ASIDE)
-
     def _turns_of_script(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
-        if self.script.match:
-            for place in reversed(range(len(conversation.said))):
-                said = conversation.said[place]
-                for each in self.script.match if said.role == "user" else ():
-                    if each.contains in said.text:
-                        return each.turns, place
+        for place, said in conversation.prompts():
+            for each in self.script.match:
+                if each.contains in said.text:
+                    return each.turns, place
         if self.script.demo and not self.script.turns:
             return None
         return self.script.turns, -1
@@ -107,10 +100,6 @@ def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:
     return group[min(again, len(group) - 1)] if group else None
 
 
-def _begins(text: str) -> bool:
-    return text.lstrip().startswith(MARK)
-
-
 def _played(text: str) -> Sequence[Turn]:
     begin = text.index(MARK)
     try:
@@ -118,10 +107,6 @@ def _played(text: str) -> Sequence[Turn]:
     except (ValueError, RecursionError) as error:
         raise ScriptError(f"the script in the prompt is not JSON: {error}") from None
     return turns_of(value.get("play"), "play")
-
-
-def _refused(message: str) -> Turn:
-    return Turn(failure=Failure(400, f"scripted model: {message}", "invalid_script", None))
 
 
 def _filled(turn: Turn, conversation: Conversation) -> Turn:

@@ -17,14 +17,16 @@ class Said(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    said: tuple[Said, ...]
-    tools: tuple[Json, ...]
+    said: list[Said]
+    tools: list[Json]
     """Each with name and parameters."""
-    model: str
-    stream: bool
 
     def last(self, role: str) -> str:
         return next((each.text for each in reversed(self.said) if each.role == role), "")
+
+    def prompts(self) -> list[tuple[int, Said]]:
+        """The user's words, each with its place, the latest first."""
+        return [(at, each) for at, each in enumerate(self.said) if each.role == "user"][::-1]
 
     def answers_since(self, place: int) -> int:
         """The number of the model's answers after a place."""
@@ -32,53 +34,11 @@ class Conversation(NamedTuple):
 
     def takes(self, tool: str, argument: str) -> bool:
         """Whether a tool of that name has that argument."""
-        for each in self.tools:
-            if each.get("name") == tool:
-                properties = (each.get("parameters") or {}).get("properties") or {}
-                return argument in properties
-        return False
+        found = next((each for each in self.tools if each.get("name") == tool), {})
+        return argument in ((found.get("parameters") or {}).get("properties") or {})
 
     def offers(self, tool: str) -> bool:
         return any(each.get("name") == tool for each in self.tools)
-
-
-def of_chat(body: Json) -> Conversation:
-    """OpenAI's chat completions."""
-    roles = {"user": "user", "tool": "result", "function": "result", "assistant": "model"}
-    said = [
-        Said(roles.get(str(message.get("role")), "system"), flat(message.get("content")))
-        for message in objects(body.get("messages"))
-    ]
-    tools = [_object(tool.get("function")) for tool in objects(body.get("tools"))]
-    return _conversation(body, said, tools)
-
-
-def of_responses(body: Json) -> Conversation:
-    """OpenAI's responses."""
-    given = body.get("input", [])
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
-    said: list[Said] = []
-    for item in items:
-        match item:
-            case {"role": "user"}:
-                said.append(Said("user", flat(item.get("content"))))
-            case {"role": "assistant"} | {"type": "function_call"}:
-                # One answer may be several items: a message and its calls.
-                if not said or said[-1].role != "model":
-                    said.append(Said("model", ()))
-                said[-1] = Said("model", (*said[-1].texts, *flat(item.get("content"))))
-            case {"type": "function_call_output"}:
-                said.append(Said("result", flat(item.get("output"))))
-            case {"type": "reasoning"}:
-                pass
-            case _:
-                said.append(Said("system", flat(item.get("content"))))
-    return _conversation(body, said, objects(body.get("tools")))
-
-
-def _conversation(body: Json, said: list[Said], tools: list[Json]) -> Conversation:
-    stream = body.get("stream") is True
-    return Conversation(tuple(said), tuple(tools), str(body.get("model", "")), stream)
 
 
 def flat(content: object) -> tuple[str, ...]:
@@ -95,7 +55,3 @@ def flat(content: object) -> tuple[str, ...]:
 
 def objects(value: object) -> list[Json]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _object(value: object) -> Json:
-    return value if isinstance(value, dict) else {}

@@ -23,45 +23,26 @@ def next_turn(conversation: Conversation) -> Turn:
     directory = next((found for result in results if (found := _directory(result))), "")
     match len(results):
         case 0:
-            return Turn(
-                thought="First I look at where I am.",
-                text="I am a scripted model, so I do one small thing: I leave a note about your "
-                "task. First I look around.",
-                calls=(_call(conversation, "terminal", command="pwd && ls"),),
-                every=PACE,
+            about = (
+                "I am a scripted model, so I do one small thing: I leave a note about your task."
             )
+            look = _call(conversation, "terminal", command="pwd && ls")
+            thought, text = "First I look at where I am.", f"{about} First I look around."
+            return Turn(thought=thought, text=text, calls=(look,), every=PACE)
         case 1 if directory and NOTE not in results[0] and conversation.offers("file_editor"):
             note = f"# The task\n\n{task}\n\nWritten by the scripted model of the demo.\n"
-            return Turn(
-                text=f"I write {NOTE}.",
-                calls=(
-                    _call(
-                        conversation,
-                        "file_editor",
-                        command="create",
-                        path=f"{directory}/{NOTE}",
-                        file_text=note,
-                    ),
-                ),
-                every=PACE,
-            )
-        case 1:  # it is there already, or cannot be written
-            return _look(conversation)
-        case 2 if NOTE not in results[0] and directory:
-            return _look(conversation)
+            file = {"command": "create", "path": f"{directory}/{NOTE}", "file_text": note}
+            write = _call(conversation, "file_editor", **file)
+            return Turn(text=f"I write {NOTE}.", calls=(write,), every=PACE)
+        case count if count == 1 or (count == 2 and directory and NOTE not in results[0]):
+            # Written just now, there already, or it cannot be written.
+            command = f"wc -w {NOTE} && head -n 3 {NOTE}"
+            check = _call(conversation, "terminal", command=command)
+            return Turn(text="I check what is written there.", calls=(check,), every=PACE)
     return _end(
         conversation,
         f"Done: your task is in {NOTE}. A real model would have done it: "
         "`rookery setup` names one, and everything else stays as you saw it.",
-    )
-
-
-def _look(conversation: Conversation) -> Turn:
-    command = f"wc -w {NOTE} && head -n 3 {NOTE}"
-    return Turn(
-        text="I check what is written there.",
-        calls=(_call(conversation, "terminal", command=command),),
-        every=PACE,
     )
 
 

@@ -1,16 +1,14 @@
 """What every API has to say of an answer, and OpenAI's two: chat completions and responses."""
 
 import json
+import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, override
 
-from rookery.agent.scripted import conversation
-from rookery.agent.scripted.conversation import Conversation
-from rookery.agent.scripted.script import Call, Failure, Turn, Usage
-
-type Json = dict[str, Any]
+from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
+from rookery.agent.scripted.script import Call, Failure, Turn
 
 ARGUMENTS_PIECE = 24  # characters of a call's arguments, where the script does not say
 
@@ -19,6 +17,11 @@ def sse(data: Json | str, name: str = "") -> bytes:
     """One server-sent event."""
     text = data if isinstance(data, str) else json.dumps(data)
     return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+def event(kind: str, **fields: Any) -> bytes:
+    """One that also says inside what it is."""
+    return sse({"type": kind, **fields}, kind)
 
 
 def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
@@ -32,18 +35,8 @@ def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
 
 
 def error_body(failure: Failure) -> Json:
-    return {
-        "error": {
-            "message": failure.message,
-            "type": failure.type,
-            "param": None,
-            "code": failure.code,
-        }
-    }
-
-
-def call_ids(id: str, calls: Sequence[Call]) -> list[str]:
-    return [call.id or f"call_{id}_{number}" for number, call in enumerate(calls)]
+    told = {"message": failure.message, "type": failure.type, "param": None, "code": failure.code}
+    return {"error": told}
 
 
 def loaded(arguments: str) -> Json:
@@ -56,13 +49,20 @@ def loaded(arguments: str) -> Json:
 
 
 class Dialect(ABC):
-    """`id` is new with every answer."""
+    """A request of an API, and its answer there: `turn`, once it is chosen."""
+
+    def __init__(self, body: Json) -> None:
+        self.body = body
+        self.model = str(body.get("model", ""))
+        self.stream = body.get("stream") is True
+        self.turn = Turn()
+        self.id = os.urandom(6).hex()
 
     @abstractmethod
-    def read(self, body: Json) -> Conversation: ...
+    def read(self) -> Conversation: ...
 
-    def objection(self, body: Json) -> Failure | None:  # noqa: ARG002
-        """Why a strict provider refuses a history; None: it does not."""
+    def objection(self) -> Failure | None:
+        """Why a strict provider refuses the history; None: it does not."""
         return None
 
     def failed(self, failure: Failure) -> Json:
@@ -73,88 +73,92 @@ class Dialect(ABC):
         """The last event of a stream that fails midway."""
         return sse(self.failed(failure))
 
-    @abstractmethod
-    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
+    def begin(self) -> bytes:
         """What a stream begins with, before the first piece."""
+        return b""
 
     @abstractmethod
-    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]: ...
+    def pieces(self) -> Iterator[bytes]: ...
 
     @abstractmethod
-    def end(self, id: str, turn: Turn, body: Json) -> bytes: ...
+    def end(self) -> bytes: ...
 
     @abstractmethod
-    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+    def whole(self) -> Json:
         """The answer if it is not streamed."""
+
+    def calls(self) -> list[tuple[str, Call]]:
+        """Each with its id."""
+        named = enumerate(self.turn.calls)
+        return [(call.id or f"call_{self.id}_{number}", call) for number, call in named]
 
 
 class Chat(Dialect):
     """Chat completions, which nearly every provider speaks."""
 
     @override
-    def read(self, body: Json) -> Conversation:
-        return conversation.of_chat(body)
+    def read(self) -> Conversation:
+        roles = {"user": "user", "tool": "result", "function": "result", "assistant": "model"}
+        said = [
+            Said(roles.get(str(message.get("role")), "system"), flat(message.get("content")))
+            for message in objects(self.body.get("messages"))
+        ]
+        tools = [tool.get("function") for tool in objects(self.body.get("tools"))]
+        return Conversation(said, [tool if isinstance(tool, dict) else {} for tool in tools])
 
     @override
-    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
-        return self._chunk(id, body, {"role": "assistant", "content": ""})
+    def begin(self) -> bytes:
+        return self._chunk({"role": "assistant", "content": ""})
 
     @override
-    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
-        for piece in cut(turn.thought, turn.chunks):
-            yield self._chunk(id, body, {"reasoning_content": piece})
-        for piece in cut(turn.text, turn.chunks):
-            yield self._chunk(id, body, {"content": piece})
-        for piece in cut(turn.refusal, turn.chunks):
-            yield self._chunk(id, body, {"refusal": piece})
-        ids = call_ids(id, turn.calls)
-        for index, call in enumerate(turn.calls):
-            first = {"name": call.name, "arguments": ""}
-            begun = {"index": index, "id": ids[index], "type": "function", "function": first}
-            yield self._chunk(id, body, {"tool_calls": [begun]})
+    def pieces(self) -> Iterator[bytes]:
+        turn = self.turn
+        said = {"reasoning_content": turn.thought, "content": turn.text, "refusal": turn.refusal}
+        for key, words in said.items():
+            for piece in cut(words, turn.chunks):
+                yield self._chunk({key: piece})
+        for index, (name, call) in enumerate(self.calls()):
+            begun = {"id": name, "type": "function", "function": _function(call, "")}
+            yield self._chunk({"tool_calls": [{"index": index, **begun}]})
             for piece in cut(call.arguments, turn.chunks, ARGUMENTS_PIECE):
                 more = {"index": index, "function": {"arguments": piece}}
-                yield self._chunk(id, body, {"tool_calls": [more]})
+                yield self._chunk({"tool_calls": [more]})
 
     @override
-    def end(self, id: str, turn: Turn, body: Json) -> bytes:
-        last = self._chunk(id, body, {}, _finish(turn))
-        options = body.get("stream_options")
+    def end(self) -> bytes:
+        last = self._chunk({}, self._finish())
+        options = self.body.get("stream_options")
         if isinstance(options, dict) and options.get("include_usage"):
-            about = self._about(id, body, "chat.completion.chunk")
-            last += sse({**about, "choices": [], "usage": self._usage(turn.usage)})
+            last += sse({**self._about("chat.completion.chunk"), "choices": [], **self._usage()})
         return last + sse("[DONE]")
 
     @override
-    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+    def whole(self) -> Json:
+        turn = self.turn
+        calls = [
+            {"id": name, "type": "function", "function": _function(call, call.arguments)}
+            for name, call in self.calls()
+        ]
+        more = {"reasoning_content": turn.thought, "refusal": turn.refusal, "tool_calls": calls}
         message: Json = {"role": "assistant", "content": turn.text or None}
-        if turn.thought:
-            message["reasoning_content"] = turn.thought
-        if turn.refusal:
-            message["refusal"] = turn.refusal
-        if turn.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call_id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call, call_id in zip(turn.calls, call_ids(id, turn.calls), strict=True)
-            ]
-        choice = {"index": 0, "message": message, "finish_reason": _finish(turn)}
-        about = self._about(id, body, "chat.completion")
-        return {**about, "choices": [choice], "usage": self._usage(turn.usage)}
+        message |= {key: value for key, value in more.items() if value}
+        choice = {"index": 0, "message": message, "finish_reason": self._finish()}
+        return {**self._about("chat.completion"), "choices": [choice], **self._usage()}
 
-    def _chunk(self, id: str, body: Json, delta: Json, reason: str | None = None) -> bytes:
+    def _finish(self) -> str:
+        return self.turn.finish or ("tool_calls" if self.turn.calls else "stop")
+
+    def _chunk(self, delta: Json, reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return sse({**self._about(id, body, "chat.completion.chunk"), "choices": [choice]})
+        return sse({**self._about("chat.completion.chunk"), "choices": [choice]})
 
-    def _about(self, id: str, body: Json, kind: str) -> Json:
-        model = body.get("model", "scripted")
-        return {"id": f"chatcmpl-{id}", "object": kind, "created": 0, "model": model}
+    def _about(self, kind: str) -> Json:
+        model = self.body.get("model", "scripted")
+        return {"id": f"chatcmpl-{self.id}", "object": kind, "created": 0, "model": model}
 
-    def _usage(self, usage: Usage) -> Json:
-        return {
+    def _usage(self) -> Json:
+        usage = self.turn.usage
+        told = {
             "prompt_tokens": usage.input,
             "completion_tokens": usage.output,
             "total_tokens": usage.input + usage.output,
@@ -162,10 +166,11 @@ class Chat(Dialect):
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
             **({} if usage.cost is None else {"cost": usage.cost}),
         }
+        return {"usage": told}
 
 
-def _finish(turn: Turn) -> str:
-    return turn.finish or ("tool_calls" if turn.calls else "stop")
+def _function(call: Call, arguments: str) -> Json:
+    return {"name": call.name, "arguments": arguments}
 
 
 CUT_SHORT = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -180,12 +185,30 @@ class Responses(Dialect):
     """Responses, for OpenAI's newer models."""
 
     @override
-    def read(self, body: Json) -> Conversation:
-        return conversation.of_responses(body)
+    def read(self) -> Conversation:
+        given = self.body.get("input", [])
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
+        said: list[Said] = []
+        for item in items:
+            texts = flat(item.get("content"))
+            match item:
+                case {"role": "user"}:
+                    said.append(Said("user", texts))
+                case {"role": "assistant"} | {"type": "function_call"}:
+                    # One answer may be several items: a message and its calls.
+                    before = said.pop().texts if said and said[-1].role == "model" else ()
+                    said.append(Said("model", (*before, *texts)))
+                case {"type": "function_call_output"}:
+                    said.append(Said("result", flat(item.get("output"))))
+                case {"type": "reasoning"}:
+                    pass
+                case _:
+                    said.append(Said("system", texts))
+        return Conversation(said, objects(self.body.get("tools")))
 
     @override
-    def objection(self, body: Json) -> Failure | None:
-        for item in conversation.objects(body.get("input")):
+    def objection(self) -> Failure | None:
+        for item in objects(self.body.get("input")):
             sealed = item.get("encrypted_content")
             if item.get("type") == "reasoning" and sealed != seal(str(item.get("id"))):
                 message = f"The encrypted content for item {item.get('id')} could not be verified."
@@ -194,119 +217,82 @@ class Responses(Dialect):
 
     @override
     def broken(self, failure: Failure) -> bytes:
-        error = self.failed(failure)["error"]
-        return self._event("error", code=error["code"], message=error["message"], param=None)
+        return event("error", code=failure.code, message=failure.message, param=None)
 
     @override
-    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
-        response = self._response(id, turn, body, "in_progress", [])
-        return self._event("response.created", response=response)
+    def begin(self) -> bytes:
+        return event("response.created", response=self._response("in_progress", []))
 
     @override
-    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
-        for index, item in enumerate(self._items(id, turn)):
+    def pieces(self) -> Iterator[bytes]:
+        for index, item in enumerate(self._items()):
             place = {"item_id": item["id"], "output_index": index}
-            empty = {**item, "status": "in_progress"}
-            match item["type"]:
-                case "reasoning":
-                    begun = {**empty, "summary": []}
-                    deltas = self._thought(place, turn)
-                case "message":
-                    begun = {**empty, "content": []}
-                    deltas = self._text(place, turn)
+            first, length, more = b"", 0, dict[str, Any]()
+            match item:
+                case {"summary": [{"text": words}]}:
+                    kind, empty, more = "reasoning_summary_text", "summary", {"summary_index": 0}
+                case {"content": [{"type": kind} as part]}:
+                    empty, more = "content", {"content_index": 0}
+                    words = part["text" if kind == "output_text" else kind]
+                    part = {key: "" if value == words else value for key, value in part.items()}
+                    first = event("response.content_part.added", **place, **more, part=part)
+                    more |= {"logprobs": []} if kind == "output_text" else {}
                 case _:
-                    begun = {**empty, "arguments": ""}
-                    deltas = self._arguments(place, item["arguments"], turn.chunks)
-            added = self._event("response.output_item.added", output_index=index, item=begun)
-            for number, delta in enumerate(deltas):
-                yield added + delta if number == 0 else delta
-            yield self._event("response.output_item.done", output_index=index, item=item)
-
-    def _thought(self, place: Json, turn: Turn) -> Iterator[bytes]:
-        for piece in cut(turn.thought, turn.chunks):
-            yield self._event(
-                "response.reasoning_summary_text.delta", **place, summary_index=0, delta=piece
-            )
-
-    def _text(self, place: Json, turn: Turn) -> Iterator[bytes]:
-        kind = "refusal" if turn.refusal else "output_text"
-        part: Json = {"type": "refusal", "refusal": ""}
-        more: Json = {}
-        if not turn.refusal:
-            part, more = {"type": kind, "text": "", "annotations": []}, {"logprobs": []}
-        place = {**place, "content_index": 0}
-        begun = self._event("response.content_part.added", **place, part=part)
-        for piece in cut(turn.refusal or turn.text, turn.chunks):
-            yield begun + self._event(f"response.{kind}.delta", **place, **more, delta=piece)
-            begun = b""
-
-    def _arguments(self, place: Json, arguments: str, chunks: int) -> Iterator[bytes]:
-        for piece in cut(arguments, chunks, ARGUMENTS_PIECE) or [""]:
-            yield self._event("response.function_call_arguments.delta", **place, delta=piece)
-        yield self._event("response.function_call_arguments.done", **place, arguments=arguments)
+                    kind, empty = "function_call_arguments", "arguments"
+                    words, length = item["arguments"], ARGUMENTS_PIECE
+            begun = {**item, "status": "in_progress", empty: "" if length else []}
+            first = event("response.output_item.added", output_index=index, item=begun) + first
+            for piece in cut(words, self.turn.chunks, length) or [""]:
+                yield first + event(f"response.{kind}.delta", **place, **more, delta=piece)
+                first = b""
+            if length:
+                yield event(f"response.{kind}.done", **place, arguments=words)
+            yield event("response.output_item.done", output_index=index, item=item)
 
     @override
-    def end(self, id: str, turn: Turn, body: Json) -> bytes:
-        kind = "response.incomplete" if turn.finish in CUT_SHORT else "response.completed"
-        return self._event(kind, response=self.whole(id, turn, body))
+    def end(self) -> bytes:
+        kind = "incomplete" if self.turn.finish in CUT_SHORT else "completed"
+        return event(f"response.{kind}", response=self.whole())
 
     @override
-    def whole(self, id: str, turn: Turn, body: Json) -> Json:
-        items = self._items(id, turn)
-        if why := CUT_SHORT.get(turn.finish):
-            cut_short = self._response(id, turn, body, "incomplete", items)
-            return cut_short | {"incomplete_details": {"reason": why}}
-        return self._response(id, turn, body, "completed", items)
+    def whole(self) -> Json:
+        if why := CUT_SHORT.get(self.turn.finish):
+            reason = {"incomplete_details": {"reason": why}}
+            return self._response("incomplete", self._items()) | reason
+        return self._response("completed", self._items())
 
-    def _items(self, id: str, turn: Turn) -> list[Json]:
-        items: list[Json] = []
+    def _items(self) -> list[Json]:
+        turn, items = self.turn, list[Json]()
         if turn.thought:
             summary = [{"type": "summary_text", "text": turn.thought}]
-            about = {"type": "reasoning", "id": f"rs_{id}", "summary": summary}
-            items.append({**about, "encrypted_content": seal(f"rs_{id}")})
+            about = {"type": "reasoning", "id": f"rs_{self.id}", "summary": summary}
+            items.append({**about, "encrypted_content": seal(f"rs_{self.id}")})
         if turn.text or turn.refusal:
-            content: list[Json] = [
-                {"type": "output_text", "text": turn.text, "annotations": []}
-                if turn.text
-                else {"type": "refusal", "refusal": turn.refusal}
-            ]
-            about = {"type": "message", "id": f"msg_{id}", "role": "assistant"}
-            items.append({**about, "status": "completed", "content": content})
-        ids = call_ids(id, turn.calls)
-        for number, call in enumerate(turn.calls):
-            about = {"type": "function_call", "id": f"fc_{id}_{number}", "call_id": ids[number]}
-            said = {"name": call.name, "arguments": call.arguments, "status": "completed"}
+            part: Json = {"type": "refusal", "refusal": turn.refusal}
+            if turn.text:
+                part = {"type": "output_text", "text": turn.text, "annotations": []}
+            about = {"type": "message", "id": f"msg_{self.id}", "role": "assistant"}
+            items.append({**about, "status": "completed", "content": [part]})
+        for number, (name, call) in enumerate(self.calls()):
+            about = {"type": "function_call", "id": f"fc_{self.id}_{number}", "call_id": name}
+            said = {**_function(call, call.arguments), "status": "completed"}
             said |= {"namespace": call.namespace} if call.namespace else {}
             items.append({**about, **said})
         return items
 
-    def _response(self, id: str, turn: Turn, body: Json, status: str, output: list[Json]) -> Json:
-        usage = {
-            "input_tokens": turn.usage.input,
-            "input_tokens_details": {"cached_tokens": turn.usage.cached},
-            "output_tokens": turn.usage.output,
-            "output_tokens_details": {"reasoning_tokens": turn.usage.reasoning},
-            "total_tokens": turn.usage.input + turn.usage.output,
-            **({} if turn.usage.cost is None else {"cost": turn.usage.cost}),
+    def _response(self, status: str, output: list[Json]) -> Json:
+        usage = self.turn.usage
+        told = {
+            "input_tokens": usage.input,
+            "input_tokens_details": {"cached_tokens": usage.cached},
+            "output_tokens": usage.output,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+            "total_tokens": usage.input + usage.output,
+            **({} if usage.cost is None else {"cost": usage.cost}),
         }
-        return {
-            "id": f"resp_{id}",
-            "object": "response",
-            "created_at": 0,
-            "status": status,
-            "error": None,
-            "incomplete_details": None,
-            "instructions": None,
-            "metadata": {},
-            "model": body.get("model", "scripted"),
-            "output": output,
-            "parallel_tool_calls": True,
-            "temperature": 1.0,
-            "tool_choice": "auto",
-            "tools": [],
-            "top_p": 1.0,
-            "usage": usage if status != "in_progress" else None,
-        }
-
-    def _event(self, kind: str, **fields: Any) -> bytes:
-        return sse({"type": kind, **fields}, kind)
+        about: Json = {"id": f"resp_{self.id}", "object": "response", "created_at": 0}
+        about |= {"status": status, "model": self.body.get("model", "scripted"), "output": output}
+        about |= dict.fromkeys(("error", "incomplete_details", "instructions"))
+        usual = {"metadata": {}, "tools": [], "tool_choice": "auto", "parallel_tool_calls": True}
+        usual |= {"temperature": 1.0, "top_p": 1.0}
+        return about | usual | {"usage": told if status != "in_progress" else None}

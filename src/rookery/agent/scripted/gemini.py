@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, override
 
-from rookery.agent.scripted.conversation import Conversation, Said, flat, objects
+from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
 from rookery.agent.scripted.dialects import Dialect, cut, loaded, sse
-from rookery.agent.scripted.script import Failure, Turn
-
-type Json = dict[str, Any]
+from rookery.agent.scripted.script import Failure
 
 ERRORS = {
     400: "INVALID_ARGUMENT",
@@ -24,78 +22,65 @@ ERRORS = {
 STOPS = {"length": "MAX_TOKENS", "content_filter": "SAFETY", "refusal": "PROHIBITED_CONTENT"}
 
 
-def signature(turn: Turn) -> str:
-    name = hashlib.sha256(turn.thought.encode("utf-8", "replace")).digest()
-    return base64.b64encode(name).decode()
-
-
 class Gemini(Dialect):
-    def __init__(self, model: str, *, stream: bool) -> None:
-        self.model = model
-        self.stream = stream
+    def __init__(self, body: Json, model: str, method: str) -> None:
+        super().__init__(body)
+        self.model, self.stream = model, method == "streamGenerateContent"
 
     @override
-    def read(self, body: Json) -> Conversation:
-        system = body.get("systemInstruction") or body.get("system_instruction")
+    def read(self) -> Conversation:
+        system = _either(self.body, "systemInstruction", "system_instruction")
         said = [Said("system", _texts(system))] if isinstance(system, dict) else []
-        for content in objects(body.get("contents")):
-            parts = objects(content.get("parts"))
+        for content in objects(self.body.get("contents")):
             if content.get("role") == "model":
                 said.append(Said("model", _texts(content)))
                 continue
-            answers = [part["functionResponse"] for part in parts if "functionResponse" in part]
-            answers += [part["function_response"] for part in parts if "function_response" in part]
-            said += [Said("result", (str(answer.get("response")),)) for answer in answers]
+            parts = objects(content.get("parts"))
+            answers = [_either(part, "functionResponse", "function_response") for part in parts]
+            said += [Said("result", (str(each.get("response")),)) for each in answers if each]
             if words := _texts(content):
                 said.append(Said("user", words))
         tools: list[Json] = []
-        for group in objects(body.get("tools")):
-            named = group.get("functionDeclarations") or group.get("function_declarations")
-            tools += objects(named)
-        return Conversation(tuple(said), tuple(tools), self.model, self.stream)
+        for group in objects(self.body.get("tools")):
+            tools += objects(_either(group, "functionDeclarations", "function_declarations"))
+        return Conversation(said, tools)
 
     @override
     def failed(self, failure: Failure) -> Json:
         status = ERRORS.get(failure.status, "UNKNOWN")
-        error: Json = {"code": failure.status, "message": failure.message, "status": status}
-        return {"error": error}
+        return {"error": {"code": failure.status, "message": failure.message, "status": status}}
 
     @override
-    def begin(self, id: str, turn: Turn, body: Json) -> bytes:
-        return b""
+    def pieces(self) -> Iterator[bytes]:
+        for part in self._parts():
+            words = cut(part.get("text", ""), self.turn.chunks)
+            for piece in [{**part, "text": word} for word in words] or [part]:
+                yield sse(self._answer([piece]))
 
     @override
-    def pieces(self, id: str, turn: Turn, body: Json) -> Iterator[bytes]:
-        for piece in cut(turn.thought, turn.chunks):
-            yield sse(self._answer(id, turn, [{"text": piece, "thought": True}]))
-        for piece in cut(turn.text or turn.refusal, turn.chunks):
-            yield sse(self._answer(id, turn, [{"text": piece}]))
-        for part in self._calls(turn):
-            yield sse(self._answer(id, turn, [part]))
+    def end(self) -> bytes:
+        return sse(self._answer([{"text": ""}], self._stop()))
 
     @override
-    def end(self, id: str, turn: Turn, body: Json) -> bytes:
-        return sse(self._answer(id, turn, [{"text": ""}], _stop(turn)))
+    def whole(self) -> Json:
+        return self._answer(self._parts(), self._stop())
 
-    @override
-    def whole(self, id: str, turn: Turn, body: Json) -> Json:
+    def _parts(self) -> list[Json]:
+        turn = self.turn
         parts: list[Json] = [{"text": turn.thought, "thought": True}] if turn.thought else []
-        if turn.text or turn.refusal:
-            parts.append({"text": turn.text or turn.refusal})
-        return self._answer(id, turn, [*parts, *self._calls(turn)], _stop(turn))
-
-    def _calls(self, turn: Turn) -> list[Json]:
-        """The first call has the signature, as in real answers."""
-        parts: list[Json] = []
+        if words := turn.text or turn.refusal:
+            parts.append({"text": words})
         for number, call in enumerate(turn.calls):
-            called = {"functionCall": {"name": call.name, "args": loaded(call.arguments)}}
-            signed = {"thoughtSignature": signature(turn)} if not number and turn.thought else {}
-            parts.append(called | signed)
+            part: Json = {"functionCall": {"name": call.name, "args": loaded(call.arguments)}}
+            if turn.thought and not number:
+                thought = hashlib.sha256(turn.thought.encode("utf-8", "replace")).digest()
+                part["thoughtSignature"] = base64.b64encode(thought).decode()
+            parts.append(part)
         return parts
 
-    def _answer(self, id: str, turn: Turn, parts: list[Json], stop: str = "") -> Json:
+    def _answer(self, parts: list[Json], stop: str = "") -> Json:
         candidate: Json = {"content": {"parts": parts, "role": "model"}, "index": 0}
-        usage = turn.usage
+        usage = self.turn.usage
         told = {
             "promptTokenCount": usage.input,
             "cachedContentTokenCount": usage.cached,
@@ -108,13 +93,18 @@ class Gemini(Dialect):
             "usageMetadata": told,
             "modelVersion": self.model,
         }
-        return answer | ({} if turn.anonymous else {"responseId": f"gem-{id}"})
+        return answer | ({} if self.turn.anonymous else {"responseId": f"gem-{self.id}"})
+
+    def _stop(self) -> str:
+        if self.turn.refusal:
+            return STOPS["refusal"]
+        return STOPS.get(self.turn.finish, self.turn.finish) or "STOP"
 
 
-def _stop(turn: Turn) -> str:
-    return STOPS["refusal"] if turn.refusal else STOPS.get(turn.finish, turn.finish) or "STOP"
+def _either(thing: Json, *names: str) -> Any:
+    """A field under either of its names."""
+    return next((thing[name] for name in names if thing.get(name)), None)
 
 
 def _texts(content: Json) -> tuple[str, ...]:
-    parts = objects(content.get("parts"))
-    return flat([part for part in parts if not part.get("thought")])
+    return flat([part for part in objects(content.get("parts")) if not part.get("thought")])

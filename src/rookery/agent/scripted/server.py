@@ -5,20 +5,22 @@ Times are `time.monotonic_ns()`, which all processes of a machine share, for mea
 
 import asyncio
 import json
-import os
+import re
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Self
 
+from rookery.agent.scripted.anthropic import Anthropic
 from rookery.agent.scripted.choice import Chooser
-from rookery.agent.scripted.dialects import Dialect, error_body
-from rookery.agent.scripted.routes import dialect_at
+from rookery.agent.scripted.conversation import Json
+from rookery.agent.scripted.dialects import Chat, Dialect, Responses, error_body
+from rookery.agent.scripted.gemini import Gemini
 from rookery.agent.scripted.script import NAMED, Failure, Script, Turn, script_of
-
-type Json = dict[str, Any]
 
 PATIENCE = 60.0
 """Seconds that `wait` waits for a request."""
@@ -31,31 +33,39 @@ KEYS = ("authorization", "x-api-key", "x-goog-api-key")
 
 LARGEST = 64 * 1024 * 1024  # bytes of a request
 
+PATHS: dict[str, Callable[[Json], Dialect]] = {
+    "/v1/chat/completions": Chat,
+    "/v1/responses": Responses,
+    "/v1/messages": Anthropic,
+}
+GEMINI = re.compile(r"(?:/v1\w*)?/models/([^/:]+):(generateContent|streamGenerateContent)")
 
+
+def dialect_at(path: str) -> Callable[[Json], Dialect] | None:
+    """Which API a request speaks, by its path."""
+    found = GEMINI.fullmatch(path)
+    return partial(Gemini, model=found[1], method=found[2]) if found else PATHS.get(path)
+
+
+@dataclass(eq=False)
 class Asked:
     """A request for an answer."""
 
-    def __init__(self, path: str, key: str, body: Json, turn: Turn) -> None:
-        self.path = path
-        self.key = key
-        self.body = body
-        self.turn = turn
-        self.received = time.monotonic_ns()
-        self.sent: int | None = None
-        """When its first piece was written."""
-        self.ended: str = ""
-        """How: answered, failed, dropped, or hung up (by the client)."""
+    path: str
+    key: str
+    body: Json
+    turn: Turn
+    received: int = field(default_factory=time.monotonic_ns)
+    sent: int | None = None
+    """When its first piece was written."""
+    ended: str = ""
+    """How: answered, failed, dropped, or hung up (by the client)."""
 
     def told(self) -> Json:
         """For `GET /requests`. Only the end of the key: it may be a real one."""
-        return {
-            "path": self.path,
-            "key": f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key),
-            "body": self.body,
-            "received": self.received,
-            "sent": self.sent,
-            "ended": self.ended,
-        }
+        key = f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key)
+        told = {name: value for name, value in vars(self).items() if name != "turn"}
+        return told | {"key": key}
 
 
 class ScriptedModel:
@@ -126,25 +136,24 @@ class ScriptedModel:
     async def _converse(self, exchange: "_Exchange") -> None:
         if not await exchange.read():
             return
-        path = exchange.path.partition("?")[0]
-        dialect = dialect_at(path)
-        if dialect is not None and exchange.method == "POST":
-            await self._answer(exchange, dialect, path)
-        elif (exchange.method, path) == ("GET", "/v1/models"):
-            models = [
-                {"id": name, "object": "model", "created": 0, "owned_by": "rookery"}
-                for name in self.chooser.script.models
-            ]
-            failure = self.chooser.refusal(self.chooser.script.models[0], exchange.key)
-            body = {"object": "list", "data": models} if failure is None else error_body(failure)
-            await exchange.send(200 if failure is None else failure.status, body)
-        elif (exchange.method, path) == ("GET", "/requests"):
+        speak = dialect_at(exchange.path)
+        if speak is not None and exchange.method == "POST":
+            await self._answer(exchange, speak)
+        elif (exchange.method, exchange.path) == ("GET", "/v1/models"):
+            script = self.chooser.script
+            about = {"object": "model", "created": 0, "owned_by": "rookery"}
+            if failure := self.chooser.refusal(script.models[0], exchange.key):
+                await exchange.fail(failure)
+            else:
+                models = [{"id": name, **about} for name in script.models]
+                await exchange.send(200, {"object": "list", "data": models})
+        elif (exchange.method, exchange.path) == ("GET", "/requests"):
             await exchange.send(200, [asked.told() for asked in self.asked])
         else:
-            message = f"There is no {exchange.method} {path} here."
+            message = f"There is no {exchange.method} {exchange.path} here."
             await exchange.fail(NAMED["model"]._replace(message=message, code=None))
 
-    async def _answer(self, exchange: "_Exchange", dialect: Dialect, path: str) -> None:
+    async def _answer(self, exchange: "_Exchange", speak: Callable[[Json], Dialect]) -> None:
         try:
             body = json.loads(exchange.data)
         except (ValueError, RecursionError):
@@ -153,17 +162,17 @@ class ScriptedModel:
             message = "The body is not a JSON object."
             await exchange.fail(Failure(400, message, "invalid_request_error", None))
             return
-        read = dialect.read(body)
-        refused = self.chooser.refusal(read.model, exchange.key) or dialect.objection(body)
-        turn = Turn(failure=refused) if refused else self.chooser.next(read)
-        asked = Asked(path, exchange.key, body, turn)
+        dialect = speak(body)
+        refused = self.chooser.refusal(dialect.model, exchange.key) or dialect.objection()
+        dialect.turn = Turn(failure=refused) if refused else self.chooser.next(dialect.read())
+        asked = Asked(exchange.path, exchange.key, body, dialect.turn)
         with self._news:
             self.asked.append(asked)
             self._news.notify_all()
         if self._on_request is not None:
             self._on_request(asked)
         try:
-            asked.ended = await exchange.play(asked, dialect, stream=read.stream)
+            asked.ended = await exchange.play(asked, dialect)
         except (ConnectionError, asyncio.CancelledError):
             asked.ended = "hung up"
             raise
@@ -187,7 +196,7 @@ class _Exchange:
         first = head[0].split(" ")
         if len(first) != 3:
             return False
-        self.method, self.path, _ = first
+        self.method, self.path = first[0], first[1].partition("?")[0]
         headers = {
             name.strip().lower(): value.strip()
             for name, _, value in (line.partition(":") for line in head[1:])
@@ -215,74 +224,52 @@ class _Exchange:
         told = dialect.failed(failure) if dialect else error_body(failure)
         await self.send(failure.status, failure.body or told, headers)
 
-    async def play(self, asked: Asked, dialect: Dialect, *, stream: bool) -> str:
+    async def play(self, asked: Asked, dialect: Dialect) -> str:
         """Answer as the script says; how it ended."""
-        turn, id = asked.turn, os.urandom(6).hex()
         gone = asyncio.create_task(self.reader.read(1), name="the client hangs up")
         try:
-            if await self._left(gone, turn.delay):
-                return "hung up"
-            if turn.failure is not None and (turn.after is None or not stream):
-                await self.fail(turn.failure, dialect)
-                return "failed"
-            if not stream:
-                return await self._play_whole(asked, dialect, id, gone)
-            return await self._play_stream(asked, dialect, id, gone)
+            return await self._play(asked, dialect, gone)
         finally:
             gone.cancel()
             with suppress(asyncio.CancelledError, ConnectionError):
                 await gone
 
-    async def _play_whole(
-        self, asked: Asked, dialect: Dialect, id: str, gone: asyncio.Task[bytes]
-    ) -> str:
-        turn, body = asked.turn, asked.body
-        if turn.hang is not None:
-            await gone
+    async def _play(self, asked: Asked, dialect: Dialect, gone: asyncio.Task[bytes]) -> str:
+        turn = asked.turn
+        if await self._left(gone, turn.delay):
             return "hung up"
-        if turn.drop is not None:
-            self.writer.transport.abort()
-            return "dropped"
-        pieces = len(list(dialect.pieces(id, turn, body)))
-        if await self._left(gone, turn.every * pieces):
-            return "hung up"
-        asked.sent = time.monotonic_ns()
-        await self.send(200, dialect.whole(id, turn, body))
-        return "answered"
-
-    async def _play_stream(
-        self, asked: Asked, dialect: Dialect, id: str, gone: asyncio.Task[bytes]
-    ) -> str:
-        turn, body = asked.turn, asked.body
-        if turn.drop == 0:
-            self.writer.transport.abort()
-            return "dropped"
-        # Chunked: else the client could not tell an early end from the real one.
-        self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
-        if begun := dialect.begin(id, turn, body):
-            self.writer.write(_chunk(begun))
-        for number, piece in enumerate(dialect.pieces(id, turn, body)):
-            if number in (turn.drop, turn.hang, turn.after):
-                break
-            if asked.sent is None:
-                asked.sent = time.monotonic_ns()
-            self.writer.write(_chunk(piece))
-            if turn.every and await self._left(gone, turn.every):
-                return "hung up"
-        await self.writer.drain()
-        if turn.drop is not None:
-            self.writer.transport.abort()
-            return "dropped"
-        if turn.hang is not None:
-            await gone
-            return "hung up"
-        if turn.failure is not None:
-            self.writer.write(_chunk(dialect.broken(turn.failure)) + _chunk(b""))
-            await self.writer.drain()
+        if turn.failure is not None and (turn.after is None or not dialect.stream):
+            await self.fail(turn.failure, dialect)
             return "failed"
-        self.writer.write(_chunk(dialect.end(id, turn, body)) + _chunk(b""))
+        if dialect.stream and turn.drop != 0:
+            # Chunked: else the client could not tell an early end from the real one.
+            self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
+            if begun := dialect.begin():
+                self.writer.write(_chunk(begun))
+            for number, piece in enumerate(dialect.pieces()):
+                if number in (turn.drop, turn.hang, turn.after):
+                    break
+                asked.sent = asked.sent or time.monotonic_ns()
+                self.writer.write(_chunk(piece))
+                if turn.every and await self._left(gone, turn.every):
+                    return "hung up"
+            await self.writer.drain()
+        if turn.drop is not None:
+            self.writer.transport.abort()
+            return "dropped"
+        if turn.hang is not None:
+            await gone
+            return "hung up"
+        if not dialect.stream:
+            if await self._left(gone, turn.every * len(list(dialect.pieces()))):
+                return "hung up"
+            asked.sent = time.monotonic_ns()
+            await self.send(200, dialect.whole())
+            return "answered"
+        last = dialect.broken(turn.failure) if turn.failure else dialect.end()
+        self.writer.write(_chunk(last) + _chunk(b""))
         await self.writer.drain()
-        return "answered"
+        return "failed" if turn.failure else "answered"
 
     async def _left(self, gone: asyncio.Task[bytes], seconds: float) -> bool:
         """Whether the client has hung up after these seconds."""
