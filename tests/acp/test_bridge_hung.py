@@ -59,7 +59,7 @@ async def test_I11_clients_an_editor_says_that_a_worker_hangs(bridge: Door) -> N
     for session in (idle, running):
         words = await told(agent, session)
         assert words.startswith(f"\n\n_The worker of {session} does not respond")
-        assert f"history: rookery kill {session}" in words
+        assert f"history: rookery stop --now {session}" in words
     os.kill(waiting, signal.SIGCONT)
     assert (await agent.answer(prompt))["result"]["stopReason"] == "end_turn"
     assert rookery("kill", running, ROOKERY_HOME=str(bridge.home)).code == 0
@@ -76,7 +76,7 @@ async def test_I11_clients_silence_is_a_notice_where_the_editor_has_notices() ->
     silence.say()
     silence.say()
     assert [(each["sessionUpdate"], each["severity"]) for each in heard] == [("notice", "warning")]
-    assert "rookery kill s" in heard[0]["title"]
+    assert "rookery stop --now s" in heard[0]["title"]
     silence.heard()
     silence.say()
     assert len(heard) == 2

@@ -219,7 +219,7 @@ def test_I10_10_a_damaged_log_is_found_told_and_removed(
     assert checked.code == 1
     assert f"{session}: its log is damaged" in checked.out
     assert ".recover" in checked.out
-    assert f"rookery rm {session}" in checked.out
+    assert f"rookery remove {session}" in checked.out
     assert sound not in checked.out
     assert rookery("show", session).code == 1
     assert rookery("kill", session).code == 0

@@ -78,7 +78,7 @@ def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
     shown = rookery("ps")
     [line] = [line for line in shown.out.splitlines() if session in line]
     assert "hung" in line
-    assert f"To end it: rookery kill {session}" in shown.err
+    assert f"To end it: rookery stop --now {session}" in shown.err
     heads = listed()
     assert (heads[session]["hung"], heads[fine]["hung"]) == (True, False)
     assert rookery("kill", session).code == 0
@@ -167,7 +167,7 @@ def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
     assert (missing.code, "no prompt that hit a rate limit" in missing.err) == (1, True)
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
-    assert f"Resume now: rookery resume {session}" in limit.err
+    assert f"Retry now: rookery retry {session}" in limit.err
     rookery("stop", session)
     assert rookery("resume", session).code == 0
     while listed()[session]["turn"] < 2 or listed()[session]["state"] != "idle":

@@ -65,9 +65,9 @@ def test_I10_6_a_hung_worker_is_said_to_hang(home: Path, words: list[str]) -> No
     session = awake()
     name, *rest = words
     with stopped(session, home), Running(name, session, *rest) as it:
-        told = it.read_err_until(f"rookery kill {session}")
+        told = it.read_err_until(f"rookery stop --now {session}")
         assert f"The worker of {session} does not respond" in told
-        assert f"rookery kill {session}" in told
+        assert f"rookery stop --now {session}" in told
         os.kill(Bird(str(home), session).worker.pid, signal.SIGCONT)
         assert it.end().code == 0
 
@@ -77,7 +77,7 @@ def test_I10_6_kill_ends_a_hung_worker_and_who_waits_for_it_goes_on(home: Path) 
     """H5: the prompt that waited wakes the session."""
     session = awake()
     with stopped(session, home), Running("prompt", "--wait", session, HELLO) as it:
-        it.read_err_until(f"rookery kill {session}")
+        it.read_err_until(f"rookery stop --now {session}")
         assert rookery("kill", session).code == 0
         done = it.end()
     assert done.code == 0

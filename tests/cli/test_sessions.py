@@ -15,7 +15,18 @@ from tests.conftest import belonging_to
 
 COMMANDS = [
     *("run", "new", "prompt", "answer", "queue", "set", "cancel", "ps", "asks", "tail", "show"),
-    *("logs", "rename", "stop", "restart", "kill", "rm", "play", "completions"),
+    *(
+        "logs",
+        "rename",
+        "stop",
+        "restart",
+        "remove",
+        "play",
+        "completions",
+        "open",
+        "retry",
+        "help",
+    ),
 ]
 
 

@@ -52,7 +52,7 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
         assert not any(item["held"] for item in items)
         for verb in (["rm", "9"], ["edit", "0", "x"], ["move", "1", "0"], ["send", "3"]):
             assert rookery("queue", house, *verb).code == 2
-        for verb in ("edit", "move", "rm", "send"):
+        for verb in ("edit", "move", "remove", "send"):
             assert f"rookery queue 3f2a {verb}" in rookery("queue", house, verb, "--help").out
 
 

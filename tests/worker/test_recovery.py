@@ -98,7 +98,7 @@ async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
         await kill_worker(bird)
         assert bird.header()["rateLimit"]["prompt"] == blocks("count the owls")
         assert not aviary.wait_empty(), "nothing starts by itself"
-    again = await act(bird, command(notice, "Resume now"))
+    again = await act(bird, command(notice, "Retry now"))
     end = await bird.ended(again)
     assert end.update["reason"] == "end_turn"
     assert text_of(bird.events(again.seq, end.seq)) == "heard: count the owls"

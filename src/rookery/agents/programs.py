@@ -1,4 +1,5 @@
-"""Where an agent's program is: on PATH, else in a version manager of Node.
+"""Where an agent's program is: on PATH, else where `rookery agents install` put it, else in a
+version manager of Node.
 
 A worker, an editor or a service often has a poorer PATH than the shell in which an agent was
 installed.
@@ -19,14 +20,14 @@ def find(
     if "/" in program:
         return program if is_program(os.path.join(cwd, program)) else None
     on_path = filter(None, _path(environment))
-    for place in chain(on_path, node_places(environment, node_path)):
+    for place in chain(on_path, own_places(), node_places(environment, node_path)):
         if is_program(found := os.path.join(place, program)):
             return found
     return None
 
 
 def located(argv: Sequence[str], environment: Mapping[str, str], node_path: str = "") -> list[str]:
-    """The argv, with the whole path of a program that only a version manager has."""
+    """The argv, with the whole path of a program that is not on PATH."""
     if not argv or "/" in argv[0]:
         return list(argv)
     found = find(argv[0], environment, node_path=node_path)
@@ -48,6 +49,24 @@ def _path(environment: Mapping[str, str]) -> list[str]:
 
 def is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+# ---------------------------------------------------------------- installed by Rookery
+
+FOLDER = "agents"
+"""In Rookery's home."""
+
+
+def own_places() -> Iterator[str]:
+    """Directories of programs, one for each agent that is installed there."""
+    home = os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
+    root = os.path.join(home, FOLDER)
+    try:
+        names = sorted(os.listdir(root))
+    except OSError:
+        return
+    for name in names:
+        yield os.path.join(root, name, "bin")
 
 
 # ---------------------------------------------------------------- version managers

@@ -1,6 +1,7 @@
 """The agents that have names: one table, so that a new vendor's agent is one row and no code.
 
-Whether an agent is installed is checked when it is used; nothing here installs one.
+Whether an agent is installed is checked when it is used; nothing here installs one (see
+`install`).
 """
 
 import os
@@ -58,6 +59,7 @@ class NotInstalled(Exception):
     """The agent's program is nowhere; the message says so, and how to install it."""
 
     def __init__(self, agent: Agent) -> None:
+        self.name = agent.name
         install = install_line(agent.name, agent.argv)
         if lacks_module(agent):
             super().__init__(not_installed("Rookery's own agent", install))

@@ -28,6 +28,10 @@ def main() -> None:
         sys.exit(_run(arguments))
     except KeyboardInterrupt:  # also while modules are being loaded
         sys.exit(130)
+    except Exception as error:  # noqa: BLE001 - the user gets a sentence, never a traceback
+        from rookery.cli.errors import report
+
+        sys.exit(report(error))
 
 
 def _run(arguments: list[str]) -> int:

@@ -8,28 +8,34 @@ from typing import Any, override
 
 import click
 
-from rookery.cli import errors, exits, no_command
+from rookery.cli import aliases, errors, exits, no_command
+from rookery.cli.commands import COMPLETING, EVERYTHING
 from rookery.cli.output.screen import PipeClosed
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.home import paths
 
-UNTRUSTING = ("doctor", "uninstall")
-"""Commands that run even if other users can write to the home."""
+UNTRUSTING = ("completions", "doctor", "help", "uninstall")
+"""Commands that run even if the home cannot be used, or other users can write to it."""
+
+HELPING = frozenset({"-h", "--help"})
+
+PLUMBING = frozenset({"acp", "agent", "play", "model"})
+"""Commands that editors, workers and tests run: `help --all` lists them."""
 
 
 GROUPS = {
     "Start and talk": {
         "run": "Give an agent a task and stream its answer.",
         "new": "Create a session without a prompt and print its id.",
+        "open": "Open a session in the terminal interface.",
         "prompt": "Send a prompt to a session.",
         "answer": "Answer an agent's question.",
         "queue": "List, change or send queued prompts.",
         "set": "Set mode, model, effort and other options.",
-        "resume": "Retry a prompt that hit a rate limit.",
+        "retry": "Send a prompt again that hit a rate limit.",
         "switch-agent": "Switch a session to another agent.",
         "clear": "Start the conversation over; earlier turns are hidden.",
-        "cancel": "Cancel the running turn.",
-        "force-end": "End a turn that hangs.",
+        "cancel": "Cancel the running turn; --force ends one that hangs.",
     },
     "Look": {
         "ps": "List sessions.",
@@ -41,18 +47,17 @@ GROUPS = {
     },
     "Manage sessions": {
         "rename": "Rename a session.",
-        "stop": "Put a session to sleep; the next prompt wakes it.",
-        "restart": "Restart a session's agent.",
-        "kill": "Kill a session's processes, even if they hang.",
+        "stop": "Put sessions to sleep; --now ends those that hang.",
+        "restart": "Restart the agents of sessions.",
         "archive": "Hide sessions from lists; nothing is lost.",
         "unarchive": "Bring archived sessions back into the lists.",
         "snooze": "Hide sessions until a given time.",
         "prune": "Find old or large sessions and delete them.",
-        "rm": "Delete sessions and all their data.",
+        "remove": "Delete sessions and all their data.",
     },
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",
-        "agents": "List agents and how to install them.",
+        "agents": "List, install and remove agents.",
         "doctor": "Check the installation, or test an agent.",
         "mcp": "List, add and test MCP servers.",
         "config": "Show, explain and edit the settings.",
@@ -63,8 +68,9 @@ GROUPS = {
         "agent": "Run Rookery's own agent on stdio.",
         "play": "Run a scripted agent on stdio.",
         "model": "Run a scripted model on localhost.",
-        "uninstall": "Show what Rookery stores, and remove it.",
         "completions": "Print a shell completion script.",
+        "uninstall": "Show what Rookery stores, and remove it.",
+        "help": "Print the help of a command; --all lists every command.",
     },
 }
 """By heading in the help. A command is in the file that has its name, in the folder that has the
@@ -82,10 +88,12 @@ class Table(click.Group):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(MODULES)
+        """Those that a shell completes."""
+        return [word for word in MODULES if word not in PLUMBING]
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = aliases.spelled_out([cmd_name], aliases.WORDS)[0]
         if cmd_name not in MODULES:
             return None
         found = vars(importlib.import_module(MODULES[cmd_name])).values()
@@ -96,16 +104,25 @@ class Table(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        args = aliases.spelled_out(args, aliases.WORDS)
         name = args[0]
         if name not in MODULES and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.NoSuchCommand(name, possibilities=list(MODULES), ctx=ctx)
         return super().resolve_command(ctx, args)
 
     @override
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands come first: they are what the list is read for."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        left_out = frozenset[str]() if ctx.meta.get(EVERYTHING) else PLUMBING
         for title, words in GROUPS.items():
+            shown = [row for row in words.items() if row[0] not in left_out]
             with formatter.section(title):
-                formatter.write_dl(list(words.items()))
+                formatter.write_dl(shown)
 
 
 @click.group(
@@ -123,7 +140,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
     \b
     rookery                                        open all sessions
-    rookery --resume 3f2a                          open one session
+    rookery open 3f2a                              open one session
     rookery --headless -t "Fix the failing test"   no interface, like rookery run
     rookery run "Fix the failing test"             default agent, in this directory
     rookery run --agent claude "Review my diff"    another agent
@@ -141,7 +158,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
         return exits.DONE
     if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
-    if context.invoked_subcommand not in UNTRUSTING:
+    if context.invoked_subcommand not in UNTRUSTING and not HELPING.intersection(context.args):
         paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
         return no_command.begin(context, no_command.Given(**given))
@@ -150,6 +167,10 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
 def run(arguments: Sequence[str]) -> int:
     """Carry out a command line; the exit code. The one place where every error ends."""
+    if COMPLETING in os.environ:
+        from rookery.cli.completion import register
+
+        register()
     try:
         code = rookery.main(list(arguments), prog_name="rookery", standalone_mode=False)
         sys.stdout.flush()
@@ -159,7 +180,7 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return exits.CANCELLED
     except click.ClickException as error:
-        error.show()
+        errors.show(error)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the user gets a sentence, never a traceback
         return errors.report(error)

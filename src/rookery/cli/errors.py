@@ -5,15 +5,19 @@ import os
 import sys
 import time
 import traceback
+from typing import TYPE_CHECKING
 
 from rookery.cli import exits
 from rookery.core.json.events import Json
 from rookery.home import paths
 
+if TYPE_CHECKING:
+    import click
+
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
 FULL = (errno.ENOSPC, errno.EDQUOT)
-ANY_AGENT = 'To use any other program that speaks ACP on stdio: --cmd "program --its-flags"'
+ANY_AGENT = 'Any other program that speaks ACP on stdio: rookery run --cmd "program --its-flags"'
 
 
 def report(error: BaseException) -> int:
@@ -35,6 +39,17 @@ def report(error: BaseException) -> int:
         f"{_keep(error)} Set ROOKERY_DEBUG=1 to see it here. Session data is safe."
     )
     return exits.FAILED
+
+
+def show(error: "click.ClickException") -> None:
+    """An error of the command line: how it is used, and what is wrong, as everywhere."""
+    from click import UsageError
+
+    if isinstance(error, UsageError) and error.ctx is not None:
+        place = error.ctx
+        say(place.get_usage())
+        say(f"Try '{place.command_path} {place.help_option_names[0]}' for help.\n")
+    say(f"rookery: {error.format_message()}")
 
 
 def say(text: str) -> None:
@@ -67,10 +82,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case UnknownAgent():
             return f"{error}\n{ANY_AGENT}", exits.USAGE
         case NotInstalled():
-            return (
-                f"{error}\nThe demo agent needs no installation: rookery run --agent demo",
-                exits.FAILED,
-            )
+            return f"{error}\n{_ways_out(error.name)}", exits.FAILED
         case StartError():
             return f"The session's worker did not start. {error.message}", exits.FAILED
         case BadServer():
@@ -86,6 +98,14 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case OSError() if error.filename is not None and error.strerror:
             return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
     return None
+
+
+def _ways_out(agent: str) -> str:
+    """What helps where an agent is not installed."""
+    from rookery.agents.install import can_install
+
+    here = f"Only for Rookery: rookery agents install {agent}\n" if can_install(agent) else ""
+    return f"{here}The demo agent needs no installation: rookery run --agent demo"
 
 
 def _unknown_session(name: str) -> str:

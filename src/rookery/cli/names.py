@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rookery.agents.registry import Agent
 
 
-def _find(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+def find_session(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
     from rookery.client.fleet import find
 
     if isinstance(value, tuple):
@@ -20,14 +20,18 @@ def _find(_context: click.Context, _parameter: click.Parameter, value: Any) -> A
     return value if value is None else find(paths.home(), value)
 
 
-def _sessions(
+def complete_sessions(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     from rookery.cli.output.safe import clean_line
     from rookery.client.fleet import heads
 
     found = []
-    for head in heads(paths.home()):
+    try:
+        known = heads(paths.home())
+    except (OSError, paths.PathError):
+        return []
+    for head in known:
         title = clean_line(head["title"])
         if head["id"].startswith(incomplete):
             found.append(CompletionItem(head["id"], help=title or head["agent"]))
@@ -65,7 +69,9 @@ def agent_of_command(
         raise click.BadParameter(str(error), param_hint="--cmd") from None
 
 
-session_argument = click.argument("session", callback=_find, shell_complete=_sessions)
+session_argument = click.argument(
+    "session", callback=find_session, shell_complete=complete_sessions
+)
 """Passed to the command as the session's id."""
 
 sessions_argument = click.argument(
@@ -73,6 +79,6 @@ sessions_argument = click.argument(
     nargs=-1,
     required=True,
     metavar="SESSION...",
-    callback=_find,
-    shell_complete=_sessions,
+    callback=find_session,
+    shell_complete=complete_sessions,
 )

@@ -1,5 +1,6 @@
 """`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TextIO
@@ -110,7 +111,7 @@ def begin(context: click.Context, given: Given) -> int:
         task = text_of((), optional=True)  # of a pipe
     if (given.file or given.headless) and not task.strip():
         raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")
-    return _headless(context, given, task) if given.headless else _open(given, task)
+    return _headless(context, given, task) if given.headless else open_interface(given, task)
 
 
 def _headless(context: click.Context, given: Given, task: str) -> int:
@@ -143,9 +144,12 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     return continue_turn(screen, session, message, policy, as_json=as_json, verbose=verbose)
 
 
-def _open(given: Given, task: str) -> int:
+def open_interface(given: Given, task: str) -> int:
+    """Open the terminal interface; where there is none: what to use instead."""
     from rookery.cli import tui_launch
 
+    if given.agent and not _is_ready(given.agent):
+        return exits.DONE
     if tui_launch.can_open():
         session = tui_launch.session_of(given.resume, given.last)
         return tui_launch.open_screen(
@@ -160,11 +164,37 @@ def _open(given: Given, task: str) -> int:
         from rookery.agents.registry import extra_line, not_installed
 
         raise click.UsageError(
-            "The terminal interface needs a terminal. In a script, use rookery run or --headless."
+            _elsewhere(given)
             if tui_launch.is_installed()
             else not_installed("The terminal interface", extra_line("tui"))
         )
     return _overview()
+
+
+def _is_ready(agent: str) -> bool:
+    """Whether an agent can be used: checked before anything opens. False: `help`, and the agents
+    are listed instead. Raises UnknownAgent, NotInstalled."""
+    from rookery.agents import registry
+    from rookery.cli import settings as cli_settings
+    from rookery.home import paths
+
+    settings = cli_settings.load()
+    if agent == "help":
+        from rookery.cli.checkup.agent_list import listed, write_table
+        from rookery.cli.output.screen import standard
+
+        write_table(standard(), listed(settings))
+        return False
+    found = registry.resolve(agent, settings.agents)
+    registry.check_installed(found, os.environ, paths.work_directory(), settings.node_path)
+    return True
+
+
+def _elsewhere(given: Given) -> str:
+    words = "The terminal interface needs a terminal."
+    if given.resume:
+        return f"{words} Elsewhere, use rookery show {given.resume} or rookery tail."
+    return f"{words} In a script, use rookery run or --headless."
 
 
 def _overview() -> int:

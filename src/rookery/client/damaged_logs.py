@@ -58,5 +58,5 @@ def way_out(home: str, session: str) -> str:
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     return (
         f"To save what can be read: rookery show {session} --all --events > saved.jsonl, "
-        f"or sqlite3 {log} .recover | sqlite3 saved.db. To delete it: rookery rm {session}"
+        f"or sqlite3 {log} .recover | sqlite3 saved.db. To delete it: rookery remove {session}"
     )

@@ -20,7 +20,7 @@ def silence(session: str) -> str:
     """What is said to someone who waits for a worker that hangs."""
     return (
         f"The worker of {session} does not respond; still trying. To end it and keep its "
-        f"history: rookery kill {session}"
+        f"history: rookery stop --now {session}"
     )
 
 

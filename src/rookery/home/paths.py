@@ -57,12 +57,11 @@ def ensure_home(home: str) -> str:
 
 
 def check_trust(home: str) -> None:
-    """Raise PathError if other users may write to the home: it decides what agents may do. It need
-    not exist yet."""
+    """Raise PathError if the home cannot be used, or if other users may write to it: it decides
+    what agents may do. It need not exist yet."""
     for place in (home, sessions(home)):
-        try:
-            found = os.stat(place)
-        except OSError:
+        found = _directory(place)
+        if found is None:
             continue
         if found.st_uid not in (os.geteuid(), 0):
             raise PathError(
@@ -74,6 +73,27 @@ def check_trust(home: str) -> None:
                 f"Other users may write to {place}, and so could change what agents may do here. "
                 f"To close it: chmod go-w {place}"
             )
+
+
+def _directory(place: str) -> os.stat_result | None:
+    """What is known of a directory; None: it can still be created. Raises PathError."""
+    try:
+        found = os.stat(place)
+        why = "" if stat.S_ISDIR(found.st_mode) else "it is not a directory"
+        if not why and not os.access(place, os.R_OK | os.X_OK):
+            why = "you may not read it"
+    except FileNotFoundError:
+        if not os.path.islink(place):
+            return None
+        why = f"it is a link to {os.readlink(place)}, which does not exist"
+    except OSError as error:
+        why = error.strerror or str(error)
+        why = why[:1].lower() + why[1:]
+    if why:
+        raise PathError(
+            f"{place} cannot be used: {why}. Set ROOKERY_HOME to a directory of your own."
+        )
+    return found
 
 
 def make_private(directory: str) -> None:

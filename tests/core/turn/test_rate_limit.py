@@ -113,7 +113,7 @@ def test_a_limit_can_be_resumed_by_hand_t11() -> None:
     block = only(play(update("_rate_limit", message="slow", prompt=[text("again")])), "notice")
     command = {"do": "prompt", "prompt": [text("again")]}
     again, other = block["actions"]
-    assert again == {"label": "Resume now", "command": command}
+    assert again == {"label": "Retry now", "command": command}
     assert (other["label"], other["choose"]) == ("Continue with another agent", "agent")
     assert other["command"] == {"do": "switch", "reason": "rate_limited"}
 

@@ -42,6 +42,7 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
                 "own": own,
                 "installed": place is not None,
                 "program": place,
+                "installedHere": _is_below(place),
                 "onPath": place is not None and on_path,
                 "version": rookery.__version__ if ours else None,
                 "install": entry.install if entry else "",
@@ -50,6 +51,12 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
             }
         )
     return found
+
+
+def _is_below(place: str | None) -> bool:
+    """Whether a program is one that Rookery installed."""
+    root = os.path.join(paths.home(), programs.FOLDER) + os.sep
+    return place is not None and place.startswith(root)
 
 
 def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
@@ -89,7 +96,10 @@ def write_table(screen: Screen, found: list[Json]) -> None:
         screen.line("  ".join(cells).rstrip())
     missing = sum(not each["installed"] for each in found)
     if missing:
-        screen.note(f"{missing} not installed; the command next to each installs it.")
+        screen.note(
+            f"{missing} not installed; the command next to each installs it, and "
+            "rookery agents install NAME only for Rookery."
+        )
 
 
 def _words(each: Json) -> str:
@@ -102,4 +112,6 @@ def _words(each: Json) -> str:
     place = paths.with_tilde(clean_line(each["program"]))
     if each.get("fault"):
         return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"
+    if each["installedHere"]:
+        return f"{place} (installed by Rookery)"
     return place if each["onPath"] else f"{place} (not on PATH)"

@@ -16,6 +16,8 @@ class Column(NamedTuple):
     rank: int = 0
     """The highest is left out first; 0: never."""
     right: bool = False
+    wish: int = 0
+    """Rather than cut it below this many, others are left out."""
 
 
 type Look = Callable[[int, str, str], str]
@@ -46,10 +48,10 @@ def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[i
     """The width of each column; 0: it is left out."""
     widths = list(natural)
     while (over := _taken(widths) - room) > 0:
-        _shorten(shape, widths, over)
+        ranked = [place for place, column in enumerate(shape) if column.rank and widths[place]]
+        _shorten(shape, widths, over, final=not ranked)
         if _taken(widths) <= room:
             break
-        ranked = [place for place, column in enumerate(shape) if column.rank and widths[place]]
         if not ranked:
             break
         gone = max(ranked, key=lambda place: shape[place].rank)
@@ -59,13 +61,14 @@ def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[i
     return widths
 
 
-def _shorten(shape: Sequence[Column], widths: list[int], over: int) -> None:
-    """The widest first, until they are even."""
+def _shorten(shape: Sequence[Column], widths: list[int], over: int, *, final: bool) -> None:
+    """The widest first, until they are even; `final`: nothing can be left out any longer."""
+    floors = [each.least if final else max(each.least, each.wish) for each in shape]
     while over > 0:
         spare = [
             place
             for place, column in enumerate(shape)
-            if column.least and widths[place] > column.least
+            if column.least and widths[place] > floors[place]
         ]
         if not spare:
             return

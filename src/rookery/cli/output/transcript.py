@@ -1,7 +1,7 @@
 """A session as text, written as it happens: text streams, a card is written when its call ends.
 
-On a terminal the last line says what is running. A thought is one line with its length; a plan is
-written again only where it changed.
+On a terminal the last line says what is running. A thought is one line with its length, unless
+nothing is cut; a plan is written again only where it changed.
 """
 
 from typing import Any
@@ -199,8 +199,8 @@ class Transcript:
         if thought is not None and thought["id"] not in self._written:
             self._written.add(thought["id"])
             self._separate("thought")
-            length = len(thought["text"].strip())
-            self.screen.write(words.of_thought(length, self.paint) + "\n")
+            found = words.of_thought(thought["text"], self.paint, full=self._full)
+            self.screen.write("\n".join(self._folded(found)) + "\n")
         if self._open and self._begun:
             self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")
         self._open, self._held, self._begun = "", "", False

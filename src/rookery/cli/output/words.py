@@ -22,8 +22,12 @@ def of_prompt(block: Block, paint: Paint) -> list[str]:
     return [f"{rule} {line}".rstrip() for line in [*head, *body]]
 
 
-def of_thought(length: int, paint: Paint) -> str:
-    return paint.faint(f"{paint.sign('thought')} thought · {count(length, 'character')}")
+def of_thought(text: str, paint: Paint, *, full: bool = False) -> list[str]:
+    """How long it is; in full: also what it says."""
+    said = clean(text).strip()
+    head = f"{paint.sign('thought')} thought · {count(len(text.strip()), 'character')}"
+    body = said.split("\n") if full and said else []
+    return [paint.faint(head), *(f"  {paint.faint(line)}".rstrip() for line in body)]
 
 
 def of_notice(block: Block, paint: Paint) -> list[str]:
@@ -46,8 +50,8 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery switch-agent {session} AGENT")
             case {"compose": {"recap": int(seq)}}:
                 found.append(f"rookery recap {session} --before {seq}")
-            case {"label": "Resume now", "command": {"do": "prompt"}}:
-                found.append(f"rookery resume {session}")
+            case {"label": "Retry now", "command": {"do": "prompt"}}:
+                found.append(f"rookery retry {session}")
             case {"command": {"do": "settings"}}:
                 found.append(CONFIRM)
             case {"command": {"do": "restart"}}:

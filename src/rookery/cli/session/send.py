@@ -6,13 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output.screen import standard
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home import paths
 
 if TYPE_CHECKING:
     from rookery.client.session import SessionClient
+
+type Say = Callable[[str], None]
 
 MOST = 1000
 """Events that are searched for what was left running."""
@@ -28,12 +30,12 @@ def send(session: str, command: Json) -> Event:
     return _with_client(session, sending)
 
 
-def renew_environment(screen: Screen, session: str, command: Json) -> None:
+def renew_environment(say: Say, session: str, command: Json) -> None:
     """Give an agent that the command starts again the environment of this terminal, where the user
     may just have exported a key or logged in."""
     words = _with_client(session, lambda client: client.renew(command))
     if words:
-        screen.note(clean_line(words))
+        say(clean_line(words))
 
 
 def awaited[Found](
@@ -76,7 +78,7 @@ def say_silent(session: str) -> None:
     standard().note(silence(session))
 
 
-def tell_left_running(screen: Screen, session: str, since: int) -> None:
+def tell_left_running(say: Say, session: str, since: int) -> None:
     """What the log says, after an event, about processes that could not be ended."""
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
@@ -88,17 +90,17 @@ def tell_left_running(screen: Screen, session: str, since: int) -> None:
         return
     for event in events:
         if kind_of(event.update) == "_notice" and event.update.get("left"):
-            screen.note(clean_line(lenient.text(event.update, "text")))
+            say(clean_line(lenient.text(event.update, "text")))
 
 
-def tell_resumption(screen: Screen, session: str) -> None:
+def tell_resumption(say: Say, session: str) -> None:
     """A session that hit a rate limit continues by itself, even asleep."""
     from rookery.client.waking.bell import resume_later
 
     at = resume_later(paths.home(), session)
     if at is not None:
         when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
-        screen.note(
+        say(
             f"Its prompt will be sent again at {when}, when the rate limit resets "
             f"(rate_limit_auto_resume). To prevent that: rookery archive {session}"
         )

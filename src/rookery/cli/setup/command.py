@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rookery.agents import registry
-from rookery.cli import exits
+from rookery.cli import exits, flags
+from rookery.cli.aliases import Verbs
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.guard import require_person
@@ -38,7 +39,7 @@ NO_MODEL = "none"
 """Given instead of a saved model: use none."""
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Verbs, invoke_without_command=True)
 @click.option("--provider", default="", metavar="NAME", help=f"Provider: {PROVIDER_NAMES}.")
 @click.option(
     "--model", default="", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider."
@@ -56,9 +57,9 @@ NO_MODEL = "none"
 @click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
 @click.option("--test", "trial", is_flag=True, help="Test it without saving it.")
-@click.option("--list", "listing", is_flag=True, help="List the saved models.")
+@click.option("--list", "listing", is_flag=True, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--remove", default="", metavar="NAME", help="Remove a saved model.")
+@click.option("--remove", default="", metavar="NAME", hidden=True)
 @click.pass_context
 def setup(
     context: click.Context, /, listing: bool, as_json: bool, remove: str, **given: Any
@@ -74,11 +75,12 @@ def setup(
     rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY
     rookery setup --model ollama_chat/qwen3 --name local
     rookery setup --name local --default
-    rookery setup --list
+    rookery setup list
+    rookery setup remove local
     rookery setup import
     """
     screen, home = standard(), paths.home()
-    if not listing:
+    if not listing and context.invoked_subcommand != "list":
         require_person(home, "set up models")
     if context.invoked_subcommand is not None:
         return exits.DONE
@@ -123,6 +125,32 @@ def _told(work: Callable[[], str]) -> int:
 def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
     wanted = {key: value for key, value in given.items() if value is not None}
     return wanted | {name: "" for name in names if wanted.get(name) == NO_MODEL}
+
+
+@setup.command("list")
+@flags.as_json("Print one JSON object per model.")
+def list_(as_json: bool) -> int:
+    """List the saved models, and which one new sessions use.
+
+    \b
+    rookery setup list
+    """
+    return _list(standard(), paths.home(), as_json=as_json)
+
+
+@setup.command("remove")
+@click.argument("name")
+def remove_(name: str) -> int:
+    """Remove a saved model.
+
+    \b
+    rookery setup remove local
+    """
+    try:
+        return _remove(standard(), paths.home(), name)
+    except click.BadParameter as error:
+        error.param_hint = "NAME"
+        raise
 
 
 @setup.command("import")

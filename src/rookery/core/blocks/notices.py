@@ -69,7 +69,7 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     text = "\n".join([lenient.text(update, "message"), known, helps]).strip()
     actions: list[Json] = [{**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}]
     if prompt := list(lenient.mappings(update, "prompt")):
-        again = {"label": "Resume now", "command": {"do": "prompt", "prompt": prompt}}
+        again = {"label": "Retry now", "command": {"do": "prompt", "prompt": prompt}}
         actions = [again, *actions]
     title, status = ENDS["rate_limited"], "rate_limited"
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)

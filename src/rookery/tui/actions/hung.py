@@ -9,7 +9,7 @@ from rookery.tui.widgets.status import Status
 TITLE = "The session's worker does not respond"
 WORDS = (
     "Its work is saved, and what you send is queued. If it stays like this, end it with "
-    "!rookery kill {} (the ! runs it from here); the next prompt wakes the session."
+    "!rookery stop --now {} (the ! runs it from here); the next prompt wakes the session."
 )
 
 

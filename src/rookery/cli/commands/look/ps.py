@@ -18,9 +18,8 @@ from rookery.core.json.events import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
 from rookery.core.view.fleet import (
+    ORDER,
     STATE_WORDS,
-    fleet_block,
-    in_order,
     is_hidden,
     is_snoozed,
     state_of,
@@ -31,7 +30,7 @@ SHAPE = (
     table.Column(""),
     table.Column("STATE"),
     table.Column("ID"),
-    table.Column("TITLE", least=14),
+    table.Column("TITLE", least=14, wish=24),
     table.Column("AGENT", least=6, rank=3),
     table.Column("ASKING", rank=1),
     table.Column("TURN", rank=5),
@@ -46,8 +45,8 @@ WIDEST_TITLE = 60
 @click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
 @flags.as_json("Print one JSON object per session.")
 def ps(everything: bool, as_json: bool) -> None:
-    """List sessions: those that need you first, then failed, running, waiting for a free worker
-    (max_workers), idle and asleep.
+    """List sessions: those that need you first, then failed or hung, running, waiting for a free
+    worker (max_workers), idle and asleep; in each state, the latest change first.
 
     A dot before the title means unread: a turn ended, or the agent asked something.
 
@@ -67,13 +66,13 @@ def ps(everything: bool, as_json: bool) -> None:
     silent = hung(home, [head["id"] for head in found if head["awake"]])
     found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:
-        for head in found:
+        for head in in_order(found):
             status = state_of(head, awake=head["awake"])
             screen.line(dumps({**head, "status": status, "stale": is_stale(head)}))
     elif found:
         write_table(screen, found)
         for name in sorted(silent):
-            screen.note(f"{name} does not respond. To end it: rookery kill {name}")
+            screen.note(f"{name} does not respond. To end it: rookery stop --now {name}")
         if any(head.get("damaged") for head in found):
             screen.note("To recover a damaged log: rookery doctor")
         _say_held(screen, home)
@@ -101,18 +100,33 @@ def is_stale(head: Json) -> bool:
 
 
 def write_table(screen: Screen, found: list[Json], most: int | None = None) -> None:
-    by_id = {head["id"]: head for head in found}
-    blocks = in_order([fleet_block(head, awake=head["awake"]) for head in found])
-    shown = blocks if most is None else blocks[:most]
+    found = in_order(found)
+    shown = found if most is None else found[:most]
     now = time.time() * 1000
-    rows = [_row(screen, by_id[block["id"]], block["status"], now) for block in shown]
-    _write(screen, rows, [block["status"] for block in shown])
-    if len(shown) < len(blocks):
-        screen.line(screen.paint.faint(f"and {len(blocks) - len(shown)} more: rookery ps"))
+    states = [state_of(head, awake=head["awake"]) for head in shown]
+    rows = [_row(screen, head, state, now) for head, state in zip(shown, states, strict=True)]
+    _write(screen, rows, states)
+    if len(shown) < len(found):
+        screen.line(screen.paint.faint(f"and {len(found) - len(shown)} more: rookery ps"))
+
+
+def in_order(found: list[Json]) -> list[Json]:
+    """By the state that is shown, then by the time that is shown: the latest change first."""
+
+    def place(head: Json) -> tuple[int, int]:
+        state = "failed" if head.get("hung") else state_of(head, awake=head["awake"])
+        return ORDER.get(state, len(ORDER)), -_began(head)
+
+    return sorted(found, key=place)
+
+
+def _began(head: Json) -> int:
+    """When the state that is shown began; 0: unknown."""
+    return int(head["since"] or head["created"] or 0)
 
 
 def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
-    since = duration(max(0.0, now - (head["since"] or head["created"] or now)) / 1000)
+    since = duration(max(0.0, now - (_began(head) or now)) / 1000)
     words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
     words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
     words += " (archived)" if head["archived"] else ""

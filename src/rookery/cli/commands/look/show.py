@@ -31,7 +31,7 @@ from rookery.log.reader import Reader
     help="Print this turn (0: before the first).",
 )
 @click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
-@click.option("--full", is_flag=True, help="Print long outputs in full.")
+@click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
 @flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(
@@ -44,6 +44,7 @@ def show(
     \b
     rookery show 3f2a
     rookery show 3f2a --all | less
+    rookery show 3f2a --full
     rookery show 3f2a --all --events > session.jsonl
     """
     if everything and turn is not None:

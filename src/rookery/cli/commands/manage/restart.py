@@ -2,23 +2,27 @@
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
 from rookery.cli.output.screen import standard
-from rookery.cli.session.send import renew_environment, send
+from rookery.cli.session.each import each
+from rookery.cli.session.send import Say, renew_environment, send
 
 
 @click.command()
-@session_argument
-def restart(session: str) -> None:
-    """Restart a session's agent. A running turn is interrupted.
+@sessions_argument
+def restart(sessions: tuple[str, ...]) -> int:
+    """Restart the agents of sessions. A running turn is interrupted.
 
     The agent gets this terminal's environment; variables that changed are listed.
 
     \b
     rookery restart 3f2a
     """
-    screen = standard()
+    return each(standard(), sessions, _restart)
+
+
+def _restart(session: str, say: Say) -> None:
     command = {"do": "restart"}
-    renew_environment(screen, session, command)
+    renew_environment(say, session, command)
     send(session, command)
-    screen.note("Restarted.")
+    say("Restarted.")

@@ -1,11 +1,13 @@
-"""`stop`: puts a session to sleep."""
+"""`stop`: puts sessions to sleep, or ends their processes without asking them."""
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
+from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
-from rookery.cli.session.send import send, tell_left_running, tell_resumption
-from rookery.client.fleet import head_of_session
+from rookery.cli.session.each import each
+from rookery.cli.session.send import Say, send, tell_left_running, tell_resumption
+from rookery.client.fleet import head_of_session, kill
 from rookery.home import paths
 from rookery.log.lock import becomes_free
 
@@ -14,21 +16,35 @@ WITHIN = 10.0
 
 
 @click.command()
-@session_argument
-def stop(session: str) -> None:
-    """Put a session to sleep: its agent and worker stop. The next prompt wakes it.
+@sessions_argument
+@click.option("--now", is_flag=True, help="Kill the processes at once, even if they hang.")
+def stop(sessions: tuple[str, ...], now: bool) -> int:
+    """Put sessions to sleep: agent and worker stop. The next prompt wakes them.
 
     \b
     rookery stop 3f2a
+    rookery stop 3f2a 91bc
+    rookery stop 3f2a --now
     """
-    screen = standard()
+    return each(standard(), sessions, _kill if now else _stop)
+
+
+def _stop(session: str, say: Say) -> None:
     head = head_of_session(paths.home(), session)
     outcome = send(session, {"do": "stop"})
     if head is None or not head["awake"]:
-        screen.note("It was already asleep.")
+        say("It was already asleep.")
     else:
-        ending = f"Stopping: the agent has not ended yet. To kill it: rookery kill {session}"
+        ending = f"Stopping: the agent has not ended yet. To kill it: rookery stop --now {session}"
         ended = becomes_free(paths.session_dir(paths.home(), session), WITHIN)
-        screen.note("Stopped. The next prompt wakes it." if ended else ending)
-        tell_left_running(screen, session, outcome.seq)
-    tell_resumption(screen, session)
+        say("Stopped. The next prompt wakes it." if ended else ending)
+        tell_left_running(say, session, outcome.seq)
+    tell_resumption(say, session)
+
+
+def _kill(session: str, say: Say) -> None:
+    refused = kill(paths.home(), session)
+    say("Killed. Its history is kept; the next prompt wakes it.")
+    if refused:
+        say(f"Still running as another user: {clean_line(', '.join(refused))}")
+    tell_resumption(say, session)

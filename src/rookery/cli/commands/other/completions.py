@@ -2,12 +2,15 @@
 
 import click
 
+from rookery.cli.commands import COMPLETING
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completions(context: click.Context, shell: str) -> None:
-    """Print a shell completion script. It completes sessions and agents too.
+    """Print a shell completion script. It completes sessions, with their titles beside them,
+    and agents too.
 
     \b
     eval "$(rookery completions bash)"          in ~/.bashrc
@@ -16,7 +19,9 @@ def completions(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
+    from rookery.cli.completion import Titled
+
     program = context.find_root().command
-    found = get_completion_class(shell)
+    found = Titled if shell == "bash" else get_completion_class(shell)
     assert found is not None
-    click.echo(found(program, {}, "rookery", "_ROOKERY_COMPLETE").source())
+    click.echo(found(program, {}, "rookery", COMPLETING).source())

@@ -37,6 +37,7 @@ OURS = {
     "hooks.json": "hooks",
     "prompts.jsonl": "your prompt history",
     "feedback.jsonl": "your feedback on the critic",
+    "agents": "agents that you installed with rookery agents install",
     "conversations": "conversations of Rookery's own agent",
     "sdk": "data of its SDK",
     "player": "sessions of the demo agent",

@@ -1,28 +1,59 @@
-"""`agents`: the known agents, which are installed, and how to install the rest."""
+"""`agents`: the known agents, which are installed, and how to install and remove them."""
 
 import os
+import shlex
 
 import click
 
-from rookery.cli import flags, settings
+from rookery.agents import install as installing
+from rookery.agents import programs, registry
+from rookery.cli import exits, flags, settings
+from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
-from rookery.cli.output.screen import standard
+from rookery.cli.names import complete_agents
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import Screen, standard
+from rookery.client.fleet import heads
+from rookery.client.guard import require_person
 from rookery.core.json.events import dumps
+from rookery.home import paths
+
+as_json_option = flags.as_json("Print one JSON object per agent.")
+name_argument = click.argument("name", shell_complete=complete_agents)
 
 
-@click.command()
-@flags.as_json("Print one JSON object per agent.")
-def agents(as_json: bool) -> None:
-    """List the known agents: the built-in ones and those in your config.toml.
+@click.group(cls=Verbs, invoke_without_command=True)
+@as_json_option
+@click.pass_context
+def agents(context: click.Context, as_json: bool) -> None:
+    """List the known agents: the built-in ones and those in your config.toml; install and remove
+    them.
 
-    Programs are looked up on PATH, then in the folders of nvm, fnm, volta, asdf and mise. Rookery
-    installs nothing: it shows the command that installs a missing agent, and why an installed one
-    does not start.
+    Programs are looked up on PATH, then among those installed here, then in the folders of nvm,
+    fnm, volta, asdf and mise. Nothing is installed unless you ask for it: the list shows the
+    command that installs a missing agent, and why an installed one does not start.
 
     \b
     rookery agents
     rookery agents --json | jq -r 'select(.installed | not).install'
+    rookery agents install claude
     """
+    if context.invoked_subcommand is None:
+        _list(as_json=as_json)
+
+
+@agents.command("list")
+@as_json_option
+def list_(as_json: bool) -> None:
+    """List the known agents, with their versions.
+
+    \b
+    rookery agents list
+    """
+    _list(as_json=as_json)
+
+
+def _list(*, as_json: bool) -> None:
     screen = standard()
     found = with_versions(listed(settings.load()), os.environ)
     if not as_json:
@@ -30,3 +61,105 @@ def agents(as_json: bool) -> None:
         return
     for each in found:
         screen.line(dumps(each))
+
+
+# ---------------------------------------------------------------- install and remove
+
+
+@agents.command()
+@name_argument
+@flags.yes
+def install(name: str, yes: bool) -> int:
+    """Install an agent that is an npm or PyPI package, or update it.
+
+    It goes into a folder of its own in Rookery's home (agents/NAME), never into a global one, and
+    `rookery agents remove` deletes that folder. A terminal asks first; a script has to pass --yes.
+    Whatever version is installed stays until you run this again.
+
+    \b
+    rookery agents install claude
+    rookery agents install --yes vibe
+    """
+    screen, home = standard(), paths.home()
+    require_person(home, "install agents")
+    _check_name(name)
+    node_path = settings.load().node_path
+    _refuse_other(home, name, node_path)
+    try:
+        plan = installing.plan(home, name, os.environ, node_path)
+        _tell(screen, plan)
+        if not (yes or flags.confirmed(screen, "Go ahead?", "installed", as_json=False)):
+            return exits.CANCELLED
+        paths.ensure_home(home)
+        installing.install(plan, os.environ)
+    except installing.InstallError as error:
+        raise click.ClickException(str(error)) from None
+    place = paths.with_tilde(plan.place)
+    screen.note(f"{name} is installed in {place}. To test it: rookery doctor {name}")
+    if variables := registry.AGENTS[name].environment:
+        screen.note(f"It needs a login, or {' or '.join(variables)} in the environment.")
+    return exits.DONE
+
+
+@agents.command()
+@name_argument
+@flags.yes
+def remove(name: str, yes: bool) -> int:
+    """Remove an agent that `rookery agents install` installed. Your sessions stay.
+
+    \b
+    rookery agents remove claude
+    """
+    screen, home = standard(), paths.home()
+    require_person(home, "remove agents")
+    _check_name(name)
+    if not installing.is_ours(home, name):
+        raise click.ClickException(f"{name} is not installed in {_short(home)}.")
+    place = installing.folder(home, name)
+    used = [
+        head["id"]
+        for head in heads(home)
+        if head["awake"] and head["agent"] == name and _program(name).startswith(place + os.sep)
+    ]
+    if used:
+        raise click.ClickException(
+            f"{name} is in use. First: rookery stop {' '.join(used)}, then try again."
+        )
+    question = f"Remove {paths.with_tilde(place)}?"
+    if not (yes or flags.confirmed(screen, question, "removed", as_json=False)):
+        return exits.CANCELLED
+    installing.remove(home, name)
+    screen.note(f"Removed {name}. Its sessions are kept.")
+    return exits.DONE
+
+
+def _check_name(name: str) -> None:
+    """Raises UnknownAgent. Those of config.toml are the user's own programs."""
+    if name not in registry.AGENTS:
+        raise registry.UnknownAgent(name, list(registry.AGENTS))
+
+
+def _refuse_other(home: str, name: str, node_path: str) -> None:
+    """What is installed elsewhere is updated by what installed it."""
+    found = programs.find(registry.AGENTS[name].argv[0], os.environ, node_path=node_path)
+    ours = installing.folder(home, name) + os.sep
+    if found and not found.startswith(ours) and installing.can_install(name):
+        place = paths.with_tilde(clean_line(found))
+        raise click.ClickException(f"{name} is already installed: {place}.")
+
+
+def _program(name: str) -> str:
+    return programs.find(registry.AGENTS[name].argv[0], os.environ) or ""
+
+
+def _tell(screen: Screen, plan: installing.Plan) -> None:
+    """What will be run, and where it goes."""
+    packages = " and ".join(plan.recipe.packages)
+    verb = "Updates" if os.path.isdir(plan.place) else "Installs"
+    screen.note(f"{verb} {packages} ({plan.recipe.source}) in {paths.with_tilde(plan.place)}:")
+    for line in plan.commands:
+        screen.note(f"  {clean_line(shlex.join(line))}")
+
+
+def _short(home: str) -> str:
+    return paths.with_tilde(os.path.join(home, programs.FOLDER))

@@ -8,6 +8,7 @@ import click
 
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
+from rookery.cli.aliases import Verbs
 from rookery.cli.output import table
 from rookery.cli.output.redact import masked, masked_words
 from rookery.cli.output.safe import clean_line
@@ -22,7 +23,7 @@ from rookery.home import paths
 WITHIN = 20.0
 
 
-@click.group()
+@click.group(cls=Verbs)
 def mcp() -> None:
     """Manage the MCP servers that agents get: mcp.json in Rookery's home.
 

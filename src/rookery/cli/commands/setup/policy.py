@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from rookery.cli import exits, settings
+from rookery.cli.aliases import Verbs
 from rookery.cli.output.safe import clean_line, columns, cut, pad
 from rookery.cli.output.screen import Screen, standard
 from rookery.core.json.events import Json, dumps
@@ -19,7 +20,7 @@ class NotChanged(click.ClickException):
     exit_code = exits.FAILED
 
 
-@click.group()
+@click.group(cls=Verbs)
 def policy() -> None:
     """List, add, remove and test the rules that answer for you ([[policy.rules]] in config.toml).
 

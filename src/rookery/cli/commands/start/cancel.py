@@ -1,13 +1,16 @@
 """`cancel`: ends the running turn, and says whether the agent reacted."""
 
+from functools import partial
+
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
 from rookery.cli.output.screen import standard
-from rookery.cli.session.send import awaited, send, tell_left_running
+from rookery.cli.session.each import each
+from rookery.cli.session.send import Say, awaited, send, tell_left_running
 from rookery.client.fleet import head_of_session
 from rookery.core.json import lenient
-from rookery.core.json.events import Event, kind_of
+from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.view.fleet import is_judged, state_of
 from rookery.home import paths
 
@@ -16,25 +19,39 @@ WITHIN = 3.0
 
 
 @click.command()
-@session_argument
-def cancel(session: str) -> None:
+@sessions_argument
+@click.option("--force", is_flag=True, help="End the turn now, whatever the agent does.")
+def cancel(sessions: tuple[str, ...], force: bool) -> int:
     """Cancel the running turn. A second cancel ends an agent that does not react.
+
+    --force is for a turn that hangs: it ends without waiting for the agent. An agent that does not
+    respond is restarted before the next prompt.
 
     \b
     rookery cancel 3f2a
+    rookery cancel 3f2a 91bc
+    rookery cancel 3f2a --force
     """
-    screen = standard()
+    return each(standard(), sessions, partial(_cancel, force=force))
+
+
+def _cancel(session: str, say: Say, *, force: bool) -> None:
     head = head_of_session(paths.home(), session)
-    outcome = send(session, {"do": "cancel"})
+    outcome = send(session, {"do": "force_end" if force else "cancel"})
     if head is not None and state_of(head, awake=head["awake"]) == "waiting":
-        screen.note(f"Nothing was running. To take the prompt back: rookery queue {session} rm 1")
-    elif head is None or (head["state"] == "idle" and not is_judged(head)):
-        screen.note("Nothing was running.")
-    elif is_judged(head):
-        screen.note("Cancelled.")
+        say(f"Nothing was running. To take the prompt back: rookery queue {session} remove 1")
+    elif not _runs(head):
+        say("Nothing was running.")
+    elif force:
+        say("Ended.")
     else:
-        screen.note(_cancelled(session, outcome))
-    tell_left_running(screen, session, outcome.seq - 1)
+        say("Cancelled." if head and is_judged(head) else _cancelled(session, outcome))
+    tell_left_running(say, session, outcome.seq - 1)
+
+
+def _runs(head: Json | None) -> bool:
+    """Whether there is something to cancel: a turn, or the critic's judgement of it."""
+    return head is not None and (head["state"] != "idle" or is_judged(head))
 
 
 def _cancelled(session: str, outcome: Event) -> str:

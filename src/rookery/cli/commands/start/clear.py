@@ -2,15 +2,16 @@
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
 from rookery.cli.output.queue import header_of
 from rookery.cli.output.screen import standard
-from rookery.cli.session.send import send
+from rookery.cli.session.each import each
+from rookery.cli.session.send import Say, send
 
 
 @click.command()
-@session_argument
-def clear(session: str) -> None:
+@sessions_argument
+def clear(sessions: tuple[str, ...]) -> int:
     """Start the conversation over. Earlier turns are folded, not deleted.
 
     This uses the agent's own /clear if it has one, otherwise a fresh session of the agent. Modes,
@@ -19,8 +20,11 @@ def clear(session: str) -> None:
     \b
     rookery clear 3f2a
     """
-    screen = standard()
+    return each(standard(), sessions, _clear)
+
+
+def _clear(session: str, say: Say) -> None:
     send(session, {"do": "clear"})
     turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
     folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
-    screen.note(f"Cleared.{folded}")
+    say(f"Cleared.{folded}")

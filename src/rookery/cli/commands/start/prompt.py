@@ -53,7 +53,7 @@ def prompt(
     from rookery.cli.session.approval_flags import Policy, check_destructive, hand_over
 
     check_destructive(approve, more["destructive"])
-    renew_environment(screen, session, {"do": "prompt"})
+    renew_environment(screen.note, session, {"do": "prompt"})
     if more["no_critic"]:
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:

@@ -4,7 +4,7 @@ from typing import override
 
 import click
 
-from rookery.cli import exits, flags
+from rookery.cli import aliases, exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.queue import header_of, is_held, placeless, strip
 from rookery.cli.output.screen import Screen, standard
@@ -14,7 +14,7 @@ from rookery.core.json.events import Json, dumps, kind_of
 from rookery.core.json.safe_text import count
 
 
-class Verbs(click.Group):
+class Verbs(aliases.Verbs):
     """`queue SESSION --json`: where there is no verb, an option may come last, as elsewhere."""
 
     @override
@@ -108,11 +108,11 @@ def move(session: str, n: int, to: int) -> None:
 @queue.command()
 @click.argument("n", type=int)
 @click.pass_obj
-def rm(session: str, n: int) -> None:
+def remove(session: str, n: int) -> None:
     """Remove a prompt from the queue.
 
     \b
-    rookery queue 3f2a rm 2
+    rookery queue 3f2a remove 2
     """
     _change(session, op="remove", item=_item(session, n)["id"])
 

@@ -35,7 +35,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
     With --model, the new agent starts at once. If it does not have that model, it uses another one
     and the exit code is 1. Only for Rookery's own agent, whose models are known beforehand (rookery
-    setup --list), is nothing switched then.
+    setup list), is nothing switched then.
 
     \b
     rookery switch-agent 3f2a codex
@@ -52,7 +52,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
         _check_own(before["cwd"])
         if model is not None:
             _check_saved(session, model)
-    renew_environment(screen, session, command)
+    renew_environment(screen.note, session, command)
     asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")

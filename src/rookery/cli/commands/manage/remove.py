@@ -1,4 +1,4 @@
-"""`rm`: deletes sessions."""
+"""`remove`: deletes sessions."""
 
 import os
 
@@ -9,14 +9,15 @@ from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.client.deletion import went_wrong
-from rookery.client.fleet import head_of_session, remove
+from rookery.client.fleet import head_of_session
+from rookery.client.fleet import remove as delete
 from rookery.home import paths
 
 
 @click.command()
 @sessions_argument
 @flags.yes
-def rm(sessions: tuple[str, ...], yes: bool) -> int:
+def remove(sessions: tuple[str, ...], yes: bool) -> int:
     """Delete sessions and all their data. Files changed by agents stay, and so does your prompt
     history (prompts.jsonl).
 
@@ -24,8 +25,8 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
     Conversations of Rookery's own agent are deleted.
 
     \b
-    rookery rm 3f2a
-    rookery rm --yes 3f2a 91bc
+    rookery remove 3f2a
+    rookery remove --yes 3f2a 91bc
     """
     screen, home = standard(), paths.home()
     heads = {session: head_of_session(home, session) for session in sessions}
@@ -38,7 +39,7 @@ def rm(sessions: tuple[str, ...], yes: bool) -> int:
         if not click.confirm(f"Permanently delete {these}?", err=True):
             return exits.CANCELLED
     for session in sessions:
-        said = remove(home, session, lambda words: screen.note(f"  {clean_line(words)}"))
+        said = delete(home, session, lambda words: screen.note(f"  {clean_line(words)}"))
         if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
             screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")

@@ -1,0 +1,224 @@
+"""Agents that are npm or PyPI packages, installed into a folder of Rookery's home: nothing of it is
+global, and all of it goes with the folder.
+
+    $ROOKERY_HOME/agents/NAME/bin           links to the programs; made last, so a half is not found
+    $ROOKERY_HOME/agents/NAME/node_modules  or: environment, a virtual environment of Python
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rookery.agents import programs
+from rookery.agents.registry import AGENTS, Entry
+
+NPM = "npm"
+PYPI = "PyPI"
+BIN = "bin"
+MODULES = "node_modules"
+ENVIRONMENT = "environment"
+
+
+class InstallError(Exception):
+    """Why an agent cannot be installed; the message says what to do."""
+
+
+class Recipe(NamedTuple):
+    source: str
+    packages: tuple[str, ...]
+    program: str
+    python: str = ""
+    """The version of Python that it needs; "": any."""
+
+
+class Plan(NamedTuple):
+    """What will be run, where."""
+
+    place: str
+    recipe: Recipe
+    commands: list[list[str]]
+    tool: str
+    """The npm, uv or Python that installs it."""
+
+
+def recipe(entry: Entry) -> Recipe | None:
+    """From the command that installs it for the whole user; None: it is no package."""
+    match shlex.split(entry.install):
+        case ["npm", "install", "-g", *packages]:
+            return Recipe(NPM, tuple(packages), entry.argv[0])
+        case ["uv", "tool", "install", *words]:
+            python, packages = "", list[str]()
+            while words:
+                word = words.pop(0)
+                if word == "--python":
+                    python = words.pop(0)
+                elif word != "--with":
+                    packages.append(word)
+            return Recipe(PYPI, tuple(packages), entry.argv[0], python)
+    return None
+
+
+def can_install(name: str) -> bool:
+    return name in AGENTS and recipe(AGENTS[name]) is not None
+
+
+def folder(home: str, name: str) -> str:
+    return os.path.join(home, programs.FOLDER, name)
+
+
+def is_ours(home: str, name: str) -> bool:
+    """Whether there is something of it, complete or not."""
+    return name in AGENTS and os.path.isdir(folder(home, name))
+
+
+def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = "") -> Plan:
+    """Raises InstallError."""
+    found = recipe(AGENTS[name])
+    if found is None:
+        how = AGENTS[name].install
+        raise InstallError(
+            f"{name} is not one npm or PyPI package: {how}" if how else f"{name} is included."
+        )
+    place = folder(home, name)
+    if found.source == NPM:
+        npm = programs.find(NPM, environment, node_path=node_path)
+        if npm is None:
+            raise InstallError(
+                f"{name} is an npm package, and npm is not installed. It comes with Node.js: "
+                "https://nodejs.org"
+            )
+        line = [npm, "install", "--prefix", place, "--no-global", "--no-audit", "--no-fund"]
+        return Plan(place, found, [[*line, *found.packages]], npm)
+    return _python_plan(name, place, found, environment)
+
+
+def _python_plan(name: str, place: str, found: Recipe, environment: Mapping[str, str]) -> Plan:
+    inside = os.path.join(place, ENVIRONMENT)
+    python = os.path.join(inside, BIN, "python")
+    if uv := programs.find("uv", environment):
+        wanted = ["--python", found.python] if found.python else []
+        made = [uv, "venv", "--quiet", "--allow-existing", *wanted, inside]
+        line = [uv, "pip", "install", "--python", python, "--upgrade", *found.packages]
+        return Plan(place, found, [made, line], uv)
+    own = ".".join(map(str, sys.version_info[:2]))
+    base = sys.executable
+    if found.python and found.python != own:
+        named = programs.find(f"python{found.python}", environment)
+        if named is None:
+            raise InstallError(
+                f"{name} needs Python {found.python}, which is not installed. uv fetches it: "
+                "https://docs.astral.sh/uv"
+            )
+        base = named
+    line = [python, "-m", "pip", "install", "--no-user", "--upgrade", *found.packages]
+    return Plan(place, found, [[base, "-m", "venv", inside], line], base)
+
+
+def install(wanted: Plan, environment: Mapping[str, str]) -> None:
+    """Run the commands, their output on stderr, and link the programs. What fails leaves nothing,
+    unless there was an agent to update. Raises InstallError."""
+    place = wanted.place
+    known = os.path.isdir(os.path.join(place, BIN))
+    done = False
+    try:
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        if wanted.recipe.source == NPM:
+            _write(os.path.join(place, "package.json"), '{"private": true}\n')
+        for line in wanted.commands:
+            _run(line, place, _surroundings(wanted, environment))
+        _link(wanted)
+        done = True
+    finally:
+        if not done and not known:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def remove(home: str, name: str) -> None:
+    """Raises OSError."""
+    shutil.rmtree(folder(home, name))
+    try:
+        os.rmdir(os.path.join(home, programs.FOLDER))
+    except OSError:
+        return  # others are still there
+
+
+def _surroundings(wanted: Plan, environment: Mapping[str, str]) -> dict[str, str]:
+    """npm finds the node beside it; pip sees no package of ours."""
+    given = {name: value for name, value in environment.items() if not name.startswith("PYTHON")}
+    given.pop("VIRTUAL_ENV", None)
+    if wanted.recipe.source == NPM:
+        path = [os.path.dirname(wanted.tool), given.get("PATH", os.defpath)]
+        given["PATH"] = os.pathsep.join(path)
+    return given
+
+
+def _run(line: Sequence[str], place: str, environment: Mapping[str, str]) -> None:
+    shown = shlex.join(line)
+    try:
+        # stdout belongs to the command line's own result.
+        done = subprocess.run(
+            line, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=2, check=False
+        )
+    except OSError as error:
+        raise InstallError(f"{line[0]}: {error.strerror}.") from None
+    if done.returncode:
+        raise InstallError(f"Nothing was installed: {shown} failed (exit code {done.returncode}).")
+
+
+def _link(wanted: Plan) -> None:
+    """The programs of the packages, and the node that installed them: another may be too old."""
+    place = wanted.place
+    found = _npm_programs(wanted) if wanted.recipe.source == NPM else _python_programs(wanted)
+    if wanted.recipe.program not in found:
+        names = " ".join(wanted.recipe.packages)
+        raise InstallError(f"Nothing was installed: {names} has no {wanted.recipe.program}.")
+    made = os.path.join(place, BIN)
+    os.makedirs(made, mode=0o700, exist_ok=True)
+    for name, target in found.items():
+        link = os.path.join(made, name)
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(target, link)
+
+
+def _npm_programs(wanted: Plan) -> dict[str, str]:
+    modules = os.path.join(wanted.place, MODULES)
+    found = {}
+    for package in wanted.recipe.packages:
+        for name in _bins(os.path.join(modules, package)):
+            program = os.path.join(modules, ".bin", name)
+            if programs.is_program(program):
+                found[name] = program
+    node = os.path.join(os.path.dirname(wanted.tool), "node")
+    return found | ({"node": node} if found and programs.is_program(node) else {})
+
+
+def _bins(package: str) -> list[str]:
+    """The programs that a package says it has."""
+    try:
+        with open(os.path.join(package, "package.json"), encoding="utf-8") as file:
+            told = json.load(file)
+    except (OSError, ValueError):
+        return []
+    bins = told.get("bin") if isinstance(told, dict) else None
+    if isinstance(bins, str):
+        return [os.path.basename(str(told.get("name", "")))]
+    names = list(bins) if isinstance(bins, dict) else []
+    return [name for name in names if isinstance(name, str) and os.path.basename(name) == name]
+
+
+def _python_programs(wanted: Plan) -> dict[str, str]:
+    name = wanted.recipe.program
+    program = os.path.join(wanted.place, ENVIRONMENT, BIN, name)
+    return {name: program} if programs.is_program(program) else {}
+
+
+def _write(path: str, text: str) -> None:
+    if not os.path.exists(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)

@@ -1,0 +1,68 @@
+"""Shell completion with a title beside each id, and a sentence beside each command.
+
+click leaves them out for bash, which can only list what it inserts. So the script adds them where
+several words are listed, and inserts the word alone.
+"""
+
+from typing import override
+
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+
+from rookery.cli.output.safe import clean_line, cut
+
+WIDEST = 60
+"""Columns of a title."""
+
+SCRIPT = """\
+%(complete_func)s() {
+    local IFS=$'\\n' response line type value title place width=0
+    local values=() titles=()
+
+    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD \\
+%(complete_var)s=titled_complete $1)
+
+    for line in $response; do
+        IFS=$'\\t' read -r type value title <<< "$line"
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain)
+                values+=("$value")
+                titles+=("$title")
+                (( ${#value} > width )) && width=${#value}
+                ;;
+        esac
+    done
+
+    COMPREPLY=("${values[@]}")
+    # Not where bash inserts what it lists: a single word, or the menu and insert-completions.
+    if (( ${#values[@]} > 1 )) && [[ $COMP_TYPE != 37 && $COMP_TYPE != 42 ]]; then
+        for place in "${!values[@]}"; do
+            if [[ -n ${titles[place]} ]]; then
+                printf -v line '%%-*s  %%s' "$width" "${values[place]}" "${titles[place]}"
+                COMPREPLY[place]=$line
+            fi
+        done
+    fi
+    return 0
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class Titled(BashComplete):
+    """Words with their titles. `bash_complete` stays as it is, for scripts of earlier versions."""
+
+    name = "titled"
+    source_template = SCRIPT
+
+    @override
+    def format_completion(self, item: CompletionItem) -> str:
+        title = cut(clean_line(item.help or ""), WIDEST)
+        return f"{item.type}\t{item.value}\t{title}"
+
+
+def register() -> None:
+    """Let click know it."""
+    add_completion_class(Titled)
