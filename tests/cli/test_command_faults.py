@@ -1,0 +1,188 @@
+"""What the commands say before, instead and beside: agents that are missing, homes that cannot be
+used, thoughts, order, titles (issue 13, line 15)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rookery.cli.commands.look.ps import in_order
+from rookery.cli.output.safe import columns
+from rookery.core.header import EMPTY
+from rookery.core.view.fleet import head_of
+from tests.cli.driving import ROOKERY, Terminal, made, rookery
+from tests.cli.test_table import in_terminal
+
+SCREEN = "\x1b[?1049h"
+"""How a terminal is told that a program takes all of it."""
+
+
+@pytest.mark.parametrize(
+    ("agent", "words", "code"),
+    [
+        ("clade", "Did you mean claude?", 2),
+        ("claude", "npm install -g @agentclientprotocol/claude-agent-acp", 1),
+    ],
+)
+def test_I13_15_an_agent_that_cannot_be_used_is_said_before_anything_opens(
+    home: Path, agent: str, words: str, code: int
+) -> None:
+    with Terminal("--agent", agent, PATH="/nonexistent") as terminal:
+        done = terminal.end()
+    assert done.code == code
+    assert words in " ".join(done.out.split())
+    assert SCREEN not in done.out
+    assert not (home / "sessions").exists()
+
+
+def test_I13_15_help_for_an_agent_lists_them(home: Path) -> None:
+    with Terminal("--agent", "help") as terminal:
+        done = terminal.end()
+    assert (done.code, "demo" in done.out, SCREEN in done.out) == (0, True, False)
+
+
+# --- a home that cannot be used ------------------------------------------------------------------
+
+COMMANDS = [
+    *(["ps"], ["ps", "--json"], ["asks"], ["run", "hi"], ["new"], ["open"], ["prompt", "x", "y"]),
+    *(["answer", "x"], ["queue", "x"], ["set", "x"], ["retry", "x"], ["switch-agent", "x", "demo"]),
+    *(["clear", "x"], ["cancel", "x"], ["tail", "x"], ["show", "x"], ["recap", "x"], ["logs", "x"]),
+    *(["rename", "x", "y"], ["stop", "x"], ["stop", "--now", "x"], ["restart", "x"]),
+    *(["archive", "x"], ["unarchive", "x"], ["snooze", "x", "--off"], ["prune", "--archived"]),
+    *(["remove", "x", "--yes"], ["setup", "list"], ["agents"], ["agents", "install", "claude"]),
+    *(["setup", "--model", "ollama_chat/x", "--no-test"], ["mcp", "list"], ["config", "show"]),
+    *(["mcp", "add", "a", "--", "b"], ["config", "set", "worker.max_workers", "3"]),
+    *(["policy", "list"], ["policy", "add", "allow", "--command", "ls"], []),
+    *(["--headless", "-t", "x"], ["--last"]),
+]
+"""Those that need a home; each must say so."""
+
+ANYWAY = [["doctor"], ["uninstall"], ["completions", "bash"], ["help"], ["ps", "--help"]]
+"""Those that do not, or say what is wrong with it in a report."""
+
+
+def unusable(folder: Path) -> dict[str, Path]:
+    (folder / "file").write_text("")
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "dangling").symlink_to(folder / "gone")
+    (folder / "inside").mkdir()
+    (folder / "inside/sessions").write_text("")
+    places = {name: folder / name for name in ("file", "loop", "dangling", "inside")}
+    return places | {"below": folder / "file/below", "long": folder / ("x" * 300)}
+
+
+@pytest.mark.parametrize("kind", ["file", "below", "loop", "dangling", "inside", "long"])
+def test_I13_15_a_home_that_cannot_be_used_is_a_sentence_in_every_command(
+    home: Path, tmp_path: Path, kind: str
+) -> None:
+    place = str(unusable(tmp_path)[kind])
+    for command in COMMANDS:
+        done = rookery(*command, ROOKERY_HOME=place)
+        said = " ".join(done.err.split())
+        assert done.code == 1, (command, done)
+        assert said.startswith("rookery: "), (command, said)
+        assert "cannot be used" in said, (command, said)
+        assert "internal error" not in said
+        assert "Traceback" not in said
+    for command in ANYWAY:
+        done = rookery(*command, ROOKERY_HOME=place)
+        assert "Traceback" not in done.err, command
+        assert "internal error" not in done.err, (command, done.err)
+
+
+@pytest.mark.parametrize("word", ["acp", "play demo", "agent"])
+def test_I13_15_nor_is_there_a_traceback_on_stdio(home: Path, tmp_path: Path, word: str) -> None:
+    place = str(unusable(tmp_path)["file"])
+    new = {"cwd": "/", "mcpServers": []}
+    calls = [("initialize", {"protocolVersion": 1}), ("session/new", new)]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(calls)
+    ]
+    done = subprocess.run(
+        [*ROOKERY, *word.split()],
+        input="\n".join([*lines, ""]),
+        env={**os.environ, "ROOKERY_HOME": place},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr
+    assert '"id": 0' in done.stdout or '"id":0' in done.stdout or done.stderr
+
+
+def test_I13_15_nor_in_the_terminal_interface(home: Path, tmp_path: Path) -> None:
+    with Terminal(ROOKERY_HOME=str(unusable(tmp_path)["file"])) as terminal:
+        done = terminal.end()
+    assert done.code == 1
+    assert "cannot be used: it is not a directory" in " ".join(done.out.split())
+    assert "Traceback" not in done.out
+
+
+# --- show, ps, completions -----------------------------------------------------------------------
+
+
+def test_I13_15_show_full_prints_thoughts(home: Path) -> None:
+    thought = "First the tests.\nThen the rest."
+    session = made({"thought": thought}, {"text": "Done."})
+    short, full = rookery("show", session).out, rookery("show", session, "--full").out
+    assert "thought · 31 characters" in short
+    assert "First the tests." not in short
+    assert "thought · 31 characters\n  First the tests.\n  Then the rest.\n" in full
+
+
+def test_I13_15_ps_sorts_by_the_state_and_the_time_that_it_shows() -> None:
+    def head(name: str, since: int, at: int, **more: object) -> dict[str, object]:
+        return {**head_of(EMPTY, 1, at), "id": name, "since": since, "awake": True, **more}
+
+    heads = [
+        head("old", 10, 900),
+        head("new", 500, 600),
+        head("never", 0, 950, created=20),
+        head("hung", 5, 5, hung=True),
+        head("failed", 300, 5, reason="failed"),
+        head("asks", 1, 1, asks=1),
+        head("runs", 1, 990, state="running"),
+    ]
+    shown = [each["id"] for each in in_order(heads)]
+    assert shown == ["asks", "failed", "hung", "runs", "new", "never", "old"]
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> None:
+    title = "A title that says rather well what is done"
+    made({"text": "hi"}, title=title)
+    other = made({"text": "hi"}, title="Another")
+    rookery("archive", other)
+    lines = in_terminal(width, "ps", "--all")
+    assert len(lines) == 3, "a row is a line"
+    assert all(columns(line) <= width for line in lines), lines
+    assert any(title[:20] in line for line in lines), lines
+    assert "SINCE" in lines[0]
+
+
+def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
+    sessions = {rookery("new", "--title", f"Title {n}").out.strip(): f"Title {n}" for n in (1, 2)}
+    program = Path(sys.executable).parent / "rookery"
+
+    def completed(*words: str, kind: int = 9) -> list[str]:
+        line = " ".join(f"'{word}'" for word in words)
+        script = (
+            f'eval "$({program} completions bash)"\ncompopt() {{ :; }}\n'
+            f"COMP_WORDS=(rookery {line}); COMP_CWORD={len(words)}; COMP_TYPE={kind}\n"
+            f"_rookery_completion {program}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        assert not done.stderr
+        return done.stdout.splitlines()
+
+    assert sorted(completed("show", "")) == sorted(f"{id_}  {t}" for id_, t in sessions.items())
+    assert sorted(completed("show", "", kind=37)) == sorted(sessions), "what is inserted is bare"
+    one = next(iter(sessions))
+    assert completed("show", one) == [one]
+    assert "rename   Give a session a title." in completed("re")
+    assert "resume" not in " ".join(completed("re"))
