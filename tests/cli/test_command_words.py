@@ -79,7 +79,7 @@ def test_I13_14_one_word_to_remove_and_one_to_list(home: Path) -> None:
         (["stop", "--now"], "Killed.", 0),
         (["kill"], "Killed.", 0),
         (["clear"], "Cleared.", 0),
-        (["retry"], "has no prompt that hit a rate limit", 1),
+        (["retry"], "It has no prompt that hit a rate limit", 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -28,13 +28,20 @@ def main() -> None:
         sys.exit(_run(arguments))
     except KeyboardInterrupt:  # also while modules are being loaded
         sys.exit(130)
-    except Exception as error:  # noqa: BLE001 - the user gets a sentence, never a traceback
-        from rookery.cli.errors import report
-
-        sys.exit(report(error))
 
 
 def _run(arguments: list[str]) -> int:
+    from rookery.home.paths import PathError
+
+    try:
+        return _begin(arguments)
+    except (OSError, PathError) as error:  # of the home, before anything is loaded
+        from rookery.cli.errors import report
+
+        return report(error)
+
+
+def _begin(arguments: list[str]) -> int:
     word = arguments[0] if arguments else ""
     if word in EARLY and not {"--help", "-h", "--setup"}.intersection(arguments):
         from importlib import import_module

@@ -18,6 +18,7 @@ UNTRUSTING = ("completions", "doctor", "help", "uninstall")
 """Commands that run even if the home cannot be used, or other users can write to it."""
 
 HELPING = frozenset({"-h", "--help"})
+"""As the last word: only the help is printed, whatever the home is like."""
 
 PLUMBING = frozenset({"acp", "agent", "play", "model"})
 """Commands that editors, workers and tests run: `help --all` lists them."""
@@ -158,7 +159,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
         return exits.DONE
     if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
-    if context.invoked_subcommand not in UNTRUSTING and not HELPING.intersection(context.args):
+    if context.invoked_subcommand not in UNTRUSTING and not context.obj:
         paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
         return no_command.begin(context, no_command.Given(**given))
@@ -172,7 +173,10 @@ def run(arguments: Sequence[str]) -> int:
 
         register()
     try:
-        code = rookery.main(list(arguments), prog_name="rookery", standalone_mode=False)
+        helps = bool(HELPING.intersection(arguments[-1:])) and "--" not in arguments
+        code = rookery.main(
+            list(arguments), prog_name="rookery", standalone_mode=False, obj=helps or None
+        )
         sys.stdout.flush()
     except (PipeClosed, BrokenPipeError):
         errors.give_up_stdout()

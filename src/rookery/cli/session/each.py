@@ -7,6 +7,19 @@ import click
 from rookery.cli import errors, exits
 from rookery.cli.output.screen import Screen
 from rookery.cli.session.send import Say
+from rookery.client.fleet import StillAlive
+from rookery.client.guard import FromAgent
+from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.start import StartError
+from rookery.home import paths
+from rookery.home.config import ConfigError
+from rookery.log.errors import LogError
+
+FAULTS = (
+    *(FromAgent, Refused, Rejected, StartError, StillAlive, Trouble),
+    *(ConfigError, LogError, OSError, paths.PathError),
+)
+"""What a command to one session may meet."""
 
 
 def each(screen: Screen, sessions: tuple[str, ...], work: Callable[[str, Say], int | None]) -> int:
@@ -27,7 +40,7 @@ def _one(screen: Screen, session: str, work: Callable[[str, Say], int | None]) -
     except click.ClickException as error:
         errors.say(f"rookery: {session}: {error.format_message()}")
         return error.exit_code
-    except Exception as error:
+    except FAULTS as error:
         known = errors.explain(error)
         if known is None:
             raise

@@ -27,7 +27,7 @@ def _retry(session: str, say: Say) -> None:
     blocks = list(lenient.mappings(limit, "prompt"))
     if not blocks:
         raise click.ClickException(
-            f"{session} has no prompt that hit a rate limit. To send one: rookery prompt {session}"
+            f"It has no prompt that hit a rate limit. To send one: rookery prompt {session}"
         )
     send(session, {"do": "prompt", "prompt": blocks})
     say(f"Sent. rookery tail {session}")
