@@ -98,6 +98,18 @@ def test_I13_14_several_sessions_at_once(
     assert f"{sessions[0]}: " not in alone.err
 
 
+def test_I13_14_looking_at_several(home: Path) -> None:
+    sessions = [made({"text": f"Hi {n}"}, title=f"Title {n}") for n in (1, 2)]
+    shown = rookery("show", *sessions).out
+    assert shown.index(f"== {sessions[0]}  Title 1") < shown.index("Hi 1")
+    assert shown.index("Hi 1") < shown.index(f"== {sessions[1]}  Title 2") < shown.index("Hi 2")
+    assert len(rookery("show", "--json", *sessions).events) == 2
+    assert "==" not in rookery("show", sessions[0]).out
+    logs = rookery("logs", *sessions)
+    assert all(f"== {session}" in logs.out for session in sessions)
+    assert rookery("logs", "-f", *sessions).code == 2
+
+
 def test_I13_14_restart_of_several(home: Path) -> None:
     sessions = [made({"text": "hi"}), made({"text": "hi"})]
     done = rookery("restart", *sessions)

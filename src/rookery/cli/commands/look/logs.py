@@ -5,9 +5,10 @@ import time
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_output
 from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.heading import head_line
 from rookery.home import paths
 from rookery.home.log_rotation import BEFORE
 
@@ -16,18 +17,27 @@ PAUSE = 0.25
 
 
 @click.command()
-@session_argument
+@sessions_argument
 @click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's stderr.")
 @click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's stderr.")
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
-def logs(session: str, which: str | None, follow: bool) -> None:
-    """Print what a session's agent and worker wrote to stderr.
+def logs(sessions: tuple[str, ...], which: str | None, follow: bool) -> None:
+    """Print what the agents and workers of sessions wrote to stderr.
 
     \b
     rookery logs 3f2a
     rookery logs 3f2a --agent -f
     """
+    if follow and len(sessions) > 1:
+        raise click.UsageError("--follow takes one session.")
     screen = standard()
+    for place, session in enumerate(sessions):
+        if len(sessions) > 1:
+            head_line(screen, session, first=not place)
+        _print_logs(screen, session, which, follow=follow)
+
+
+def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool) -> None:
     directory = paths.session_dir(paths.home(), session)
     names = [which] if which else [paths.AGENT_LOG, paths.WORKER_LOG]
     files = [_File(os.path.join(directory, name)) for name in names]

@@ -1,13 +1,15 @@
 """`show`: a session from its log, as text, as a document, or as events."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import click
 
 from rookery.cli import flags
-from rookery.cli.names import session_argument
+from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.heading import head_line
 from rookery.client.damaged_logs import missing
 from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
@@ -23,7 +25,7 @@ from rookery.log.reader import Reader
 
 
 @click.command()
-@session_argument
+@sessions_argument
 @click.option(
     "--turn",
     type=click.IntRange(min=0),
@@ -35,9 +37,14 @@ from rookery.log.reader import Reader
 @flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(
-    session: str, turn: int | None, everything: bool, full: bool, as_json: bool, as_events: bool
+    sessions: tuple[str, ...],
+    turn: int | None,
+    everything: bool,
+    full: bool,
+    as_json: bool,
+    as_events: bool,
 ) -> None:
-    """Print a session: its last turn, another turn, or all of it.
+    """Print sessions: the last turn of each, another turn, or all of it.
 
     If the last turn is very long, only its last 5 MiB are printed. --turn and --all print it all.
 
@@ -52,6 +59,25 @@ def show(
     if as_json and as_events:
         raise click.UsageError("--json and --events cannot be combined.")
     screen = standard()
+    wanted = Wanted(turn, everything, full, as_json, as_events)
+    for place, session in enumerate(sessions):
+        if len(sessions) > 1 and not as_json and not as_events:
+            head_line(screen, session, first=not place)
+        _show(screen, session, wanted)
+
+
+class Wanted(NamedTuple):
+    """The options."""
+
+    turn: int | None
+    everything: bool
+    full: bool
+    as_json: bool
+    as_events: bool
+
+
+def _show(screen: Screen, session: str, wanted: Wanted) -> None:
+    turn, everything, full, as_json, as_events = wanted
     directory = paths.session_dir(paths.home(), session)
     with Reader.open(directory) as log:
         last = log.turns()
