@@ -111,7 +111,7 @@ def begin(context: click.Context, given: Given) -> int:
         task = text_of((), optional=True)  # of a pipe
     if (given.file or given.headless) and not task.strip():
         raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")
-    return _headless(context, given, task) if given.headless else open_interface(given, task)
+    return _headless(context, given, task) if given.headless else _open(given, task)
 
 
 def _headless(context: click.Context, given: Given, task: str) -> int:
@@ -144,8 +144,7 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     return continue_turn(screen, session, message, policy, as_json=as_json, verbose=verbose)
 
 
-def open_interface(given: Given, task: str) -> int:
-    """Open the terminal interface; where there is none: what to use instead."""
+def _open(given: Given, task: str) -> int:
     from rookery.cli import tui_launch
 
     if given.agent and not _is_ready(given.agent):
@@ -161,13 +160,7 @@ def open_interface(given: Given, task: str) -> int:
             leave_at_once=given.leave_at_once,
         )
     if given != Given():
-        from rookery.agents.registry import extra_line, not_installed
-
-        raise click.UsageError(
-            _elsewhere(given)
-            if tui_launch.is_installed()
-            else not_installed("The terminal interface", extra_line("tui"))
-        )
+        raise click.UsageError(tui_launch.why_not(given.resume or ""))
     return _overview()
 
 
@@ -188,13 +181,6 @@ def _is_ready(agent: str) -> bool:
     found = registry.resolve(agent, settings.agents)
     registry.check_installed(found, os.environ, paths.work_directory(), settings.node_path)
     return True
-
-
-def _elsewhere(given: Given) -> str:
-    words = "The terminal interface needs a terminal."
-    if given.resume:
-        return f"{words} Elsewhere, use rookery show {given.resume} or rookery tail."
-    return f"{words} In a script, use rookery run or --headless."
 
 
 def _overview() -> int:

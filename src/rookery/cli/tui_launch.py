@@ -23,6 +23,18 @@ def is_installed() -> bool:
     return importlib.util.find_spec("textual") is not None
 
 
+def why_not(session: str = "") -> str:
+    """Why it cannot be opened, and what to use instead."""
+    if not is_installed():
+        from rookery.agents.registry import extra_line, not_installed
+
+        return not_installed("The terminal interface", extra_line("tui"))
+    words = "The terminal interface needs a terminal."
+    if session:
+        return f"{words} Elsewhere, use rookery show {session} or rookery tail {session}."
+    return f"{words} In a script, use rookery run or --headless."
+
+
 def open_screen(
     agent: str = "",
     session: str = "",

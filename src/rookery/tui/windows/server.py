@@ -261,7 +261,7 @@ def tested(home: str, name: str) -> str:
     told = json.loads(rows[0]) if rows else {}
     if not lenient.flag(told, "ok"):
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
-        return f"✗ {name}: {lenient.text(told, 'error') or said[-1].removeprefix('Error: ')}"
+        return f"✗ {name}: {lenient.text(told, 'error') or said[-1].removeprefix('rookery: ')}"
     tools = lenient.texts(told, "tools")
     few = ", ".join(tools[:8]) + (" …" if len(tools) > 8 else "")
     return f"{name} works. Its {len(tools)} tools: {few}" if tools else f"{name} works."

@@ -2,6 +2,7 @@
 
 import click
 
+from rookery.cli import tui_launch
 from rookery.cli.names import complete_sessions, find_session
 
 
@@ -17,6 +18,6 @@ def open_(session: str | None) -> int:
     rookery open 3f2a
     rookery open
     """
-    from rookery.cli.no_command import Given, open_interface
-
-    return open_interface(Given(resume=session or ""), "")
+    if not tui_launch.can_open():
+        raise click.UsageError(tui_launch.why_not(session or ""))
+    return tui_launch.open_screen(session=session or "", choose=not session)
