@@ -49,4 +49,4 @@ def test_wrong_arguments(words: list[str]) -> None:
         stdin=subprocess.DEVNULL,
     )
     assert (run.returncode, run.stdout) == (2, "")
-    assert "usage: rookery acp" in run.stderr
+    assert "Usage: rookery acp" in run.stderr

@@ -158,7 +158,7 @@ def test_a_wrong_script_is_told_at_the_start(
     with pytest.raises(ScriptError):
         script_at(str(file), None)
     assert main([str(file)]) == 2
-    assert capsys.readouterr().err.startswith("rookery play: ")
+    assert capsys.readouterr().err.startswith("rookery: ")
 
 
 @pytest.mark.parametrize("name", ["nowhere.json", "nowhere.jsonl", "log.db", "empty.jsonl"])

@@ -11,7 +11,7 @@ def test_bad_arguments() -> None:
             [*ARGV, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
         )
         assert done.returncode == 2
-        assert "usage: rookery agent" in done.stderr
+        assert "Usage: rookery agent" in done.stderr
         assert done.stdout == ""
 
 

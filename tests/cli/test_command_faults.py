@@ -23,7 +23,7 @@ SCREEN = "\x1b[?1049h"
 @pytest.mark.parametrize(
     ("agent", "words", "code"),
     [
-        ("clade", "Did you mean claude?", 2),
+        ("clade", "Did you mean claude", 2),
         ("claude", "npm install -g @agentclientprotocol/claude-agent-acp", 1),
     ],
 )
@@ -131,7 +131,7 @@ def test_I13_15_show_full_prints_thoughts(home: Path) -> None:
     session = made({"thought": thought}, {"text": "Done."})
     short, full = rookery("show", session).out, rookery("show", session, "--full").out
     assert "thought · 31 characters" in short
-    assert "First the tests." not in short
+    assert "\n  First the tests." not in short
     assert "thought · 31 characters\n  First the tests.\n  Then the rest.\n" in full
 
 

@@ -45,11 +45,11 @@ def until_unread(session: str) -> None:
 def test_H4_unread_until_somebody_looks(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
-    assert "● " in rookery("ps").out
-    assert "● " in rookery().out
+    assert "• " in rookery("ps").out
+    assert "• " in rookery().out
     assert rookery("show", session).code == 0
     assert not listed()[session]["unread"]
-    assert "● " not in rookery("ps").out
+    assert "• " not in rookery("ps").out
     followed = made(HELLO)
     assert not listed()[followed]["unread"], "who follows a turn has seen its end"
 

@@ -125,7 +125,7 @@ def test_anothers_provider_is_asked_by_the_agents_own_library(home: Path) -> Non
         assert done.code == 0  # an unknown prefix with an address: OpenAI's API is meant
         assert saved(home)["x"]["model"] == "openai/nonsense/x"
     done = setup("--model", "nonsense/x", "--key", "k-made-up-1")
-    assert (done.code, "no provider 'nonsense'" in done.err) == (1, True), done.err
+    assert (done.code, "Unknown provider 'nonsense'" in done.err) == (1, True), done.err
 
 
 @pytest.mark.parametrize(

@@ -46,3 +46,17 @@ def test_any_words_are_read_or_refused(words: list[str]) -> None:
         return
     assert found.keys() <= {"name", "cmd", "last", "all"}
     assert not {"name", "last"} <= found.keys()
+
+
+def test_one_other_word_and_numbers() -> None:
+    def read_file(*words: str) -> dict[str, str]:
+        return argv.read(list(words), values=("port",), operand="file")
+
+    assert read_file("--port", "80", "a=b") == {"file": "a=b", "port": "80"}
+    assert argv.number({"port": "80"}, "port", int) == 80
+    assert argv.number({}, "port", int) is None
+    for words, told in (([], "FILE is missing"), (["a", "b"], "b is not a known option")):
+        with pytest.raises(argv.Misused, match=told):
+            read_file(*words)
+    with pytest.raises(argv.Misused, match="--port x is not a number"):
+        argv.number({"port": "x"}, "port", int)

@@ -60,9 +60,9 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         screen.press("C-q")
         screen.wait_for("Leave?")
         screen.press("Enter")
-        shown = screen.wait_for("still running", "rookery --resume")
+        shown = screen.wait_for("still running", "rookery open")
         session = str(only(home)["id"])
-        assert f"rookery --resume {session}" in shown
+        assert f"rookery open {session}" in shown
     assert only(home)["awake"]
     with Tmux(home, *ROOKERY, "--last") as screen:
         screen.wait_for("begun", "exit 0", "ready")

@@ -58,7 +58,7 @@ def _alone(home: str) -> int | None:
     try:
         confinement.enter(off=confinement.is_off(home))
     except OSError as error:
-        sys.stderr.write(f"rookery agent: cannot confine the agent: {error}\n")
+        sys.stderr.write(f"rookery: cannot confine the agent: {error}\n")
         return LOST
     return None
 
@@ -109,7 +109,7 @@ def _stand_in(connection: socket.socket) -> int:
     while len(said) < 2:
         more = connection.recv(2 - len(said))
         if not more:
-            sys.stderr.write("rookery agent: the agent's process died\n")
+            sys.stderr.write("rookery: the agent's process died\n")
             return LOST
         said += more
     return said[1]

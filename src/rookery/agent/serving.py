@@ -21,7 +21,7 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
     """Speak over descriptors 0 and 1, then `end` the process."""
     arguments = parse(argv)
     if isinstance(arguments, str):
-        print(f"rookery agent: {arguments}", file=sys.stderr, flush=True)
+        print(f"rookery: {arguments}", file=sys.stderr, flush=True)
         end(2)
     environment.keep(override=arguments.override)
     with asyncio.Runner() as runner:

@@ -1,6 +1,6 @@
 """The few words of a command line whose start a client waits for: read without a library."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 
 class Misused(Exception):
@@ -13,9 +13,10 @@ def read(
     values: Collection[str] = (),
     flags: Collection[str] = (),
     either: Collection[tuple[str, str]] = (),
+    operand: str = "",
 ) -> dict[str, str]:
     """What was given: `--name VALUE` and `--name=VALUE`, and flags as "yes"; of two names in
-    `either` at most one. Raises Misused."""
+    `either` at most one; exactly one other word if `operand` names it. Raises Misused."""
     found: dict[str, str] = {}
     rest = list(argv)
     while rest:
@@ -27,9 +28,23 @@ def read(
             if not is_set and not rest:
                 raise Misused(f"{word} needs a value")
             found[name] = value if is_set else rest.pop(0)
+        elif operand and operand not in found and not word.startswith("-"):
+            found[operand] = word + is_set + value
         else:
             raise Misused(f"{word} is not a known option")
     for one, other in either:
         if one in found and other in found:
             raise Misused(f"--{one} and --{other} cannot be combined")
+    if operand and operand not in found:
+        raise Misused(f"{operand.upper()} is missing")
     return found
+
+
+def number[Number: (int, float)](
+    found: dict[str, str], name: str, kind: Callable[[str], Number]
+) -> Number | None:
+    """A value that is a number; None: not given. Raises Misused."""
+    try:
+        return kind(found[name]) if name in found else None
+    except ValueError:
+        raise Misused(f"--{name} {found[name]} is not a number") from None

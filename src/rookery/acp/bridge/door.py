@@ -71,7 +71,7 @@ class Bridge(Reception):
 def main(words: list[str]) -> int:
     arguments = parse(words)
     if isinstance(arguments, str):
-        print(f"rookery acp: {arguments}", file=sys.stderr)
+        print(f"rookery: {arguments}", file=sys.stderr)
         return 2
     if arguments.override:
         os.environ[OVERRIDE] = "1"  # each session is made in this environment
@@ -82,7 +82,7 @@ def main(words: list[str]) -> int:
 
 
 USAGE = (
-    'usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]'
+    'Usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]'
 )
 
 

@@ -1,6 +1,5 @@
 """`rookery play`: an ACP agent on stdio that plays a script or a recorded session."""
 
-import argparse
 import asyncio
 import os
 import sys
@@ -9,32 +8,28 @@ from rookery.acp.player.demo import DEMO
 from rookery.acp.player.memory import Memory
 from rookery.acp.player.script import Script, ScriptError, read_script, script_of
 from rookery.acp.player.scripted import ScriptedAgent
+from rookery.core import argv
 from rookery.home import paths
 from rookery.wire.reception import serve
 
+USAGE = "Usage: rookery play FILE|demo [--state DIR] [--speed N]"
 
-def main(argv: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
-    arguments = _parser().parse_args(argv)
+
+def main(words: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
+    given = dict[str, str]()
     try:
-        script = script_at(arguments.file, arguments.speed, agent)
-    except (ScriptError, OSError) as error:
-        print(f"rookery play: {arguments.file}: {error}", file=sys.stderr)
+        given = argv.read(words, values=("state", "speed"), operand="file")
+        script = script_at(given["file"], argv.number(given, "speed", float), agent)
+    except argv.Misused as error:
+        print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
         return 2
-    memory = Memory(arguments.state or os.path.join(paths.home(), "player"))
+    except (ScriptError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"rookery: {given['file']}: {reason}", file=sys.stderr)
+        return 2
+    memory = Memory(given.get("state") or os.path.join(paths.home(), "player"))
     asyncio.run(serve(lambda group: agent(script, memory, group)))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="rookery play", description="An ACP agent on stdio that plays a script or a recording."
-    )
-    parser.add_argument(
-        "file", metavar="FILE|demo", help="a script, a recording as .jsonl, or a session's log"
-    )
-    parser.add_argument("--state", metavar="DIR", help="where it stores its sessions")
-    parser.add_argument("--speed", type=float, help="play a recording at this many times its speed")
-    return parser
 
 
 def script_at(path: str, speed: float | None, agent: type[ScriptedAgent] = ScriptedAgent) -> Script:

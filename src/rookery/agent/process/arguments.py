@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from rookery.core import argv
 
-USAGE = "usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+USAGE = "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
 OVERRIDE = "override-with-envs"
 
 SETUP = "rookery-setup"

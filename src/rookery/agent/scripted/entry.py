@@ -1,42 +1,41 @@
 """`rookery model`: the scripted model as a process; it prints the line that sets it up."""
 
-import argparse
 import asyncio
 import signal
 import sys
 
 from rookery.agent.scripted.script import Script, ScriptError, read_script
 from rookery.agent.scripted.server import Asked, ScriptedModel
+from rookery.core import argv
 
 PROFILE = "scripted"
 
 
-def main(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+USAGE = "Usage: rookery model FILE|demo [--port N] [--quiet]"
+
+
+def main(words: list[str]) -> int:
+    given = dict[str, str]()
     try:
-        script = script_at(arguments.file)
+        given = argv.read(words, values=("port",), flags=("quiet",), operand="file")
+        port = argv.number(given, "port", int) or 0
+        script = script_at(given["file"])
+    except argv.Misused as error:
+        print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
+        return 2
     except (ScriptError, OSError) as error:
-        words = error.strerror if isinstance(error, OSError) else error
-        print(f"rookery model: {arguments.file}: {words}.", file=sys.stderr)
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"rookery: {given['file']}: {reason}.", file=sys.stderr)
         return 2
     try:
-        asyncio.run(serve(script, arguments.port, quiet=arguments.quiet))
-    except OSError as error:
-        print(f"rookery model: port {arguments.port}: {error.strerror}.", file=sys.stderr)
+        asyncio.run(serve(script, port, quiet="quiet" in given))
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a port"
+        print(f"rookery: port {port}: {reason}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         pass
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="rookery model", description="A model on loopback that plays a script."
-    )
-    parser.add_argument("file", metavar="FILE|demo", help="a script, or the demo")
-    parser.add_argument("--port", type=int, default=0, help="port (default: a free one)")
-    parser.add_argument("--quiet", action="store_true", help="print only the address")
-    return parser
 
 
 def script_at(path: str) -> Script:

@@ -46,7 +46,7 @@ def farewell(session: str, left: Left) -> str:
     elif left.waiting:
         words.append(f"{go_on(left)}: rookery asks")
     if session:
-        words.append(f"To come back: rookery --resume {session}")
+        words.append(f"To come back: rookery open {session}")
     return "\n".join(words)
 
 
