@@ -51,8 +51,8 @@ def scratch(tmp_path: Path) -> Scratch:
 
 
 def test_a_vendor_takes_one_file(scratch: Scratch) -> None:
-    row = '    Entry("kestrel", "Kestrel", ("kestrel", "--acp"), "npm install -g kestrel-cli"),\n'
-    scratch.insert("agents/registry.py", '    Entry("kimi",', row)
+    row = '    "kestrel": ("Kestrel", "kestrel --acp", f"{_NPM} kestrel-cli"),\n'
+    scratch.insert("agents/registry.py", '    "kimi":', row)
     assert "npm install -g kestrel-cli" in scratch.run("agents")
     assert len(scratch.touched) <= 1
 

@@ -79,81 +79,47 @@ def extra_line(name: str) -> str:
     return f"pip install 'rookery[{name}]'"
 
 
-_TABLE = (
+_NPM, _UV = "npm install -g", "uv tool install"
+_TABLE = {
     # -P: a `json.py` in the session's directory is nothing to import.
-    Entry(
-        OWN,
-        "Rookery",
-        (PYTHON, "-P", "-m", "rookery", "agent"),
-        extra_line("agent"),
-        module="openhands.sdk",
-    ),
-    Entry("demo", "Demo", (PYTHON, "-P", "-m", "rookery", "play", "demo")),
-    Entry(
-        "claude",
-        "Claude",
-        ("claude-agent-acp",),
-        "npm install -g @agentclientprotocol/claude-agent-acp",
-        ("ANTHROPIC_API_KEY",),
-    ),
-    Entry(
-        "codex",
-        "Codex",
-        ("codex-acp",),
-        "npm install -g @agentclientprotocol/codex-acp",
-        ("OPENAI_API_KEY",),
-    ),
-    Entry(
-        "gemini",
-        "Gemini",
-        ("gemini", "--acp"),
-        "npm install -g @google/gemini-cli",
-        ("GEMINI_API_KEY",),
-    ),
-    Entry("opencode", "OpenCode", ("opencode", "acp"), "npm install -g opencode-ai"),
-    Entry(
-        "qwen",
-        "Qwen Code",
-        ("qwen", "--acp"),
-        "npm install -g @qwen-code/qwen-code",
-        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"),
-    ),
-    Entry(
-        "pi",
-        "Pi",
-        ("pi-acp",),
-        "npm install -g pi-acp @earendil-works/pi-coding-agent",
-    ),
-    Entry("goose", "goose", ("goose", "acp"), "see https://block.github.io/goose"),
-    Entry(
-        "vibe",
-        "Mistral Vibe",
-        ("vibe-acp",),
-        "uv tool install mistral-vibe",
-        ("MISTRAL_API_KEY",),
-    ),
-    Entry("kimi", "Kimi", ("kimi", "acp"), "npm install -g @moonshot-ai/kimi-code"),
-    Entry("copilot", "GitHub Copilot", ("copilot", "--acp"), "npm install -g @github/copilot"),
-    Entry("cline", "Cline", ("cline", "--acp"), "npm install -g cline"),
-    Entry("crow", "Crow", ("crow-cli", "acp"), "uv tool install --python 3.13 crow-cli"),
-    Entry("swival", "Swival", ("swival", "--acp"), "uv tool install --python 3.13 swival"),
-    Entry("hermes", "Hermes", ("hermes-acp",), "uv tool install 'hermes-agent[acp,mcp]'"),
-    Entry(
-        "deepagents",
-        "Deep Agents",
-        ("dcode", "--acp"),
-        "uv tool install deepagents-code --with deepagents-acp",
-        ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
-    ),
-    Entry(
-        "openhands",
-        "OpenHands",
-        ("openhands", "acp"),
-        "uv tool install --python 3.12 openhands",
-    ),
-)
+    OWN: ("Rookery", f"{PYTHON} -P -m rookery agent", extra_line("agent")),
+    DEMO: ("Demo", f"{PYTHON} -P -m rookery play demo", ""),
+    "claude": ("Claude", "claude-agent-acp", f"{_NPM} @agentclientprotocol/claude-agent-acp"),
+    "codex": ("Codex", "codex-acp", f"{_NPM} @agentclientprotocol/codex-acp"),
+    "gemini": ("Gemini", "gemini --acp", f"{_NPM} @google/gemini-cli"),
+    "opencode": ("OpenCode", "opencode acp", f"{_NPM} opencode-ai"),
+    "qwen": ("Qwen Code", "qwen --acp", f"{_NPM} @qwen-code/qwen-code"),
+    "pi": ("Pi", "pi-acp", f"{_NPM} pi-acp @earendil-works/pi-coding-agent"),
+    "goose": ("goose", "goose acp", "see https://block.github.io/goose"),
+    "vibe": ("Mistral Vibe", "vibe-acp", f"{_UV} mistral-vibe"),
+    "kimi": ("Kimi", "kimi acp", f"{_NPM} @moonshot-ai/kimi-code"),
+    "copilot": ("GitHub Copilot", "copilot --acp", f"{_NPM} @github/copilot"),
+    "cline": ("Cline", "cline --acp", f"{_NPM} cline"),
+    "crow": ("Crow", "crow-cli acp", f"{_UV} --python 3.13 crow-cli"),
+    "swival": ("Swival", "swival --acp", f"{_UV} --python 3.13 swival"),
+    "hermes": ("Hermes", "hermes-acp", f"{_UV} 'hermes-agent[acp,mcp]'"),
+    "deepagents": ("Deep Agents", "dcode --acp", f"{_UV} deepagents-code --with deepagents-acp"),
+    "openhands": ("OpenHands", "openhands acp", f"{_UV} --python 3.12 openhands"),
+}
+"""Title, command, and how to install it."""
 
-AGENTS: Mapping[str, Entry] = {entry.name: entry for entry in _TABLE}
+_VARIABLES = {
+    "claude": ("ANTHROPIC_API_KEY",),
+    "codex": ("OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY",),
+    "qwen": ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"),
+    "vibe": ("MISTRAL_API_KEY",),
+    "deepagents": ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+}
+_MODULES = {OWN: "openhands.sdk"}
+
+AGENTS: Mapping[str, Entry] = {
+    name: Entry(
+        *(name, title, tuple(command.split()), install),
+        *(_VARIABLES.get(name, ()), _MODULES.get(name, "")),
+    )
+    for name, (title, command, install) in _TABLE.items()
+}
 
 
 def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
@@ -198,12 +164,19 @@ def from_command(
     return Agent(name, argv)
 
 
+def is_installed(
+    agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
+) -> bool:
+    """Whether the agent's program is found as it will be started."""
+    found = programs.find(agent.argv[0], environment, cwd, node_path)
+    return found is not None and not lacks_module(agent)
+
+
 def check_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> None:
-    """Raise NotInstalled where the agent's program cannot be found as it will be started."""
-    program = agent.argv[0]
-    if programs.find(program, environment, cwd, node_path) is None or lacks_module(agent):
+    """Raises NotInstalled."""
+    if not is_installed(agent, environment, cwd, node_path):
         raise NotInstalled(agent)
 
 
@@ -235,11 +208,8 @@ def check_successor(
         return refusal
     argv = lenient.texts(command, "argv")
     agent = Agent(command["agent"], argv) if argv else resolve(command["agent"], custom)
-    try:
-        check_installed(agent, environment, header["cwd"], node_path)
-    except NotInstalled as missing:
-        return Refusal("not_installed", str(missing))
-    return None
+    installed = is_installed(agent, environment, header["cwd"], node_path)
+    return None if installed else Refusal("not_installed", str(NotInstalled(agent)))
 
 
 def install_line(name: str, argv: Sequence[str]) -> str:

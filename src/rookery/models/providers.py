@@ -142,12 +142,7 @@ PROVIDERS: tuple[Provider, ...] = (
         keyless=True,
         asks_url=True,
     ),
-    Provider(
-        "openai-compatible",
-        "Another OpenAI-compatible server",
-        "openai",
-        asks_url=True,
-    ),
+    Provider("openai-compatible", "Another OpenAI-compatible server", "openai", asks_url=True),
 )
 
 OTHER_PREFIXES = frozenset(

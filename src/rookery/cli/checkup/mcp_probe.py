@@ -20,12 +20,7 @@ from mcp import ClientSession, McpError
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    CONNECTION_CLOSED,
-    Implementation,
-    JSONRPCMessage,
-    PaginatedRequestParams,
-)
+from mcp.types import CONNECTION_CLOSED, Implementation, JSONRPCMessage, PaginatedRequestParams
 from pydantic import ValidationError
 
 import rookery

@@ -156,9 +156,7 @@ class Subject(Program):
         self.on_request: Callable[[Incoming], None] = refuse
         self.on_update: Callable[[Json], None] = lambda _update: None
         self.peer = Peer(
-            on_request=self._requested,
-            on_notification=self._notified,
-            on_noise=self._heard_noise,
+            on_request=self._requested, on_notification=self._notified, on_noise=self._heard_noise
         )
 
     @override

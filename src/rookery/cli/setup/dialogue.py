@@ -17,13 +17,7 @@ from rookery.models.draft import (
 )
 from rookery.models.probe import models_at
 from rookery.models.profiles import Settings
-from rookery.models.providers import (
-    PROVIDERS,
-    Provider,
-    api_of,
-    is_loopback,
-    key_variable,
-)
+from rookery.models.providers import PROVIDERS, Provider, api_of, is_loopback, key_variable
 from rookery.models.secrets import NONE, Secret
 
 MOST = 20

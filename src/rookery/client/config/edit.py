@@ -1,12 +1,14 @@
 """Settings changed in config.toml: its comments, its order and everything else in it stay."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from rookery.client import guard
+from rookery.client.config import in_force
 from rookery.client.config.rules import NotEdited, editing, save
 from rookery.core import limits
 from rookery.core.settings import definitions
-from rookery.home import config
+from rookery.home import config, mcp
 
 type Value = float | int | str | bool | None
 """None: the key is removed, and the default applies."""
@@ -22,14 +24,17 @@ def change(home: str, wanted: Mapping[str, Value]) -> None:
         save(home, text, edited(text, wanted), lambda tables: _put_all(tables, wanted))
 
 
-def attempt(home: str, wanted: Mapping[str, Value]) -> str:
-    """Why the settings were not changed; empty: they were."""
+REFUSED = (config.ConfigError, NotEdited, mcp.McpError, guard.FromAgent, in_force.Waiting)
+
+
+def attempt(work: Callable[[], object], file: str = config.FILE) -> str:
+    """Why a file of the home was not changed; empty: it was."""
     try:
-        change(home, wanted)
-    except (config.ConfigError, NotEdited) as error:
+        work()
+    except REFUSED as error:
         return str(error)
     except OSError as error:
-        return f"config.toml could not be written: {error.strerror}."
+        return f"{file} could not be written: {error.strerror}."
     return ""
 
 

@@ -103,7 +103,7 @@ class Windows(Hung):
         def write() -> str:
             from rookery.client.config import edit
 
-            return edit.attempt(home, wanted)
+            return edit.attempt(lambda: edit.change(home, wanted))
 
         def written(why: str) -> None:
             if why:

@@ -1,9 +1,6 @@
 """All of what an ask is about: its card shows only the beginning and the end."""
 
-from typing import ClassVar
-
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -41,7 +38,7 @@ class Whole(ScrollView):
 class AskScreen(Modal[None]):
     """Shows only: an ask is answered on its card."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.WHOLE
+    BINDINGS = bindings.WHOLE
 
     def __init__(self, block: Block, agent: str, cwd: str) -> None:
         super().__init__()

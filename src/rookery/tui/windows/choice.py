@@ -1,8 +1,6 @@
 """Choices of a session: its options, and one option's values."""
 
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from rookery.core.json.events import Json
 from rookery.core.vendors import options
@@ -13,7 +11,7 @@ from rookery.tui.windows.parts.rows import Row, RowsScreen
 class ChoiceScreen(RowsScreen[str]):
     """Ends with the value that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.CHOICE
+    BINDINGS = bindings.CHOICE
 
     def __init__(self, title: str, choices: list[Row], words: str = "") -> None:
         super().__init__(title)

@@ -1,6 +1,7 @@
 """When to ask: in the shown or the next session, and, as a second step, in all new ones."""
 
 import os
+from functools import partial
 
 from rookery.client.config import edit
 from rookery.core.json.events import Json
@@ -71,14 +72,12 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
 
 
 def _choose_default(app: Shell, begins: str) -> None:
-    home = app.start.home
 
     def chosen(value: str | None) -> None:
         if value is not None:
             wanted = {"session.confirm": None if value == modes.EVERY else value}
-            app.reader.fetch(
-                lambda: edit.attempt(home, wanted), lambda why: _saved(app, value, why)
-            )
+            write = partial(edit.change, app.start.home, wanted)
+            app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
 
     words = "Existing sessions keep theirs. Agents that decide on their own still do."
     screen = ChoiceScreen("When to ask, in new sessions", rows("", "", begins), words)

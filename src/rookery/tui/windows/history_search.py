@@ -1,10 +1,8 @@
 """Ctrl+R: earlier prompts, by any words in them."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Label
 
@@ -15,7 +13,7 @@ from rookery.tui.windows.parts.modals import Modal, keys_line
 
 
 class SearchScreen(Modal[str]):
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SEARCH
+    BINDINGS = bindings.SEARCH
 
     def __init__(self, find: Callable[[str], list[str]], words: str = "") -> None:
         super().__init__()

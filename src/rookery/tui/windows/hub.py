@@ -1,8 +1,6 @@
 """Settings: what can be set up, its state, and the window that changes it."""
 
-from typing import Any, ClassVar, NamedTuple
-
-from textual.binding import BindingType
+from typing import Any, NamedTuple
 
 from rookery.core.json.events import Json
 from rookery.core.limits import INTERFACES, NUMBERS, Setting
@@ -51,7 +49,7 @@ def found(home: str) -> Found:
 class SettingsScreen(RowsScreen[None]):
     HEADING = "Settings"
     WIDE = 22
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SETTINGS
+    BINDINGS = bindings.SETTINGS
 
     def load(self) -> Found:
         return found(self.home)

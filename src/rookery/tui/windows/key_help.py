@@ -1,7 +1,7 @@
 """F1: every key by where it works, from the bindings themselves."""
 
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -63,7 +63,7 @@ def _library(app: App[Any]) -> list[Key]:
 class KeysScreen(Modal[None]):
     """Typing filters the keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.KEYS
+    BINDINGS = bindings.KEYS
 
     def __init__(self, keys: list[Key]) -> None:
         super().__init__()

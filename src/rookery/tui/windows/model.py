@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery.core.asks import forms
@@ -18,7 +16,6 @@ from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.parts.form import FormScreen
-from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import Row, RowsScreen
 
 OTHER = "other"
@@ -89,7 +86,7 @@ def drafted(answers: Json, known: Profile | None) -> Draft:
 class ModelForm(FormScreen):
     """Ends with {"words": …} when the model was saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.MODEL
+    BINDINGS = bindings.MODEL
 
     def __init__(self, known: Profile | None = None, *, default: bool = False) -> None:
         title = f"Model: {known.name}" if known else "Set up a model"
@@ -168,7 +165,11 @@ class ModelsScreen(RowsScreen[None]):
     HEADING = "Models of Rookery's own agent"
     EMPTY = "No models yet. {key} adds one."
     NEW = "models.new"
-    BINDINGS: ClassVar[list[BindingType]] = bindings.MODELS
+    REMOVES = (
+        "Remove the model {}?",
+        "Its key is deleted. Sessions that use it need another model.",
+    )
+    BINDINGS = bindings.MODELS
 
     def load(self) -> tuple[Settings, str]:
         return profiles.look(self.home)
@@ -206,16 +207,8 @@ class ModelsScreen(RowsScreen[None]):
             draft = Draft(name=self.current.name)
             self.fetch(partial(setup.attempt, self.home, draft, keep=False), self._changed)
 
-    def action_remove(self) -> None:
-        if (row := self.current) is None:
-            return
-
-        def sure(yes: bool | None) -> None:
-            if yes:
-                self._do(setup.forget, row.name)
-
-        words = "Its key is deleted. Sessions that use it need another model."
-        self.app.push_screen(SureScreen(f"Remove the model {row.name}?", words), sure)
+    def drop(self, name: str) -> None:
+        self._do(setup.forget, name)
 
     def _do(self, change: Callable[[str, str], str], name: str) -> None:
         work = partial(change, self.home, name)

@@ -5,10 +5,9 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
 
-from textual.binding import BindingType
 from textual.widgets import Select
 
 from rookery.client.config import in_force
@@ -19,9 +18,7 @@ from rookery.home import mcp
 from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.fields import described
 from rookery.tui.windows.parts.form import FormScreen
-from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import Row, RowsScreen
-from rookery.tui.windows.parts.saving import attempt
 
 HIDDEN = "•••"
 """Stands for a saved value: no secret is shown."""
@@ -111,7 +108,7 @@ def _pairs(text: str, known: Json) -> Json:
 class ServerForm(FormScreen):
     """Ends with {"name": …} when the server was saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
+    BINDINGS = bindings.SAVED
 
     def __init__(self, server: mcp.Server | None = None) -> None:
         shown = values(server) if server else {"kind": "stdio"}
@@ -164,26 +161,20 @@ class ServerForm(FormScreen):
             else:
                 self.dismiss({"name": name})
 
-        self.fetch(lambda: attempt(save, "mcp.json"), ended)
+        self.save(save, ended, mcp.FILE)
 
 
 class ServersScreen(RowsScreen[None]):
     HEADING = "MCP servers, for every agent"
     EMPTY = "No MCP servers yet. {key} adds one."
     NEW = "servers.new"
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SERVERS
+    REMOVES = ("Remove the MCP server {}?", "Running agents keep it until they stop.")
+    BINDINGS = bindings.SERVERS
 
-    def load(self) -> list[mcp.Server] | str:
-        try:
-            return mcp.load(self.home)
-        except mcp.McpError as error:
-            return str(error)
+    def load(self) -> list[mcp.Server]:
+        return mcp.load(self.home)
 
-    def shown(self, found: list[mcp.Server] | str) -> list[Row]:
-        if isinstance(found, str):
-            self._servers: dict[str, mcp.Server] = {}
-            self.tell(f"✗ {found}")
-            return []
+    def shown(self, found: list[mcp.Server]) -> list[Row]:
         self._servers = {server.name: server for server in found}
         return [_row(server) for server in found]
 
@@ -201,34 +192,21 @@ class ServersScreen(RowsScreen[None]):
     def action_turn(self) -> None:
         if (row := self.current) is None:
             return
-        home, on = self.home, not self._servers[row.name].enabled
+        on = not self._servers[row.name].enabled
         words = f"{row.name} is {'on' if on else 'off'} for agents started from now on."
-        self._do(lambda: mcp.set_enabled(home, row.name, enabled=on), words, adds=on)
+        self._do(partial(mcp.set_enabled, self.home, row.name, enabled=on), words, adds=on)
 
-    def action_remove(self) -> None:
-        if (row := self.current) is None:
-            return
-        home = self.home
+    def drop(self, name: str) -> None:
+        self._do(partial(mcp.remove, self.home, name), f"Removed {name}.")
 
-        def sure(yes: bool | None) -> None:
-            if yes:
-                self._do(lambda: mcp.remove(home, row.name), f"Removed {row.name}.")
-
-        words = "Running agents keep it until they stop."
-        self.app.push_screen(SureScreen(f"Remove the MCP server {row.name}?", words), sure)
-
-    def _do(self, work: Any, words: str, *, adds: bool = False) -> None:
+    def _do(self, work: Callable[[], object], words: str, *, adds: bool = False) -> None:
         home = self.home
 
         def change() -> None:
             with in_force.editing(home, adds=adds):
                 work()
 
-        def ended(why: str) -> None:
-            self.ended(f"✗ {why}" if why else words)
-            self.shell.look_around()
-
-        self.fetch(lambda: attempt(change, "mcp.json"), ended)
+        self.change(change, words, mcp.FILE)
 
     def action_test(self) -> None:
         if self.current:

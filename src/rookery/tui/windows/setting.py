@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from rookery.client.config import edit
 from rookery.core.json import lenient
@@ -67,7 +65,7 @@ def wrong_number(setting: Setting, value: Any) -> str:
 class SettingsForm(FormScreen):
     """Ends with the changes that were written."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
+    BINDINGS = bindings.SAVED
 
     def __init__(self, title: str, table: Sequence[Setting], found: config.Config) -> None:
         self._table = {each.key: each for each in table}
@@ -101,10 +99,9 @@ class SettingsForm(FormScreen):
         if not changes:
             self.done({})
             return
-        home = self.home
-        self.fetch(lambda: edit.attempt(home, changes), lambda why: self._ended(why, changes))
+        self.save(partial(edit.change, self.home, changes), partial(self._ended, changes))
 
-    def _ended(self, why: str, changes: Json) -> None:
+    def _ended(self, changes: Json, why: str) -> None:
         named = next((key for key in changes if f" {key} " in why), "")
         if named:
             self.mark({named: why.partition(f" {named} ")[2].rstrip(".")})
@@ -124,7 +121,7 @@ OWN_MODEL = "none"
 class CondenserForm(FormScreen):
     """Ends with {"words": …} when it was changed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SAVED
+    BINDINGS = bindings.SAVED
 
     def __init__(self, found: Settings) -> None:
         names = list(found.profiles)

@@ -129,28 +129,21 @@ def _typed(field: Any, text: str) -> Any:
 def allowed(field: Any) -> str:
     """What may be entered, if the control does not show it."""
     kind = lenient.text(field, "type")
-    words = []
     if kind in ("integer", "number"):
         least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
-        what = "a whole number" if kind == "integer" else "a number"
-        if least is not None and most is not None:
-            what += f", {least:g} to {most:g}"
-        elif least is not None:
-            what += f", at least {least:g}"
-        elif most is not None:
-            what += f", at most {most:g}"
-        words.append(what)
-    if kind == "string" and not titled(field if isinstance(field, dict) else {}):
-        few, many = lenient.integer(field, "minLength"), lenient.integer(field, "maxLength")
-        if few:
-            words.append(f"at least {few} characters")
-        if many:
-            words.append(f"at most {many} characters")
-        form = {"email": "an e-mail address", "uri": "an address", "date": "YYYY-MM-DD"}
-        words.append(form.get(lenient.text(field, "format"), ""))
-    if kind == "array":
-        few, many = lenient.integer(field, "minItems"), lenient.integer(field, "maxItems")
-        words.append("any number" if not few and not many else "")
-        words += [f"at least {few}"] if few else []
-        words += [f"at most {many}"] if many else []
-    return "; ".join(word for word in words if word)
+        words = ["a whole number" if kind == "integer" else "a number"]
+        words += [] if least is None else [f"at least {least:g}"]
+        words += [] if most is None else [f"at most {most:g}"]
+        return ", ".join([words[0], f"{least:g} to {most:g}"] if len(words) > 2 else words)
+    if kind not in SIZES or (kind == "string" and titled(field)):
+        return ""
+    few, many, unit = SIZES[kind]
+    words = [f"at least {number}{unit}"] if (number := lenient.integer(field, few)) else []
+    words += [f"at most {number}{unit}"] if (number := lenient.integer(field, many)) else []
+    if kind == "string":
+        return "; ".join([*words, *FORMATS.get(lenient.text(field, "format"), ())])
+    return "; ".join(words) or "any number"
+
+
+SIZES = {"string": ("minLength", "maxLength", " characters"), "array": ("minItems", "maxItems", "")}
+FORMATS = {"email": ["an e-mail address"], "uri": ["an address"], "date": ["YYYY-MM-DD"]}

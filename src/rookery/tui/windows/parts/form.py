@@ -1,10 +1,8 @@
 """A form from an ACP schema: its fields in order, checked before they are sent."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.events import DescendantFocus
 from textual.widget import Widget
@@ -22,7 +20,7 @@ from rookery.tui.windows.parts.modals import Modal, keys_line
 class FormScreen(Modal[Json]):
     """Ends with the answers; a subclass that tries them first overrides `deliver`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.FORM
+    BINDINGS = bindings.FORM
 
     def __init__(
         self, title: str, schema: Json, values: Json | None = None, *, words: str = ""

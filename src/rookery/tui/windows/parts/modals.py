@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
@@ -21,7 +21,7 @@ from rookery.tui.shell import Shell
 class Modal[Answer](ModalScreen[Answer | None]):
     """Esc closes it without an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.WINDOW
+    BINDINGS = bindings.WINDOW
     BACK: ClassVar[str] = "back"
     """What Esc does, in a word."""
 
@@ -49,6 +49,21 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
         self.shell.reader.fetch(work, done)
 
+    def save(
+        self, work: Callable[[], object], then: Callable[[str], object], file: str = "config.toml"
+    ) -> None:
+        """Change a file of the home; `then` gets why it failed, or an empty text."""
+        from rookery.client.config.edit import attempt
+
+        self.fetch(lambda: attempt(work, file), then)
+
+    def when_sure(self, question: str, words: str, then: Callable[[], object]) -> None:
+        def answered(yes: bool | None) -> None:
+            if yes:
+                then()
+
+        self.app.push_screen(SureScreen(question, words), answered)
+
     def action_leave(self) -> None:
         self.dismiss(None)
 
@@ -75,7 +90,7 @@ def _word(screen: Modal[Any], binding: Binding) -> str:
 class LineScreen(Modal[str]):
     """One line of text, which may be empty."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.LINE
+    BINDINGS = bindings.LINE
 
     def __init__(self, question: str, text: str = "", hint: str = "") -> None:
         super().__init__()
@@ -97,7 +112,7 @@ class LineScreen(Modal[str]):
 class SureScreen(Modal[bool]):
     """A question, and what a yes does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.SURE
+    BINDINGS = bindings.SURE
 
     def __init__(self, question: str, words: str = "") -> None:
         super().__init__()

@@ -1,15 +1,15 @@
 """A list in a window: rows with a sign, a name and details; keys act on the current row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from rookery.home import config, mcp
 from rookery.tui.keys.map import label
 from rookery.tui.look.plain import clean, clean_line, width_of
 from rookery.tui.windows.parts.modals import Modal, keys_line
@@ -28,7 +28,8 @@ class Row(NamedTuple):
 
 
 class RowsScreen[Answer](Modal[Answer]):
-    """A subclass has `load` (in the reader thread), `shown` (its rows), and the keys' actions."""
+    """A subclass has `load` (in the reader thread), `shown` (its rows), and the keys' actions; to
+    remove a row, REMOVES and `drop`."""
 
     HEADING: ClassVar[str] = ""
     WIDE: ClassVar[int] = 0
@@ -36,7 +37,8 @@ class RowsScreen[Answer](Modal[Answer]):
     EMPTY: ClassVar[str] = "Nothing yet."
     """`{key}` stands for the key NEW."""
     NEW: ClassVar[str] = ""
-    BINDINGS: ClassVar[list[BindingType]] = []
+    REMOVES: ClassVar[tuple[str, str]] = ("", "")
+    """The question, with {} for the row's name, and what a yes does."""
 
     def __init__(self, title: str = "") -> None:
         super().__init__()
@@ -58,10 +60,22 @@ class RowsScreen[Answer](Modal[Answer]):
         self.reload()
 
     def reload(self) -> None:
-        self.fetch(self.load, lambda found: self.fill(self.shown(found)))
+        self.fetch(self._loaded, self._show)
+
+    def _loaded(self) -> tuple[Any, str]:
+        try:
+            return self.load(), ""
+        except (config.ConfigError, mcp.McpError) as error:
+            return None, f"✗ {error}"
+
+    def _show(self, found: tuple[Any, str]) -> None:
+        rows, why = found
+        self.fill([] if why else self.shown(rows))
+        if why:
+            self.tell(why)
 
     def load(self) -> Any:
-        """What the rows are made of; reads files."""
+        """What the rows are made of; reads files. Raises ConfigError, McpError."""
         raise NotImplementedError
 
     def shown(self, found: Any) -> Sequence[Row]:
@@ -107,10 +121,27 @@ class RowsScreen[Answer](Modal[Answer]):
         if self.current:
             self.choose(self.current)
 
+    def action_remove(self) -> None:
+        if (row := self.current) is not None:
+            question, words = self.REMOVES
+            self.when_sure(question.format(row.name), words, lambda: self.drop(row.name))
+
+    def drop(self, name: str) -> None:
+        raise NotImplementedError
+
     def ended(self, said: str) -> None:
         """Something was changed: show it."""
         self.reload()
         self.tell(said)
+
+    def change(self, work: Callable[[], object], words: str, file: str = config.FILE) -> None:
+        """Change a file of the home, and say so."""
+
+        def ended(why: str) -> None:
+            self.ended(f"✗ {why}" if why else words)
+            self.shell.look_around()
+
+        self.save(work, ended, file)
 
 
 def _content(row: Row, wide: int) -> Content:
