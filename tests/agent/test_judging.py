@@ -9,7 +9,7 @@ from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import Wanted
 from rookery.agent.conversation.critic import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.models.profiles import Model
+from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
 from tests.acp.driving import Agent
 from tests.agent.conftest import write_settings
@@ -70,7 +70,7 @@ async def test_a_judge_among_the_models(
     ],
 )
 async def test_where_the_api_critic_is(key: str, url: str, asked: bool) -> None:
-    model = Model("p", "openhands/m", Secret(key), url, None, {})
+    model = Profile("p", "openhands/m", Secret(key), url, None, {})
     assert has_api_critic(model) is asked
 
 
@@ -115,6 +115,6 @@ async def test_a_verdict_within_words() -> None:
 
 @pytest.mark.parametrize("url", ["https://llm-proxy.app.all-hands.dev", "https://example.org"])
 async def test_the_proxy_alone_is_told_of_the_app(url: str) -> None:
-    llm = llm_of(Model("p", "openai/m", Secret("k"), url, None, {}), Wanted(), None)
+    llm = llm_of(Profile("p", "openai/m", Secret("k"), url, None, {}), Wanted(), None)
     told = "app:rookery-agent" in str(llm.litellm_extra_body)
     assert told is ("all-hands" in url)

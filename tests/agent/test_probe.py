@@ -11,7 +11,7 @@ import pytest
 
 from rookery.agent.scripted.server import serving
 from rookery.models.probe import is_direct, models_at, of_status, probe
-from rookery.models.profiles import Model
+from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
 
 KEY = "sk-very-secret-1234"
@@ -53,8 +53,8 @@ def provider(answers: dict[str, tuple[int, Any]]) -> Iterator[tuple[str, type[Pr
         server.server_close()
 
 
-def model(name: str, url: str = "", key: str = KEY) -> Model:
-    return Model("p", name, Secret(key), url, None, {})
+def model(name: str, url: str = "", key: str = KEY) -> Profile:
+    return Profile("p", name, Secret(key), url, None, {})
 
 
 @pytest.mark.parametrize("ending", ["", "/v1", "/"])

@@ -16,14 +16,14 @@ from rookery.core.json import files
 from rookery.core.vendors.environment import LACKING
 from rookery.models import profiles
 from rookery.models.documents import SettingsError
-from rookery.models.profiles import Condenser, Missing, Model, Profile, Settings
+from rookery.models.profiles import Condenser, Missing, Profile, Settings
 from rookery.models.secrets import Secret
 
 KEY = "sk-very-secret-1234"
 
 
 def usable(settings: Settings, environment: dict[str, str], *, override: bool) -> bool:
-    return isinstance(profiles.effective(settings, environment, override), Model)
+    return isinstance(profiles.effective(settings, environment, override), Profile)
 
 
 def file(home: Path) -> Path:
@@ -323,12 +323,12 @@ def env(**given: str) -> dict[str, str]:
     return {f"LLM_{name.upper()}": value for name, value in given.items()}
 
 
-def model(found: Model | Missing) -> Model:
-    assert isinstance(found, Model), found
+def model(found: Profile | Missing) -> Profile:
+    assert isinstance(found, Profile), found
     return found
 
 
-def missing(found: Model | Missing) -> str:
+def missing(found: Profile | Missing) -> str:
     assert isinstance(found, Missing), found
     return found.sentence
 
@@ -338,7 +338,6 @@ def test_the_environment_counts_only_when_it_is_wanted() -> None:
     assert model(profiles.effective(saved(), other, False)).model == "anthropic/claude"
     found = model(profiles.effective(saved(), other, True))
     assert (found.model, found.key.reveal(), found.base_url) == ("openai/gpt", "k2", "https://x/v1")
-    assert found.overridden == ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.models.credentials import is_secret_name
-from rookery.models.profiles import Condenser, Model, Profile, Settings
+from rookery.models.profiles import Condenser, Profile, Settings
 from rookery.models.secrets import HIDDEN, Redactor, Secret, secrets_in
 
 KEY = "sk-very-secret-1234"
@@ -19,7 +19,7 @@ def test_a_secret_shows_itself_to_nobody() -> None:
     secret = Secret(KEY)
     settings = Settings().with_profile(Profile("a", "x/y", secret, extras={"aws_secret": KEY}))
     settings = settings._replace(extras={"token": KEY}, condenser=Condenser(extras={"key": KEY}))
-    model = Model("a", "x/y", secret, "", None, {"api_token": KEY})
+    model = Profile("a", "x/y", secret, "", None, {"api_token": KEY})
     for thing in (secret, settings, settings.profiles["a"], settings.condenser, model):
         for shown in (str(thing), repr(thing), f"{thing}", ascii(thing)):
             assert KEY not in shown

@@ -55,22 +55,16 @@ def profile_of(draft: Draft, known: Profile | None) -> Profile:
     if provider is not None and provider.asks_url and not base_url:
         base_url = provider.api
         if not base_url:
-            raise BadDraft(
-                "base_url", "the server's address is required, for example http://localhost:8000/v1"
-            )
+            why = "the server's address is required, for example http://localhost:8000/v1"
+            raise BadDraft("base_url", why)
+    name = checked_name(draft.name) or (known.name if known else suggested_name(draft, model))
+    if known is None:
+        return Profile(name, model, draft.key, base_url, draft.timeout or None, {})
     # A key is not reused for another provider or server.
-    same = known is not None and (provider_of(known.model), known.base_url) == (
-        provider_of(model),
-        base_url,
-    )
-    return Profile(
-        checked_name(draft.name) or (known.name if known else suggested_name(draft, model)),
-        model,
-        draft.key or (known.key if known and same else NONE),
-        base_url,
-        (draft.timeout or None) if draft.timeout is not None else (known and known.timeout),
-        known.extras if known else {},
-    )
+    same = (provider_of(known.model), known.base_url) == (provider_of(model), base_url)
+    key = draft.key or (known.key if same else NONE)
+    timeout = known.timeout if draft.timeout is None else draft.timeout or None
+    return Profile(name, model, key, base_url, timeout, known.extras)
 
 
 def full_name(model: str, provider: str, base_url: str) -> str:
@@ -109,8 +103,7 @@ def checked_name(name: str) -> str:
     """Raises BadDraft."""
     name = name.strip()
     if name and not re.fullmatch(r"[\w.+-]{1,64}", name):
-        why = "use at most 64 letters, digits, dots, dashes and underscores"
-        raise BadDraft("name", why)
+        raise BadDraft("name", "use at most 64 letters, digits, dots, dashes and underscores")
     return name
 
 

@@ -30,8 +30,8 @@ def price_in(extras: Mapping[str, Any]) -> Price | None:
     found = extras.get(KEY)
     if not isinstance(found, dict):
         return None
-    cached = found["cached"] if "cached" in found else found["input"]
-    return Price(found["input"] / PER, found["output"] / PER, cached / PER)
+    found = {"cached": found["input"]} | found
+    return Price(*(found[name] / PER for name in FIELDS))
 
 
 def check(value: object, place: str, key: str) -> None:
@@ -40,6 +40,5 @@ def check(value: object, place: str, key: str) -> None:
         return
     if not isinstance(value, dict) or not {"input", "output"} <= value.keys() <= set(FIELDS):
         raise documents.refusal(place, key, SHAPE)
-    for each in value.values():
-        if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each < PER:
-            raise documents.refusal(place, key, SHAPE)
+    if not all(type(each) in (int, float) and 0 <= each < PER for each in value.values()):
+        raise documents.refusal(place, key, SHAPE)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from rookery.core.json.events import Json
-from rookery.models.profiles import Model
+from rookery.models.profiles import Profile
 from rookery.models.providers import api_of, is_loopback, provider_of
 from rookery.models.secrets import Redactor
 
@@ -41,12 +41,12 @@ class Answer(NamedTuple):
         return self.kind == "ok"
 
 
-def is_direct(model: Model) -> bool:
+def is_direct(model: Profile) -> bool:
     """Whether the standard library is enough: quick, and without the agent's packages."""
     return provider_of(model.model) == "anthropic" or bool(api_of(model.model, model.base_url))
 
 
-def probe(model: Model, within: float = WITHIN) -> Answer:
+def probe(model: Profile, within: float = WITHIN) -> Answer:
     answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
     return Answer(answer.kind, Redactor([model.key]).text(answer.words))
 
@@ -66,9 +66,8 @@ def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
 # ---------------------------------------------------------------- by the standard library
 
 
-def _direct(model: Model, within: float) -> Answer:
-    name = model.model.partition("/")[2] if "/" in model.model else model.model
-    key = model.key.reveal()
+def _direct(model: Profile, within: float) -> Answer:
+    name, key = model.model.partition("/")[2] or model.model, model.key.reveal()
     if provider_of(model.model) == "anthropic":
         api = (model.base_url or ANTHROPIC).rstrip("/").removesuffix("/v1")
         url = f"{api}/v1/messages"
@@ -83,21 +82,23 @@ def _direct(model: Model, within: float) -> Answer:
     try:
         try:
             _asked(url, {"model": name, "messages": messages, **body}, headers, within)
-        except HTTPError as error:
-            if error.code not in (400, 404) or not _wants_responses(error):
-                raise
+        except _Refused as refused:
+            status, message, _ = refused.args
+            if status not in (400, 404) or "responses" not in message.lower():
+                raise  # some models only work with the newer API
             newer = f"{url.removesuffix('/chat/completions')}/responses"
             _asked(newer, {"model": name, "input": QUESTION}, headers, within)
-    except HTTPError as error:
-        message, code = _told(error)
-        return of_status(error.code, message, code, name, where)
-    except URLError as error:
-        return of_network(_reason(error.reason), where)
+    except _Refused as refused:
+        return of_status(*refused.args, model=name, where=where)
     except (OSError, HTTPException) as error:
-        return of_network(_reason(error), where)
+        return of_network(_reason(getattr(error, "reason", error)), where)
     except ValueError as error:
         return Answer("provider", f"{url} sent an unexpected answer: {error}.")
     return Answer("ok", f"{model.model} answered.")
+
+
+class _Refused(ValueError):
+    """An error's status, message and code."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -108,7 +109,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: float) -> Json:
-    """Raises OSError (HTTPError, URLError among them), HTTPException, ValueError."""
+    """Raises OSError (URLError among them), HTTPException, ValueError (_Refused among them)."""
     if urlsplit(url).scheme not in ("http", "https"):
         raise URLError("the address must begin with http:// or https://")
     data = None if body is None else json.dumps(body).encode()
@@ -116,30 +117,22 @@ def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: floa
         url, data, {"content-type": "application/json", "user-agent": "rookery", **headers}
     )
     proxies = [ProxyHandler({})] if is_loopback(url) else []
-    with build_opener(_NoRedirect, *proxies).open(request, timeout=within) as answer:
-        value = json.loads(answer.read(LARGEST))
+    try:
+        with build_opener(_NoRedirect, *proxies).open(request, timeout=within) as answer:
+            value = json.loads(answer.read(LARGEST))
+    except HTTPError as error:
+        raise _Refused(error.code, *_told(error)) from None
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return value
 
 
-def _wants_responses(error: HTTPError) -> bool:
-    """Some models only work with the newer API."""
-    return "responses" in _told(error)[0].lower()
-
-
 def _told(error: HTTPError) -> tuple[str, str]:
-    """The message and the code of an error's body, which can be read only once."""
-    kept: tuple[str, str] | None = getattr(error, "told", None)
-    if kept is not None:
-        return kept
+    """The message and the code of an error's body."""
     try:
-        text = error.read(LARGEST).decode("utf-8", "replace")
+        return _parsed(error.read(LARGEST).decode("utf-8", "replace"))
     except (OSError, HTTPException):
-        text = ""
-    told = _parsed(text)
-    error.told = told  # type: ignore[attr-defined]
-    return told
+        return "", ""
 
 
 def _parsed(text: str) -> tuple[str, str]:
@@ -173,7 +166,7 @@ def _reason(error: object) -> str:
 # ---------------------------------------------------------------- by litellm
 
 
-def _by_litellm(model: Model, within: float) -> Answer:
+def _by_litellm(model: Profile, within: float) -> Answer:
     """In a process of its own: the library takes seconds and 200 MB to load."""
     asked = {
         "model": model.model,

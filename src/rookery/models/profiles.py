@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, Self
 from rookery.client import guard
 from rookery.core.vendors.environment import LACKING
 from rookery.models import documents, migration, prices
-from rookery.models.critic import Critic, critic_of
 from rookery.models.documents import Json
 from rookery.models.providers import (
     BY_ENVIRONMENT,
@@ -87,8 +86,25 @@ class Condenser(NamedTuple):
         return {**known, **({"profile": self.profile} if self.profile else {}), **self.extras}
 
 
+class Critic(NamedTuple):
+    """What judges the finished turns of Rookery's own agent."""
+
+    enabled: bool = True
+    judge: str = ""
+    """The saved model that judges; "": the API's critic, if the model has one."""
+    extras: Mapping[str, Any] = _EMPTY
+
+    def __repr__(self) -> str:
+        return f"Critic({self.enabled}, {self.judge!r})"
+
+    def to_json(self) -> Json:
+        """Only what differs from the defaults."""
+        enabled = {} if self.enabled else {"enabled": False}
+        return {**enabled, **({"judge": self.judge} if self.judge else {}), **self.extras}
+
+
 class Settings(NamedTuple):
-    profiles: Mapping[str, Profile] = MappingProxyType({})
+    profiles: Mapping[str, Profile] = _EMPTY
     default: str = ""
     condenser: Condenser = Condenser()
     extras: Mapping[str, Any] = _EMPTY
@@ -105,17 +121,13 @@ class Settings(NamedTuple):
     def with_profile(self, profile: Profile, *, default: bool = False) -> Self:
         """With a profile added or replaced; the first one becomes the default."""
         profiles = {**self.profiles, profile.name: profile}
-        kept = self.default if self.default in self.profiles else ""
-        return self._replace(
-            profiles=profiles, default=profile.name if default or not kept else kept
-        )
+        kept = self.default in self.profiles and not default
+        return self._replace(profiles=profiles, default=self.default if kept else profile.name)
 
     def without(self, name: str) -> Self:
         profiles = {key: each for key, each in self.profiles.items() if key != name}
-        first = next(iter(profiles), "")
-        default = self.default if self.default in profiles else first
-        judge = "" if self.critic.judge == name else self.critic.judge
-        critic = self.critic._replace(judge=judge)
+        default = self.default if self.default in profiles else next(iter(profiles), "")
+        critic = self.critic._replace(judge="") if self.critic.judge == name else self.critic
         return self._replace(profiles=profiles, default=default, critic=critic)
 
     def secrets(self) -> set[str]:
@@ -146,22 +158,18 @@ def load(home: str) -> Settings:
     """What is saved, or the defaults. An old shape is migrated and saved once; the old file stays
     beside it. Raises SettingsError."""
     place = path(home)
-    found = documents.read(place)
-    if found is None:
-        return Settings()
-    if migration.is_old(found):
-        with documents.locked(place):
-            return _migrated(place)
-    return _settings(found, place)
+    found = documents.read(place) or {}
+    if not migration.is_old(found):
+        return _parsed(found, place)
+    with documents.locked(place):
+        return _migrated(place)
 
 
 def look(home: str) -> tuple[Settings, str]:
     """What is saved, and why it could not be read ("": it could). Only for showing it: nothing is
     migrated."""
-    place = path(home)
     try:
-        found = documents.read(place) or {}
-        return _settings(migration.migrated(found) if migration.is_old(found) else found, place), ""
+        return _parsed(documents.read(path(home)) or {}, path(home)), ""
     except documents.SettingsError as error:
         return Settings(), str(error)
 
@@ -169,12 +177,11 @@ def look(home: str) -> tuple[Settings, str]:
 def _migrated(place: str) -> Settings:
     """Under the lock: what is saved, migrated."""
     found = documents.read(place) or {}
-    if not migration.is_old(found):
-        return _settings(found, place)
-    settings = _settings(migration.migrated(found), place)
-    if not os.path.exists(place + BEFORE):
-        documents.write(place + BEFORE, found)
-    documents.write(place, settings.to_json())
+    settings = _parsed(found, place)
+    if migration.is_old(found):
+        if not os.path.exists(place + BEFORE):
+            documents.write(place + BEFORE, found)
+        documents.write(place, settings.to_json())
     return settings
 
 
@@ -196,13 +203,14 @@ def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
 # ---------------------------------------------------------------- its values
 
 
-def _settings(found: Json, place: str) -> Settings:
+def _parsed(found: Json, place: str) -> Settings:
+    found = migration.migrated(found) if migration.is_old(found) else found
     fields = documents.Fields(found, place, "")
     version = fields.rest.pop("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         fields.refuse("version", f"is {version}: a newer Rookery wrote this file; update yours")
     default = fields.text("default")
-    profiles = fields.rest.pop("profiles", None)
+    profiles = fields.rest.pop("profiles", {})
     profiles = {} if profiles is None else profiles
     if not isinstance(profiles, dict):
         fields.refuse("profiles", "must be an object of models by name")
@@ -245,28 +253,19 @@ def condenser_of(value: object, place: str) -> Condenser:
     return Condenser(enabled, max_size, keep_first, fields.text("profile"), fields.rest)
 
 
+def critic_of(value: object, place: str) -> Critic:
+    """Raises SettingsError."""
+    fields = documents.Fields(value, place, "critic")
+    enabled = fields.switch("enabled", True)
+    return Critic(enabled, fields.text("judge", "must be the name of a saved model"), fields.rest)
+
+
 # ---------------------------------------------------------------- which of them is used
 
 KEY, BASE_URL, MODEL = "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"
 FLAG = "--override-with-envs"
 ENVIRONMENT = "environment"
 """The name of a model that no profile has."""
-
-
-class Model(NamedTuple):
-    """The model of a conversation."""
-
-    profile: str
-    model: str
-    key: Secret
-    base_url: str
-    timeout: float | None
-    extras: Mapping[str, Any]
-    overridden: tuple[str, ...] = ()
-    """The environment variables that were used."""
-
-    def __repr__(self) -> str:
-        return f"Model({self.profile!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
 
 
 class Missing(NamedTuple):
@@ -277,8 +276,9 @@ class Missing(NamedTuple):
 
 def effective(
     settings: Settings, environ: Mapping[str, str], override: bool, profile: str = ""
-) -> Model | Missing:
-    """The model of a profile ("": the default); `override`: the environment wins."""
+) -> Profile | Missing:
+    """A saved model as a conversation uses it ("": the default): with its key; `override`: the
+    environment wins."""
     given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
     given = {name: value for name, value in given.items() if value}
     if override and (lacking := environ.get(LACKING, "").split()):
@@ -294,29 +294,22 @@ def effective(
             f"No model is saved, and {FLAG} needs {' and '.join(absent)}. "
             f"Set {'them' if len(absent) > 1 else 'it'}, or run: rookery setup"
         )
-    made = _merged(saved, given if override else {})
+    made = saved or Profile(ENVIRONMENT, "")
+    if override:
+        made = made._replace(
+            model=given.get(MODEL) or made.model,
+            key=Secret(given[KEY]) if KEY in given else made.key,
+            base_url=given.get(BASE_URL) or made.base_url,
+        )
     if not made.key and needs_key(made.model, made.base_url):
         variable = key_variable(made.model)
         own = environ.get(variable, "").strip() if variable else ""
         if not own:
             return Missing(_no_key(made, variable))
-        made = made._replace(key=Secret(own), overridden=(*made.overridden, variable))
-    elif not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
-        made = made._replace(key=Secret(PLACEHOLDER))
+        return made._replace(key=Secret(own))
+    if not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
+        return made._replace(key=Secret(PLACEHOLDER))
     return made
-
-
-def _merged(saved: Profile | None, given: Mapping[str, str]) -> Model:
-    base = saved or Profile(ENVIRONMENT, "")
-    return Model(
-        base.name,
-        given.get(MODEL) or base.model,
-        Secret(given[KEY]) if KEY in given else base.key,
-        given.get(BASE_URL) or base.base_url,
-        base.timeout,
-        base.extras,
-        tuple(given),
-    )
 
 
 def _absent(given: Mapping[str, str]) -> list[str]:
@@ -325,11 +318,8 @@ def _absent(given: Mapping[str, str]) -> list[str]:
 
 
 def _nothing_saved(given: Mapping[str, str]) -> str:
-    words = "No model is set up. Run: rookery setup"
-    if given:
-        names = ", ".join(given)
-        words += f" ({names} in the environment is used only with {FLAG})"
-    return words
+    unused = f" ({', '.join(given)} in the environment is used only with {FLAG})" if given else ""
+    return f"No model is set up. Run: rookery setup{unused}"
 
 
 def _lacking(names: list[str]) -> str:
@@ -342,11 +332,11 @@ def _lacking(names: list[str]) -> str:
     )
 
 
-def _no_key(made: Model, variable: str) -> str:
-    if made.profile == ENVIRONMENT:
+def _no_key(made: Profile, variable: str) -> str:
+    if made.name == ENVIRONMENT:
         return f"{made.model} needs a key: set {KEY}, or run: rookery setup"
     also = f", or set {variable}" if variable else ""
     return (
-        f"The model {made.profile!r} ({made.model}) has no key. "
-        f"Run: rookery setup --name {made.profile}{also}"
+        f"The model {made.name!r} ({made.model}) has no key. "
+        f"Run: rookery setup --name {made.name}{also}"
     )

@@ -13,16 +13,8 @@ LOCAL = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile", "hosted_vl
 BY_ENVIRONMENT = frozenset({"bedrock", "sagemaker", "vertex_ai", "azure_ai", "github_copilot"})
 """Providers that find their own credentials."""
 
-KEY_VARIABLES = {
-    "anthropic": "ANTHROPIC_API_KEY",
-    "openai": "OPENAI_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "xai": "XAI_API_KEY",
-}
+_KEYED = ("anthropic", "openai", "gemini", "mistral", "deepseek", "openrouter", "groq", "xai")
+KEY_VARIABLES = {provider: f"{provider.upper()}_API_KEY" for provider in _KEYED}
 """The usual environment variable of a provider's key."""
 
 
@@ -31,11 +23,8 @@ def provider_of(model: str) -> str:
     provider, slash, _ = model.partition("/")
     if slash:
         return provider.lower()
-    name = model.lower()
-    for beginning, guess in (("claude", "anthropic"), ("gpt", "openai"), ("gemini", "gemini")):
-        if name.startswith(beginning):
-            return guess
-    return ""
+    guesses = {"claude": "anthropic", "gpt": "openai", "gemini": "gemini"}
+    return next((guesses[word] for word in guesses if model.lower().startswith(word)), "")
 
 
 def key_variable(model: str) -> str:

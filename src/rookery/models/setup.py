@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.client.guard import FromAgent
 from rookery.models import profiles
-from rookery.models.critic import Critic
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
-from rookery.models.profiles import Condenser, Model, Profile, Settings
+from rookery.models.profiles import Profile, Settings
 from rookery.models.providers import key_variable, needs_key
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def lacks_key(profile: Profile) -> bool:
     return not (variable and os.environ.get(variable, "").strip())
 
 
-def probed(profile: Profile, before: Callable[[Model], object] = lambda _: None) -> "Answer":
+def probed(profile: Profile, before: Callable[[Profile], object] = lambda _: None) -> "Answer":
     """Test a model; `before` is called with it first."""
     from rookery.models.probe import Answer, probe
 
@@ -119,10 +118,7 @@ def condense(home: str, wanted: Mapping[str, Any]) -> str:
         return now._replace(condenser=profiles.condenser_of(made.to_json(), profiles.FILE))
 
     settings = profiles.change(home, changed) if wanted else profiles.load(home)
-    return _condensing(settings.condenser)
-
-
-def _condensing(condenser: Condenser) -> str:
+    condenser = settings.condenser
     if not condenser.enabled:
         return "Long conversations are never shortened."
     by = f", by {condenser.profile}" if condenser.profile else ""
@@ -141,10 +137,7 @@ def judge(home: str, wanted: Mapping[str, Any]) -> str:
         return now._replace(critic=now.critic._replace(**wanted))
 
     settings = profiles.change(home, changed) if wanted else profiles.load(home)
-    return _judging(settings.critic, settings)
-
-
-def _judging(critic: Critic, settings: Settings) -> str:
+    critic = settings.critic
     if not critic.enabled:
         return "The critic of Rookery's own agent is off."
     if critic.judge and critic.judge not in settings.profiles:

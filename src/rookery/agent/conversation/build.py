@@ -46,7 +46,7 @@ from rookery.agent.storage.store import Record
 from rookery.core.json.events import Json
 from rookery.home import paths
 from rookery.models import prices
-from rookery.models.profiles import Condenser, Model
+from rookery.models.profiles import Condenser, Profile
 from rookery.models.providers import PLACEHOLDER
 from rookery.models.secrets import SHORTEST
 
@@ -77,8 +77,8 @@ class Wishes(NamedTuple):
     record: Record
     directory: str
     """Where conversations are kept."""
-    model: Model
-    summarizer: Model | None
+    model: Profile
+    summarizer: Profile | None
     """The model that condenses it, if another."""
     condenser: Condenser
     wanted: Wanted
@@ -140,11 +140,11 @@ def _server(server: Mapping[str, Any]) -> MCPServer:
     return MCPServer(**{key: value for key, value in server.items() if key != TIMEOUT})
 
 
-def hide_key(conversation: Conversation, model: Model) -> None:
+def hide_key(conversation: Conversation, model: Profile) -> None:
     """The model does not see the key in what commands print."""
     key = model.key.reveal()
     if len(key) >= SHORTEST and key != PLACEHOLDER:
-        conversation.state.secret_registry.track_exported_values({model.profile: key})
+        conversation.state.secret_registry.track_exported_values({model.name: key})
 
 
 def _tools(folder: str, usual: Sequence[str]) -> Json:
@@ -167,7 +167,7 @@ def _tools(folder: str, usual: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- the model
 
 
-def llm_of(model: Model, wanted: Wanted, on_retry: OnRetry | None, usage_id: str = USAGE) -> LLM:
+def llm_of(model: Profile, wanted: Wanted, on_retry: OnRetry | None, usage_id: str = USAGE) -> LLM:
     given: Json = {key: value for key, value in model.extras.items() if key != prices.KEY}
     if (price := prices.price_in(model.extras)) is not None:
         given |= usage.know(model.model, price)

@@ -12,7 +12,7 @@ from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
 from rookery.core.json.events import Json
-from rookery.models.profiles import Model
+from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
 
 PROXY = re.compile(r"^https?://llm-proxy\.[^./]+\.all-hands\.dev")
@@ -38,7 +38,7 @@ ASKED = (
 )
 
 
-def has_api_critic(model: Model) -> bool:
+def has_api_critic(model: Profile) -> bool:
     return bool(model.key) and PROXY.match(model.base_url or "") is not None
 
 
@@ -51,7 +51,7 @@ def critic_url(base_url: str) -> str:
 _resting: dict[tuple[str, Secret], float] = {}
 
 
-def judge_by_api(conversation: LocalConversation, model: Model) -> Json | None:
+def judge_by_api(conversation: LocalConversation, model: Profile) -> Json | None:
     """Blocks. None after a recent failure. Raises what the SDK raises."""
     place = critic_url(model.base_url), model.key
     if time.monotonic() < _resting.get(place, 0.0):

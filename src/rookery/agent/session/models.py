@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from rookery.agent.conversation.choices import EFFORT_IDS
 from rookery.core.vendors.environment import overriding
 from rookery.models import credentials, profiles
-from rookery.models.profiles import Missing, Model, Settings
+from rookery.models.profiles import Missing, Profile, Settings
 from rookery.models.providers import KEY_VARIABLES, PLACEHOLDER
 from rookery.models.secrets import KNOWN, secrets_in
 
-__all__ = ["Missing", "Model", "Models"]
+__all__ = ["Missing", "Models", "Profile"]
 
 
 class Models:
@@ -34,12 +34,12 @@ class Models:
         """Name and model of each, the default first. Raises SettingsError."""
         settings = self.settings()
         first = self.chosen("")
-        known = [(first.profile, first.model)] if isinstance(first, Model) else []
+        known = [(first.name, first.model)] if isinstance(first, Profile) else []
         names = [name for name, _ in known]
         others = [each for each in settings.profiles.values() if each.name not in names]
         return [*known, *((each.name, each.model) for each in others)]
 
-    def chosen(self, profile: str) -> Model | Missing:
+    def chosen(self, profile: str) -> Profile | Missing:
         """A model by its name ("" or one that is gone: the default). The environment overrides only
         the default. Raises SettingsError."""
         settings = self.settings()

@@ -25,7 +25,7 @@ from rookery.agent.sdk_patches import install
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import hooks
 from rookery.agent.session.client_updates import ClientUpdates
-from rookery.agent.session.models import Missing, Model, Models
+from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
 from rookery.core.json.events import Json
@@ -74,14 +74,14 @@ class Session(ClientUpdates, Seams):
     async def open(self, servers: dict[str, Json]) -> None:
         """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
         model = self.models.chosen(self.choices.wanted.model)
-        assert isinstance(model, Model)
+        assert isinstance(model, Profile)
         condenser = self.models.settings().condenser
         other = self.models.chosen(condenser.profile) if condenser.profile else None
         wishes = Wishes(
             record=self.record,
             directory=self._home.directory,
             model=model,
-            summarizer=other if isinstance(other, Model) else None,
+            summarizer=other if isinstance(other, Profile) else None,
             condenser=condenser,
             wanted=self.choices.wanted,
             servers=servers,
@@ -234,14 +234,14 @@ class Session(ClientUpdates, Seams):
             conversation.set_confirmation_policy(policy_of(wanted.mode))
         if wanted[1:] != applied[1:]:
             model = self.models.chosen(wanted.model)
-            if isinstance(model, Model):
+            if isinstance(model, Profile):
                 conversation.switch_llm(llm_of(model, wanted, self.on_retry))
                 hide_key(conversation, model)
 
     def renew_model(self) -> None:
         """Make the model again from its settings. Nothing may run meanwhile. Blocks."""
         model = self.models.chosen(self._applied.model)
-        if isinstance(model, Model):
+        if isinstance(model, Profile):
             self.running.switch_llm(llm_of(model, self._applied, self.on_retry))
 
     # --- what is kept ----------------------------------------------------------------------------

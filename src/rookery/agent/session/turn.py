@@ -18,7 +18,7 @@ from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
 from rookery.agent.session import asks, slash_commands
-from rookery.agent.session.models import Model
+from rookery.agent.session.models import Profile
 from rookery.agent.session.prompt import message_of, words_of
 from rookery.core.json.events import Json
 
@@ -340,12 +340,12 @@ class Turn:
         session, settings = self.session, self.session.models.settings()
         critic = settings.critic
         model = session.models.chosen(session.choices.wanted.model)
-        if not critic.enabled or not isinstance(model, Model):
+        if not critic.enabled or not isinstance(model, Profile):
             return None
         if critic.judge:
             known = critic.judge in settings.profiles  # one that was deleted judges nothing
             judge = session.models.chosen(critic.judge) if known else None
-            if not isinstance(judge, Model):
+            if not isinstance(judge, Profile):
                 return None
             quiet = session.choices.wanted._replace(streaming=False, effort="default")
             return critics.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))

@@ -114,7 +114,7 @@ def _model(home: str) -> Found:
     found, override = profiles.load(home), overriding(os.environ)
     model = profiles.effective(found, os.environ, override)
     if not isinstance(model, profiles.Missing):
-        yield OK, f"{model.model} ({model.profile})"
+        yield OK, f"{model.model} ({model.name})"
     elif found.profiles or override:
         yield NOT_OK, model.sentence
     else:

@@ -126,4 +126,4 @@ def _model(home: str) -> str:
     if isinstance(model, profiles.Missing):
         raise click.ClickException(model.sentence)
     name = clean_line(model.model)
-    return name if model.profile == profiles.ENVIRONMENT else f"{name} ({model.profile})"
+    return name if model.name == profiles.ENVIRONMENT else f"{name} ({model.name})"

@@ -284,7 +284,7 @@ def _ask_key(model: str) -> str:
 def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
     from rookery.models.probe import is_direct
 
-    def announce(model: profiles.Model) -> None:
+    def announce(model: profiles.Profile) -> None:
         wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
         screen.note(f"Testing {clean_line(profile.model)}{wait} …")
 
@@ -328,7 +328,7 @@ def _list(screen: Screen, home: str, *, as_json: bool) -> int:
         now = chosen is not None and each.name == chosen.name
         usable = isinstance(
             profiles.effective(settings, os.environ, override=False, profile=each.name),
-            profiles.Model,
+            profiles.Profile,
         )
         if as_json:
             row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}

@@ -7,7 +7,6 @@ from rookery.core.limits import INTERFACES, NUMBERS, Setting
 from rookery.core.settings import definitions
 from rookery.home import config, mcp
 from rookery.models import profiles
-from rookery.models.critic import Critic
 from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.rows import Row, RowsScreen
 
@@ -131,7 +130,7 @@ def _interface(now: config.Config) -> str:
     return f"{taste.theme} · {taste.diff} diffs · {cards}"
 
 
-def _critic(now: config.Config, own: Critic) -> str:
+def _critic(now: config.Config, own: profiles.Critic) -> str:
     if not now.critic.enabled:
         return "off"
     by = [f"runs {now.critic.command}"] if now.critic.command else []
