@@ -89,7 +89,8 @@ def _direct(model: Profile, within: float) -> Answer:
             newer = f"{url.removesuffix('/chat/completions')}/responses"
             _asked(newer, {"model": name, "input": QUESTION}, headers, within)
     except _Refused as refused:
-        return of_status(*refused.args, model=name, where=where)
+        status, message, code = refused.args
+        return of_status(status, message, code, name, where)
     except (OSError, HTTPException) as error:
         return of_network(_reason(getattr(error, "reason", error)), where)
     except ValueError as error:
