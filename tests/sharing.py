@@ -3,22 +3,23 @@
 A file's tests stay together, since they may share a fixture. So do all of tests/agent: they share
 an agent that takes seconds to start. What takes long comes first, so that short tests fill the end.
 
-Where every test starts processes, each of its cases costs half a second: the first two are played
-in every run, the others in the long one. So is a test that goes straight to the player, where
-there is the same through the bridge, which has the player behind it. A file that is named is played
-whole.
+Where every test starts processes, each of its cases costs half a second: the first is played in
+every run, the others in the long one. So is a test that goes straight to the player, where there is
+the same through the bridge, which has the player behind it. Of the models' dialects each test plays
+two, not all the same two. A file that is named is played whole.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import override
+from zlib import crc32
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
 TOGETHER = "tests/agent/"
-STARTING = ("tests/worker/", "tests/cli/", "tests/acp/")
-CASES = 1
+CASES = {"tests/worker/": 1, "tests/cli/": 1, "tests/acp/": 1, "tests/agent/dialects/": 2}
+"""Of each test, in every run."""
 DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
 FIRST = ("tests/agent/", "tests/e2e/", "tests/worker/", "tests/cli/", "tests/acp/", "tests/tui/")
@@ -42,14 +43,20 @@ def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def mark_further_cases(items: Sequence[pytest.Item], config: pytest.Config) -> None:
     if any(".py" in given for given in config.args):
         return
-    started = [item for item in items if item.nodeid.startswith(STARTING)]
-    named = [item.nodeid.partition("[")[::2] for item in started]
-    bridged = {name for name, case in named if BRIDGED in case}
-    counted: Counter[str] = Counter()
-    for item, (name, case) in zip(started, named, strict=True):
-        if name in bridged and DIRECT in case:
-            item.add_marker(pytest.mark.long)
-            continue
-        counted[name] += 1
-        if counted[name] > CASES:
-            item.add_marker(pytest.mark.long)
+    for folder, played in CASES.items():
+        tests: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item in items:
+            if item.nodeid.startswith(folder):
+                tests[item.nodeid.partition("[")[0]].append(item)
+        for name, cases in tests.items():
+            for item in _further(cases, played, 0 if played == 1 else crc32(name.encode())):
+                item.add_marker(pytest.mark.long)
+
+
+def _further(cases: list[pytest.Item], played: int, offset: int) -> list[pytest.Item]:
+    """All but as many as are played in every run, from the offset on."""
+    bridged = [item for item in cases if BRIDGED in item.nodeid.partition("[")[2]]
+    direct = [item for item in cases if bridged and DIRECT in item.nodeid.partition("[")[2]]
+    rest = [item for item in cases if item not in direct]
+    begin = offset % len(rest)
+    return direct + (rest[begin:] + rest[:begin])[played:]
