@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from rookery.core.json.events import OUR_KINDS
-from tests.core.making import ACP_KINDS, log
+from tests.core.making import ACP_KINDS, OUR_KINDS, log
 
 KINDS = sorted(OUR_KINDS | ACP_KINDS | {"", "_", "_forged", "never_heard_of", "state_update"})
 

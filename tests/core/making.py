@@ -6,6 +6,8 @@ from typing import Any
 
 from rookery.core.blocks.document import OP_BYTES, Document, Op, size_of
 from rookery.core.json.events import Event, dumps, kind_of, loads
+from rookery.core.policy.rule_choices import Unruly, choices
+from rookery.core.policy.rules import Call, Rule
 from rookery.core.view.reduce import fold, reduce
 
 type Json = dict[str, Any]
@@ -127,4 +129,17 @@ ACP_UPDATES = {
 }
 """Every SessionUpdate of ACP's schema v1."""
 
+OUR_KINDS = frozenset(
+    {
+        *("_session", "_prompt", "_queue", "_turn", "_ask", "_judged", "_agent", "_context"),
+        *("_rate_limit", "_terminal", "_critic", "_notice", "_settings", "_rejected", "_done"),
+        "_raw",
+    }
+)
 ACP_KINDS = frozenset(ACP_UPDATES)
+
+
+def narrow(call: Call, name: str) -> Rule | Unruly:
+    """The rule that allows this call again and as little else as can be."""
+    found = choices(call, name)
+    return found if isinstance(found, Unruly) else found[0].rule

@@ -25,7 +25,7 @@ from rookery.core.limits import BadValue, Policy, Setting, checked
 from rookery.core.policy.modes import ALL
 from rookery.core.policy.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.policy.rules import Rule
-from rookery.core.settings import agent_tables, definitions, migrations
+from rookery.core.settings import agent_tables, definitions
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.definitions import HOLDERS, Config, value_of
 from rookery.home import ownership
@@ -82,7 +82,7 @@ class _File:
 
     def config(self, tables: dict[str, Any]) -> Config:
         given: dict[str, Any] = {"version": self.version(tables.pop("version", 1))}
-        tables, moved = migrations.migrated(tables)
+        tables, moved = definitions.migrated(tables)
         for old, why in moved:
             self.warn(old, why)
         for key, value in tables.items():
@@ -99,9 +99,9 @@ class _File:
     def version(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             self.refuse(["version"], "must be a whole number of at least 1")
-        if value > migrations.VERSION:
+        if value > definitions.FORMAT:
             why = (
-                f"is {value}: a newer Rookery wrote this file. This one knows {migrations.VERSION}"
+                f"is {value}: a newer Rookery wrote this file. This one knows {definitions.FORMAT}"
             )
             self.warn(["version"], f"{why}, and uses what it knows of it")
         return value

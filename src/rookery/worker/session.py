@@ -21,7 +21,7 @@ from rookery.core.agent.chunks import Chunks
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
-from rookery.core.critic.overhear import overhear
+from rookery.core.critic.loop import overhear
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.limits import CriticPolicy, Policy

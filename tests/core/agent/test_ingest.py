@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.agent.ingest import from_notification, is_replay, raw
-from rookery.core.json.events import OUR_KINDS, kind_of
+from rookery.core.json.events import kind_of
 from rookery.core.turn.watchdogs import PROGRESS
 from tests.core.hostile import foreign_json, junk
-from tests.core.making import ACP_KINDS, Json, blocks, message, play, update
+from tests.core.making import ACP_KINDS, OUR_KINDS, Json, blocks, message, play, update
 
 UPDATE = message("x")
 

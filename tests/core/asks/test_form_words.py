@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core.asks import form_words
+from rookery.core.asks import forms
 from tests.core.making import Json, only, play, prompt, running, update
 
 COLOURS: Json = {
@@ -23,16 +23,16 @@ def schema(**fields: Json) -> Json:
 
 def test_I11_4_the_choices_of_a_question_however_they_are_spelled() -> None:
     words = ["Red (r)", "Blue (b): like the sky"]
-    assert [choice.words for choice in form_words.choices(COLOURS)] == words
-    assert [choice.words for choice in form_words.choices(SEVERAL)] == words
-    assert [choice.words for choice in form_words.choices(SIZES)] == ["Small (s)", "Large (l)"]
-    assert [choice.words for choice in form_words.choices({"enum": ["x"]})] == ["x"]
-    assert form_words.choices({"type": "string"}) == form_words.choices(None) == []
-    assert form_words.listed(schema(c=COLOURS, free={}, s=SIZES)) == [
+    assert [choice.words for choice in forms.choices(COLOURS)] == words
+    assert [choice.words for choice in forms.choices(SEVERAL)] == words
+    assert [choice.words for choice in forms.choices(SIZES)] == ["Small (s)", "Large (l)"]
+    assert [choice.words for choice in forms.choices({"enum": ["x"]})] == ["x"]
+    assert forms.choices({"type": "string"}) == forms.choices(None) == []
+    assert forms.listed(schema(c=COLOURS, free={}, s=SIZES)) == [
         "Colour: Red, Blue",
         "s: Small, Large",
     ]
-    assert form_words.value_of(COLOURS, "blue") == form_words.value_of(COLOURS, "b") == "b"
+    assert forms.value_of(COLOURS, "blue") == forms.value_of(COLOURS, "b") == "b"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.json import hidden_text
-from rookery.core.json.hidden_text import shown, visible
+from rookery.core.json import safe_text
+from rookery.core.json.safe_text import shown, visible
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_everything_can_be_seen(text: str, seen: str, removed: int) -> None:
 def test_nothing_is_left_to_hide_behind(text: str) -> None:
     once = shown(text)
     assert shown(once.text).removed == 0
-    assert not re.search(hidden_text._UNSEEN, once.text)
-    assert not re.search(hidden_text._ODD, once.text)
+    assert not re.search(safe_text._UNSEEN, once.text)
+    assert not re.search(safe_text._ODD, once.text)
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
@@ -54,6 +54,6 @@ def test_in_a_change_an_unseen_letter_is_shown() -> None:
 
 
 def test_what_was_removed_is_said() -> None:
-    assert hidden_text.told(0) == ""
-    assert hidden_text.told(1) == "1 invisible character removed"
-    assert hidden_text.told(1234) == "1,234 invisible characters removed"
+    assert safe_text.told(0) == ""
+    assert safe_text.told(1) == "1 invisible character removed"
+    assert safe_text.told(1234) == "1,234 invisible characters removed"

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from rookery.core.policy import danger, rules
-from rookery.core.policy.rule_choices import Choice, Unruly, choices, narrow
+from rookery.core.policy.rule_choices import Choice, Unruly, choices
 from rookery.core.policy.rules import Call, Rule, call_of, decide
+from tests.core.making import narrow
 
 type Json = dict[str, Any]
 

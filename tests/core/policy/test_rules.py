@@ -10,6 +10,7 @@ from rookery.core.command_line import shell
 from rookery.core.policy import danger, rule_choices, rule_tables, rules
 from rookery.core.policy.rule_warnings import held_back, warnings
 from rookery.core.policy.rules import Call, Rule, Verdict, call_of, decide
+from tests.core.making import narrow
 
 type Json = dict[str, Any]
 
@@ -119,7 +120,7 @@ def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
         judged = call_of("claude", known, ROOTS, "/h")
         assert decide([STATUS], judged).do == ""
         assert decide([rule("deny", command="git *")], judged).do == "deny"
-        assert isinstance(rule_choices.narrow(judged, "n"), rule_choices.Unruly)
+        assert isinstance(narrow(judged, "n"), rule_choices.Unruly)
 
 
 @pytest.mark.parametrize(
@@ -580,33 +581,33 @@ def test_P5_any_call_is_judged(call: Json) -> None:
 @given(st.text(st.sampled_from("ab *?[];&|$'\"\\\n"), min_size=1, max_size=12))
 def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
     call = run(line)
-    narrow = rule_choices.narrow(call, "n")
-    if isinstance(narrow, rule_choices.Unruly):
+    found = narrow(call, "n")
+    if isinstance(found, rule_choices.Unruly):
         assert not line.strip()
         return
-    assert decide([narrow], call).do == "allow"
-    assert decide([narrow], run(line + "x")).do == ""
-    assert decide([narrow], run(line, "codex")).do == ""
-    assert decide([narrow], touch("a")).do == ""
+    assert decide([found], call).do == "allow"
+    assert decide([found], run(line + "x")).do == ""
+    assert decide([found], run(line, "codex")).do == ""
+    assert decide([found], touch("a")).do == ""
 
 
 @given(st.text(st.sampled_from("ab*?[].-"), min_size=1, max_size=8))
 def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
     call = touch(f"/w/project/{name}")
-    narrow = rule_choices.narrow(call, "n")
+    found = narrow(call, "n")
     if call.danger:
-        assert isinstance(narrow, rule_choices.Unruly)
+        assert isinstance(found, rule_choices.Unruly)
         return
-    assert isinstance(narrow, Rule)
-    assert decide([narrow], call).do == "allow"
-    assert decide([narrow], touch(f"/w/project/{name}x")).do == ""
+    assert isinstance(found, Rule)
+    assert decide([found], call).do == "allow"
+    assert decide([found], touch(f"/w/project/{name}x")).do == ""
 
 
 def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
-    narrow = rule_choices.narrow(run("rm -rf ."), "n")
-    assert isinstance(narrow, rule_choices.Unruly)
-    assert "not always" in narrow.why
-    assert isinstance(rule_choices.narrow(call_of("x", {}, ROOTS, ""), "n"), rule_choices.Unruly)
+    found = narrow(run("rm -rf ."), "n")
+    assert isinstance(found, rule_choices.Unruly)
+    assert "not always" in found.why
+    assert isinstance(narrow(call_of("x", {}, ROOTS, ""), "n"), rule_choices.Unruly)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.settings.migrations import RENAMED, VERSION, Renamed, migrated
+from rookery.core.settings.definitions import FORMAT, RENAMED, Renamed, migrated
 
 TABLE = (
     Renamed("grace", "worker.cancel_grace"),
@@ -41,4 +41,4 @@ def test_I9_14_an_old_spelling_is_understood_and_told(
 
 
 def test_I9_14_what_is_renamed_is_of_an_earlier_version() -> None:
-    assert VERSION > 1 or not RENAMED
+    assert FORMAT > 1 or not RENAMED

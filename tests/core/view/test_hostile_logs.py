@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from rookery.core.blocks.document import Document, join, size_of
 from rookery.core.header import EMPTY
-from rookery.core.json.events import OUR_KINDS, Event, dumps, loads
+from rookery.core.json.events import Event, dumps, loads
 from rookery.core.turn.postmortem import post_mortem
 from rookery.core.view.fleet import head_of
 from rookery.core.view.reduce import fold, reduce
 from tests.core.hostile import FIELDS, KINDS, junk, logs, nested, shapely_logs
-from tests.core.making import ACP_KINDS, log, pages, through_a_wire, watch
+from tests.core.making import ACP_KINDS, OUR_KINDS, log, pages, through_a_wire, watch
 
 
 @given(logs)

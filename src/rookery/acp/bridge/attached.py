@@ -19,7 +19,7 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
-from rookery.core.asks import form_words, kept_asks
+from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
@@ -330,7 +330,7 @@ class Attached:
         if mine:  # the user is here, but cannot answer here except in words
             self._dispatch(answer_to(ask) | {"action": "cancel"})
             how = "this editor has no forms: answer in your next prompt"
-        choices = form_words.listed(lenient.mapping(ask, "schema"))
+        choices = forms.listed(lenient.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
         text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
         content = {"type": "text", "text": text}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line, clean_output
-from rookery.core.asks import form_words
+from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.core.json.events import dumps
 from rookery.core.json.safe_text import count
@@ -144,5 +144,5 @@ def of_form(part: Part) -> list[str]:
         words = lenient.text(field, "title") or lenient.text(field, "description")
         kind = lenient.text(field, "type", "text") + (", required" if name in needed else "")
         lines.append(clean_line(f"{name} ({kind})" + (f": {words}" if words else "")))
-        lines += [f"  {clean_line(choice.words)}" for choice in form_words.choices(field)[:CHOICES]]
+        lines += [f"  {clean_line(choice.words)}" for choice in forms.choices(field)[:CHOICES]]
     return lines

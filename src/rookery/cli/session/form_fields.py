@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rookery.cli.output.safe import clean_line
-from rookery.core.asks import form_words, forms
+from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 
@@ -41,8 +41,8 @@ def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
 def _meant(field: Any, value: Any) -> Any:
     """A choice may be given by its name."""
     if isinstance(value, list):
-        return [form_words.value_of(field, each) for each in value]
-    return form_words.value_of(field, value) if isinstance(value, str) else value
+        return [forms.value_of(field, each) for each in value]
+    return forms.value_of(field, value) if isinstance(value, str) else value
 
 
 def _typed(kind: str, text: str, name: str) -> Any:

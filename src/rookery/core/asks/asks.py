@@ -7,7 +7,7 @@ only a client that has read the log can answer.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.asks import form_words, forms
+from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 
@@ -148,7 +148,7 @@ def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
             problems = "; ".join(f"{field} {why}" for field, why in wrong.items())
             return Refusal("invalid_form", problems[:1000] + ".")
         reply["content"] = content
-    words = form_words.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
+    words = forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
     return _close(ask, reply, words or str(action), command["id"], by)
 
 

@@ -1,7 +1,7 @@
 """The answers to an ask, each with the finished command that its button sends; what became of it;
 and asks that outlive their agent."""
 
-from rookery.core.asks import form_words, kept_asks
+from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Op, change, make_block, put
@@ -56,7 +56,7 @@ def outcome(update: Json, by: str | None, ask: Json) -> Json:
     given = lenient.mapping(update, "outcome")
     cancelled = given.get("outcome") == "cancelled"
     words = (
-        form_words.answer(lenient.mapping(ask, "schema"), lenient.mapping(given, "content"))
+        forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(given, "content"))
         or ANSWERED.get(lenient.text(given, "action"), "")
         or lenient.text(update, "name")
         or lenient.text(update, "reason")

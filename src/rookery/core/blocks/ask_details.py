@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core.blocks.changes import diffs
-from rookery.core.json import hidden_text, lenient
+from rookery.core.json import lenient, safe_text
 from rookery.core.json.events import Json, dumps_short
 from rookery.core.policy import call_input, danger
 from rookery.core.tools.calls import key_of
@@ -75,7 +75,7 @@ def _server_tool(call: Json) -> str:
 
 
 def _item(what: str, text: str, base: Json) -> Json:
-    shown = hidden_text.shown(text)
+    shown = safe_text.shown(text)
     item = {"what": what, "text": shown.text, **base}
     return item | ({"removed": shown.removed} if shown.removed else {})
 

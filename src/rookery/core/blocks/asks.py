@@ -13,7 +13,7 @@ from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.changes import diffs
 from rookery.core.blocks.document import Block, make_block
-from rookery.core.json import hidden_text, lenient, safe_text
+from rookery.core.json import lenient, safe_text
 from rookery.core.json.events import Json
 from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
@@ -106,7 +106,7 @@ def _packed(item: Json) -> tuple[Json, str]:
     }
     if entry["what"] == "diff":
         old, new = lenient.text(item, "old"), lenient.text(item, "new")
-        path = hidden_text.shown(lenient.text(item, "path")).text
+        path = safe_text.shown(lenient.text(item, "path")).text
         line = lenient.integer(item, "line") or 1
         entry |= {"path": path[:1000], "line": line, "old": len(old), "size": len(old + new)}
         return entry, old + new
@@ -169,7 +169,7 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
         part: Json = {"type": "diff", "path": path, "old": sides[0] or None, "new": sides[1]}
         part["line"] = lenient.integer(entry, "line") or 1
         return Item(what, path, call, kind, "", part, size)
-    note = hidden_text.told(lenient.integer(entry, "removed") or 0)
+    note = safe_text.told(lenient.integer(entry, "removed") or 0)
     if whole is None:
         return Item(what, lenient.text(entry, "head"), call, kind, note)
     lines = lenient.integer(entry, "lines") or 1
@@ -308,11 +308,11 @@ def _piece(item: Item, group: list[Item]) -> Piece:
         part = item.part | {"old": _visible(old) if old else old, "new": _visible(new)}
         return Piece("diff", "" if same else item.text, part, item.call)
     if item.what == "said":
-        return Piece("input", hidden_text.shown(item.text).text)
+        return Piece("input", safe_text.shown(item.text).text)
     return Piece("input" if item.what == "input" else "code", item.text)
 
 
-_visible = lru_cache(maxsize=4)(hidden_text.visible)
+_visible = lru_cache(maxsize=4)(safe_text.visible)
 """A card is painted again and again."""
 
 

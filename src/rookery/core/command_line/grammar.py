@@ -2,8 +2,8 @@
 what no shell would take is passed over, so that the commands behind it are still found."""
 
 import re
+from itertools import pairwise
 
-from rookery.core.command_line import braces
 from rookery.core.command_line.scanner import Scanner
 from rookery.core.command_line.words import ASSIGNMENT, MOST_WORDS, Here, Redirect, Simple, Word
 
@@ -179,7 +179,7 @@ class Reader(Scanner):
         if word.quoted or "{" not in word.text:
             command.words.append(word)
         else:
-            command.words += [word._replace(text=each) for each in braces.expanded(word.text)]
+            command.words += [word._replace(text=each) for each in expanded(word.text)]
 
     def _read_array(self, name: str) -> None:
         self.at += 1
@@ -336,3 +336,64 @@ def joined(place: str | None, path: str) -> str | None:
     if place is None:
         return None
     return f"{place}/{path}" if place else path
+
+
+MOST = 64
+"""Words that one word becomes."""
+
+
+def expanded(text: str) -> list[str]:
+    """The words that a word without quotes stands for."""
+    if "{" not in text or ("," not in text and ".." not in text):
+        return [text]
+    done: list[str] = []
+    waiting = [text]
+    while waiting and len(done) + len(waiting) < MOST:
+        word = waiting.pop()
+        span = _alternatives(word)
+        if span is None:
+            done.append(word)
+            continue
+        start, end, choices = span
+        waiting += [word[:start] + choice + word[end:] for choice in reversed(choices)]
+    return done + waiting[::-1]
+
+
+def _alternatives(text: str) -> tuple[int, int, list[str]] | None:
+    """The first group that is one: where it stands, and what it offers."""
+    start = text.find("{")
+    tries = 0
+    while start >= 0 and tries < MOST:
+        tries += 1
+        if start and text[start - 1] == "$":
+            start = text.find("{", start + 1)
+            continue
+        depth, cuts, place = 0, [start], start
+        while place < len(text):
+            sign = text[place]
+            if sign == "{":
+                depth += 1
+            elif sign == "}":
+                depth -= 1
+                if not depth:
+                    break
+            elif sign == "," and depth == 1:
+                cuts.append(place)
+            place += 1
+        else:
+            return None  # no group is closed behind here
+        cuts.append(place)
+        if len(cuts) > 2:
+            return start, place + 1, [text[a + 1 : b] for a, b in pairwise(cuts)][:MOST]
+        ends = text[start + 1 : place].split("..")
+        if len(ends) in (2, 3):
+            return start, place + 1, _range(ends)
+        start = text.find("{", start + 1)
+    return None
+
+
+def _range(ends: list[str]) -> list[str]:
+    first, last = ends[0], ends[1]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha() and first <= last:
+        return [chr(code) for code in range(ord(first), ord(last) + 1)][:MOST]
+    return [first, last]

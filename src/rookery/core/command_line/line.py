@@ -7,9 +7,17 @@ from functools import lru_cache
 
 from rookery.core.command_line import foreign_code
 from rookery.core.command_line.grammar import Reader
-from rookery.core.command_line.output import Outputs
 from rookery.core.command_line.scanner import State, Unreadable
-from rookery.core.command_line.words import DEEPEST, LONGEST, SHELLS, Inner, Line, Simple, Word
+from rookery.core.command_line.words import (
+    DEEPEST,
+    LONGEST,
+    SHELLS,
+    Inner,
+    Line,
+    Outputs,
+    Simple,
+    Word,
+)
 from rookery.core.command_line.wrappers import inner_of
 
 _FED = re.compile(r"\{\d*[./#]*\}")

@@ -8,12 +8,12 @@ import re
 from abc import ABC, abstractmethod
 from itertools import islice
 
-from rookery.core.command_line.output import Outputs
 from rookery.core.command_line.words import (
     DEEPEST,
     LONGEST,
     MOST_COMMANDS,
     Here,
+    Outputs,
     Simple,
     Word,
 )

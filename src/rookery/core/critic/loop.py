@@ -17,6 +17,7 @@ from rookery.core.critic.verdicts import Verdict
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, kind_of
 from rookery.core.limits import CriticPolicy
+from rookery.core.turn import messages as turns
 from rookery.core.turn.messages import Append
 from rookery.core.units import duration
 
@@ -279,3 +280,32 @@ def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:
 
 def prompt_of(text: str) -> list[Json]:
     return [{"type": "text", "text": text}]
+
+
+# --- what it adds to the turn machine's effects --------------------------------------------------
+
+
+def overhear(
+    loop: Loop, given: turns.Input, effects: list[turns.Effect], now: float, policy: CriticPolicy
+) -> tuple[Loop, list[turns.Effect | Effect]]:
+    """The turn machine's effects, each with what the critic adds to it."""
+    given_up: list[Effect] = []
+    if isinstance(given, turns.CancelWanted):
+        loop, given_up = step(loop, CancelWanted(), now, policy)
+    found: list[turns.Effect | Effect] = []
+    for place, effect in enumerate(effects):
+        opens = [each for each in effects[place + 1 :] if isinstance(_meant(each), Began)]
+        known = _meant(effect, followed=bool(opens))
+        if known is None or not isinstance(effect, Append):
+            found.append(effect)
+            continue
+        loop, more = step(loop, known, now, policy)
+        draft = effect.draft
+        if isinstance(known, Ended) and follows(loop, more):
+            draft = draft._replace(update={**draft.update, "critic": True})
+        found += [effect._replace(draft=draft), *more]
+    return loop, [*found, *given_up]
+
+
+def _meant(effect: turns.Effect, *, followed: bool = False) -> Input | None:
+    return heard(effect.draft.update, followed=followed) if isinstance(effect, Append) else None

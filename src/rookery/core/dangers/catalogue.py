@@ -4,26 +4,15 @@ program and by where it writes, then what they do together."""
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import islice, starmap
 
 from rookery.core.command_line.foreign_code import shell_lines
 from rookery.core.command_line.line import read
 from rookery.core.command_line.words import Line, Simple, Word
-from rookery.core.dangers import (
-    clouds,
-    code,
-    containers,
-    databases,
-    disks,
-    downloads,
-    files,
-    git,
-    systems,
-    writes,
-)
-from rookery.core.dangers.tables import Check, Row, arguments_of, find, is_help, lines_of, row_of
+from rookery.core.dangers import clouds, code, databases, downloads, files, git, systems, writes
+from rookery.core.dangers.tables import Check, Row, arguments_of, find, is_help, row_of, uses_of
 
-_TABLES = (files, disks, databases, containers, clouds, systems)
+_TABLES = (files, databases, clouds, systems)
 _CHECKS: tuple[Mapping[str, Check], ...] = (
     {"git": git.judge},
     files.CHECKS,
@@ -94,18 +83,18 @@ def _judge_one(command: Simple) -> str:
 @lru_cache(maxsize=256)
 def _rows(program: str) -> tuple[Row, ...]:
     """Read when first needed: a session uses few programs."""
-    known = _lines()
+    known = _uses()
     found = known.get(program) or known.get(program.rstrip(".-0123456789"))  # helm3, bfg-1.14
-    return tuple(map(row_of, found or ()))
+    return tuple(starmap(row_of, found or ()))
 
 
 @cache
-def _lines() -> dict[str, list[str]]:
-    return lines_of(table.TABLE for table in _TABLES)
+def _uses() -> dict[str, list[tuple[str, str]]]:
+    return uses_of(table.TABLE for table in _TABLES)
 
 
 @lru_cache(maxsize=256)
 def _checks(program: str) -> tuple[Check, ...]:
     if program.startswith("mkfs"):
-        return (disks.mkfs,)
+        return (files.mkfs,)
     return tuple(table[program] for table in _CHECKS if program in table)

@@ -1,5 +1,6 @@
-"""Clouds and what is deployed there: what deletes machines, data or whole projects. Their tools
-share a shape: words that narrow down, then a verb; the first verb counts."""
+"""Containers, clusters, clouds and what is deployed there: what deletes machines, data or whole
+projects. The clouds' tools share a shape: words that narrow down, then a verb; the first verb
+counts."""
 
 import re
 
@@ -9,66 +10,95 @@ from rookery.core.dangers import sql
 from rookery.core.dangers.tables import Check
 
 TABLE = """
-terraform destroy :: destroys what it manages (terraform destroy)
-terraform apply -destroy|--destroy :: destroys what it manages (terraform apply -destroy)
-terraform apply -auto-approve|--auto-approve :: changes what it manages unseen (apply -auto-approve)
-terraform state rm|push|replace-provider !-dry-run :: drops it from the state (terraform state rm)
-terraform workspace delete :: deletes a workspace (terraform workspace delete)
-terraform force-unlock :: breaks a lock (terraform force-unlock)
-terraform run-all|run destroy :: destroys what it manages (terragrunt run-all destroy)
-terraform run-all apply :: changes what it manages unseen (terragrunt run-all apply)
-terraform destroy-all :: destroys what it manages (terragrunt destroy-all)
-terraform stack run destroy :: destroys what it manages (terragrunt stack run destroy)
-tofu terragrunt = terraform
-pulumi destroy|down !--preview-only :: destroys what it manages (pulumi destroy)
-pulumi stack rm :: deletes a stack (pulumi stack rm)
-pulumi state delete|unprotect :: drops it from the state (pulumi state delete)
-pulumi up|update -y|--yes|-f|--skip-preview :: changes what it manages unseen (pulumi up --yes)
-pulumi config|schedule|org rm|rm-all|delete :: deletes settings (pulumi)
-cdk destroy :: destroys what it manages (cdk destroy)
-cdktf destroy :: destroys what it manages (cdktf destroy)
-sls remove :: destroys what it manages (serverless remove)
-serverless = sls
-sst remove :: destroys what it manages (sst remove)
-sam delete :: destroys what it manages (sam delete)
-amplify delete|remove :: destroys what it manages (amplify delete)
-copilot ~delete :: destroys what it manages (copilot delete)
-eb terminate :: destroys an environment (eb terminate)
-chalice delete :: destroys what it manages (chalice delete)
-zappa undeploy :: destroys what it manages (zappa undeploy)
-azd down :: destroys what it manages (azd down)
-bq rm :: deletes tables or datasets (bq rm)
-gsutil rm|rb :: deletes stored files (gsutil rm)
-gsutil rsync -d !-n :: deletes stored files (gsutil rsync -d)
-s3cmd del|rm|rb|expire !-n|--dry-run :: deletes stored files (s3cmd del)
-s3cmd sync --delete-removed !-n|--dry-run :: deletes stored files (s3cmd sync --delete-removed)
-s5cmd rm|rb !--dry-run :: deletes stored files (s5cmd rm)
-s5cmd sync --delete !--dry-run :: deletes stored files (s5cmd sync --delete)
-b2 ~rm|delete-bucket|delete-file-version|delete-key :: deletes stored files (b2)
-swift delete :: deletes stored files (swift delete)
-azcopy remove|rm !--dry-run :: deletes stored files (azcopy remove)
-azcopy sync --delete-destination=true !--dry-run :: deletes stored files (azcopy sync)
-fly ~destroy|delete :: deletes it from the cloud (fly destroy)
-fly volumes|volume|machine|machines|m|ips|certs rm|remove|release :: deletes it (fly)
-flyctl = fly
-vercel ~rm|remove :: deletes it from the cloud (vercel remove)
-now remove|rm :: deletes deployments (now rm)
-netlify @sites:delete|env:unset|blobs:delete|api:delete* :: deletes a site (netlify)
-firebase @*:delete|database:remove|hosting:disable|database:set :: deletes data (firebase)
-wrangler ~delete|remove|purge !--dry-run :: deletes it from the cloud (wrangler delete)
-railway ~down|delete|remove :: deletes it from the cloud (railway)
-render ~delete :: deletes a service (render)
-dokku @*:destroy|config:clear :: deletes it from the server (dokku)
-heroku @*:destroy|*:delete|destroy|pg:reset|pg:killall|repo:reset :: deletes it (heroku)
-heroku @pg:push|pg:copy|pg:backups:restore|domains:clear|keys:clear :: overwrites it (heroku)
-gh * delete|remove|delete-asset|item-delete|field-delete :: deletes it from GitHub (gh delete)
-gh pr|issue close -d|--delete-branch :: deletes a branch (gh pr close --delete-branch)
-gh repo sync --force :: overwrites a branch (gh repo sync --force)
-gh api -X=DELETE|--method=DELETE|-X=delete :: deletes it from GitHub (gh api -X DELETE)
-glab ~delete :: deletes it from GitLab (glab delete)
-glab api -X=DELETE|--method=DELETE :: deletes it from GitLab (glab api -X DELETE)
-hub delete :: deletes a repository (hub delete)
-tea ~delete|rm :: deletes it (tea)
+deletes volumes with their data: docker volume rm|remove|prune !--dry-run
+deletes containers, images or volumes: docker system prune;
+    docker system reset (podman system reset); docker rm|rmi;
+    docker container|image|network|builder|buildx|pod rm|remove|prune|rmi (docker prune);
+    docker buildx prune|rm
+deletes it: docker stack|service|secret|config|context|plugin|machine|manifest rm|remove (docker);
+    nomad volume|namespace|acl delete|deregister (nomad)
+leaves the swarm with its data: docker swarm leave -f|--force (docker swarm leave)
+deletes volumes or images: docker compose down -v|--volumes|--rmi !--dry-run (compose down -v);
+    docker-compose down -v|--volumes|--rmi !--dry-run (compose down -v)
+deletes containers: docker compose rm !--dry-run; docker-compose rm !--dry-run (compose rm);
+    lxc ~delete|rm (lxc delete); incus ~delete|rm (incus delete); lxc-destroy
+deletes a checkpoint: docker checkpoint rm
+deletes containers or images: crictl rm|rmi|rmp (crictl); ctr ~rm|remove|delete|del;
+    buildah rm|rmi|prune (buildah)
+deletes an image of a registry: skopeo delete; crane delete
+deletes objects of a cluster: kubectl delete !--dry-run; kubectl adm prune|drain|delete (oc adm);
+    flux delete|uninstall !--dry-run (flux); istioctl ~uninstall|purge (istioctl uninstall)
+ends everything on a node: kubectl drain !--dry-run
+deletes and recreates objects: kubectl replace --force !--dry-run
+deletes objects that are not listed: kubectl apply --prune !--dry-run
+deletes entries of a kubeconfig: kubectl config delete-context|delete-cluster|delete-user|unset ()
+deletes a release: helm uninstall|delete|del|un !--dry-run
+replaces a release: helm rollback --force !--dry-run
+replaces a release's objects: helm upgrade --force !--dry-run|--install
+deletes releases: helmfile destroy|delete
+deletes an application: argocd ~delete|delete-resource|terminate-op
+deletes backups: velero ~delete (velero delete)
+takes a node apart: kubeadm reset !--dry-run
+deletes a cluster: k3s-uninstall.sh; k3s-agent-uninstall.sh; rke remove; eksctl delete; kops delete;
+    minikube delete; kind delete; k3d ~delete|rm
+deletes a machine: colima delete; limactl delete|factory-reset;
+    virsh destroy|undefine|snapshot-delete|snapshot-revert (virsh); machinectl remove|clean;
+    VBoxManage ~unregistervm|closemedium --delete* (VBoxManage); qm destroy|rollback|delsnapshot;
+    govc @vm.destroy|datastore.rm|object.destroy|snapshot.remove; prlctl delete|unregister (prlctl);
+    tart delete
+deletes a job: nomad job stop -purge|--purge; nomad stop -purge|--purge
+deletes what has ended: nomad system gc
+deletes machines: vagrant destroy; multipass delete|purge
+deletes snapshots: vagrant snapshot delete|restore|pop (vagrant snapshot)
+deletes its disks: virsh vol-delete|vol-wipe|pool-delete|net-undefine|net-destroy (virsh)
+deletes a container: pct destroy|rollback|delsnapshot
+as docker: podman; nerdctl
+as docker-compose: podman-compose
+as kubectl: oc; k
+as VBoxManage: vboxmanage
+destroys what it manages: terraform destroy; terraform apply -destroy|--destroy;
+    terraform run-all|run destroy (terragrunt run-all destroy);
+    terraform destroy-all (terragrunt destroy-all);
+    terraform stack run destroy (terragrunt stack run destroy); pulumi destroy|down !--preview-only;
+    cdk destroy; cdktf destroy; sls remove (serverless remove); sst remove; sam delete;
+    amplify delete|remove; copilot ~delete (copilot delete); chalice delete; zappa undeploy;
+    azd down
+changes what it manages unseen: terraform apply -auto-approve|--auto-approve (apply -auto-approve);
+    terraform run-all apply (terragrunt run-all apply);
+    pulumi up|update -y|--yes|-f|--skip-preview (pulumi up --yes)
+drops it from the state: terraform state rm|push|replace-provider !-dry-run;
+    pulumi state delete|unprotect
+deletes a workspace: terraform workspace delete
+breaks a lock: terraform force-unlock
+deletes a stack: pulumi stack rm
+deletes settings: pulumi config|schedule|org rm|rm-all|delete (pulumi)
+destroys an environment: eb terminate
+deletes tables or datasets: bq rm
+deletes stored files: gsutil rm|rb; gsutil rsync -d !-n; s3cmd del|rm|rb|expire !-n|--dry-run;
+    s3cmd sync --delete-removed !-n|--dry-run; s5cmd rm|rb !--dry-run;
+    s5cmd sync --delete !--dry-run; b2 ~rm|delete-bucket|delete-file-version|delete-key;
+    swift delete; azcopy remove|rm !--dry-run;
+    azcopy sync --delete-destination=true !--dry-run (azcopy sync)
+deletes it from the cloud: fly ~destroy|delete (fly destroy); vercel ~rm|remove (vercel remove);
+    wrangler ~delete|remove|purge !--dry-run (wrangler delete); railway ~down|delete|remove
+deletes it: fly volumes|volume|machine|machines|m|ips|certs rm|remove|release (fly);
+    heroku @*:destroy|*:delete|destroy|pg:reset|pg:killall|repo:reset; tea ~delete|rm
+deletes deployments: now remove|rm (now rm)
+deletes a site: netlify @sites:delete|env:unset|blobs:delete|api:delete*
+deletes data: firebase @*:delete|database:remove|hosting:disable|database:set
+deletes a service: render ~delete
+deletes it from the server: dokku @*:destroy|config:clear
+overwrites it: heroku @pg:push|pg:copy|pg:backups:restore|domains:clear|keys:clear
+deletes it from GitHub: gh * delete|remove|delete-asset|item-delete|field-delete (gh delete);
+    gh api -X=DELETE|--method=DELETE|-X=delete (gh api -X DELETE)
+deletes a branch: gh pr|issue close -d|--delete-branch (gh pr close --delete-branch)
+overwrites a branch: gh repo sync --force
+deletes it from GitLab: glab ~delete (glab delete);
+    glab api -X=DELETE|--method=DELETE (glab api -X DELETE)
+deletes a repository: hub delete
+as terraform: tofu; terragrunt
+as sls: serverless
+as fly: flyctl
 """
 
 _VERBS = listed("delete destroy terminate purge rm remove-all del wipe delete-all")

@@ -7,94 +7,63 @@ from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, Word, listed, options_table
 from rookery.core.dangers import sql
 
-_QUEUES = "deletes messages or queues"
-_DATABASE = "deletes a whole database"
-_TABLES = "deletes all tables of a database"
-_RESET = "empties a database"
-
-TABLE = f"""
-dropdb :: deletes a whole database (dropdb)
-dropuser :: deletes a database user (dropuser)
-pg_dropcluster #1 :: deletes a whole database (pg_dropcluster)
-pg_resetwal #1 !-n|--dry-run :: may lose transactions (pg_resetwal)
-pg_restore -c|--clean !-l|--list|-f|--file :: drops tables first (pg_restore --clean)
-mysqladmin ~drop :: deletes a whole database (mysqladmin drop)
-mariadb-admin ~drop :: deletes a whole database (mariadb-admin drop)
-mongorestore --drop !--dryRun :: drops collections first (mongorestore --drop)
-mongoimport --drop :: drops a collection first (mongoimport --drop)
-rabbitmqctl reset|force_reset|delete_queue|purge_queue|delete_vhost :: {_QUEUES} (rabbitmqctl)
-rabbitmqadmin ~delete|purge :: {_QUEUES} (rabbitmqadmin)
-kafka-topics --delete :: {_QUEUES} (kafka-topics --delete)
-kafka-topics.sh = kafka-topics
-kafka-delete-records :: {_QUEUES} (kafka-delete-records)
-kafka-delete-records.sh = kafka-delete-records
-kafka-consumer-groups --delete :: {_QUEUES} (kafka-consumer-groups --delete)
-kafka-consumer-groups.sh = kafka-consumer-groups
-rpk topic|group delete|delete-records|trim-prefix :: {_QUEUES} (rpk)
-nats stream|str|kv|consumer|object rm|del|purge|delete|remove :: {_QUEUES} (nats)
-etcdctl del :: deletes keys (etcdctl del)
-consul kv delete :: deletes keys (consul kv delete)
-vault kv|secrets|auth|policy|token|namespace delete|destroy|disable|revoke :: deletes secrets
-vault kv metadata delete :: deletes secrets (vault kv metadata delete)
-vault delete :: deletes secrets (vault delete)
-influx ~delete :: deletes measurements (influx delete)
-curator_cli ~delete-indices|delete_indices !--dry-run :: deletes indices (curator)
-nodetool ~decommission|removenode|clearsnapshot|assassinate :: deletes a node's data
-neo4j-admin database delete|load :: deletes a whole database (neo4j-admin)
-sqlite-utils drop-table|drop-view :: drops data from a database (sqlite-utils)
-mc rm|rb|undo :: deletes stored files (mc rm)
-mc mirror --remove !--fake|--dry-run :: deletes stored files (mc mirror --remove)
-manage.py flush|reset_db|sqlclear :: {_RESET} (manage.py flush)
-manage.py migrate * zero !--plan :: {_TABLES} (manage.py migrate zero)
-manage.py delete_stale_contenttypes|remove_stale_contenttypes|clear_cache :: deletes rows
-django-admin flush|reset_db :: {_RESET} (django-admin flush)
-rails @db:drop*|db:reset*|db:purge*|db:truncate_all* :: {_RESET} (rails db:drop)
-rails @db:schema:load*|db:structure:load*|db:migrate:reset* :: {_RESET} (rails db:schema:load)
-rails destroy :: deletes generated files (rails destroy)
-rake = rails
-artisan @migrate:fresh|migrate:refresh|migrate:reset|db:wipe !--pretend :: {_RESET} (artisan)
-sail = artisan
-console @doctrine:database:drop|doctrine:schema:drop|d:d:d|d:s:d !--dump-sql :: {_RESET} (doctrine)
-console @doctrine:fixtures:load|d:f:l !--append :: {_RESET} (doctrine)
-symfony = console
-doctrine @orm:schema-tool:drop :: {_RESET} (doctrine)
-prisma migrate reset :: {_DATABASE} (prisma migrate reset)
-prisma db push --force-reset|--accept-data-loss :: {_RESET} (prisma db push --force-reset)
-sequelize @db:drop* :: {_DATABASE} (sequelize db:drop)
-sequelize @db:migrate:undo:all :: {_TABLES} (sequelize db:migrate:undo:all)
-sequelize-cli = sequelize
-knex ~migrate:rollback --all :: {_TABLES} (knex migrate:rollback --all)
-typeorm ~schema:drop :: {_TABLES} (typeorm schema:drop)
-mikro-orm @schema:drop*|*:fresh|database:drop :: {_TABLES} (mikro-orm)
-drizzle-kit push --force :: may drop columns (drizzle-kit push --force)
-mix @ecto.drop|ecto.reset :: {_DATABASE} (mix ecto.drop)
-dotnet ef database drop !--dry-run :: {_DATABASE} (dotnet ef database drop)
-dotnet-ef database drop !--dry-run :: {_DATABASE} (dotnet ef database drop)
-wp db reset|drop|clean :: {_DATABASE} (wp db reset)
-wp site empty|delete :: {_RESET} (wp site empty)
-wp post|user|comment|term|option|menu delete :: deletes content (wp delete)
-drush @sql-drop|sql:drop|site-install|site:install|si :: {_RESET} (drush)
-flyway ~clean :: {_TABLES} (flyway clean)
-liquibase ~drop-all|dropAll :: {_TABLES} (liquibase drop-all)
-dbmate ~drop :: {_DATABASE} (dbmate drop)
-migrate ~drop :: {_TABLES} (migrate drop)
-migrate ~down -a|-all|--all :: {_TABLES} (migrate down -all)
-goose ~reset|down-to :: {_TABLES} (goose reset)
-sqlx database|db drop|reset :: {_DATABASE} (sqlx database drop)
-diesel database|db reset|drop :: {_DATABASE} (diesel database reset)
-sea-orm-cli migrate fresh|refresh|reset :: {_TABLES} (sea-orm-cli migrate fresh)
-alembic downgrade base !--sql :: {_TABLES} (alembic downgrade base)
-flask db downgrade base !--sql :: {_TABLES} (flask db downgrade base)
-flask ~drop-db|drop_db|reset-db|init-db :: {_RESET} (flask)
-atlas schema clean !--dry-run :: {_TABLES} (atlas schema clean)
-supabase db reset :: {_DATABASE} (supabase db reset)
-supabase projects|branches|functions|secrets|storage delete|rm|unset :: deletes it (supabase)
-meteor reset :: {_DATABASE} (meteor reset)
-encore db reset :: {_DATABASE} (encore db reset)
-hasura metadata clear :: deletes metadata (hasura metadata clear)
-airflow db reset|clean :: {_RESET} (airflow db reset)
-ddev delete|clean :: deletes a project (ddev delete)
-lando destroy :: deletes a project (lando destroy)
+TABLE = """
+deletes a whole database: dropdb; pg_dropcluster #1; mysqladmin ~drop (mysqladmin drop);
+    mariadb-admin ~drop (mariadb-admin drop); neo4j-admin database delete|load (neo4j-admin);
+    prisma migrate reset; sequelize @db:drop* (sequelize db:drop);
+    mix @ecto.drop|ecto.reset (mix ecto.drop); dotnet ef database drop !--dry-run;
+    dotnet-ef database drop !--dry-run (dotnet ef database drop); wp db reset|drop|clean;
+    dbmate ~drop (dbmate drop); sqlx database|db drop|reset; diesel database|db reset|drop;
+    supabase db reset; meteor reset; encore db reset
+deletes a database user: dropuser
+may lose transactions: pg_resetwal #1 !-n|--dry-run
+drops tables first: pg_restore -c|--clean !-l|--list|-f|--file (pg_restore --clean)
+drops collections first: mongorestore --drop !--dryRun
+drops a collection first: mongoimport --drop
+deletes messages or queues:
+    rabbitmqctl reset|force_reset|delete_queue|purge_queue|delete_vhost (rabbitmqctl);
+    rabbitmqadmin ~delete|purge; kafka-topics --delete; kafka-delete-records;
+    kafka-consumer-groups --delete; rpk topic|group delete|delete-records|trim-prefix (rpk);
+    nats stream|str|kv|consumer|object rm|del|purge|delete|remove (nats)
+deletes keys: etcdctl del; consul kv delete
+deletes secrets: vault kv|secrets|auth|policy|token|namespace delete|destroy|disable|revoke ();
+    vault kv metadata delete; vault delete
+deletes measurements: influx ~delete (influx delete)
+deletes indices: curator_cli ~delete-indices|delete_indices !--dry-run (curator)
+deletes a node's data: nodetool ~decommission|removenode|clearsnapshot|assassinate ()
+drops data from a database: sqlite-utils drop-table|drop-view (sqlite-utils)
+deletes stored files: mc rm|rb|undo; mc mirror --remove !--fake|--dry-run
+empties a database: manage.py flush|reset_db|sqlclear; django-admin flush|reset_db;
+    rails @db:drop*|db:reset*|db:purge*|db:truncate_all* (rails db:drop);
+    rails @db:schema:load*|db:structure:load*|db:migrate:reset* (rails db:schema:load);
+    artisan @migrate:fresh|migrate:refresh|migrate:reset|db:wipe !--pretend;
+    console @doctrine:database:drop|doctrine:schema:drop|d:d:d|d:s:d !--dump-sql (doctrine);
+    console @doctrine:fixtures:load|d:f:l !--append (doctrine); doctrine @orm:schema-tool:drop;
+    prisma db push --force-reset|--accept-data-loss; wp site empty|delete;
+    drush @sql-drop|sql:drop|site-install|site:install|si; airflow db reset|clean
+deletes all tables of a database: manage.py migrate * zero !--plan (manage.py migrate zero);
+    sequelize @db:migrate:undo:all (sequelize db:migrate:undo:all);
+    knex ~migrate:rollback --all (knex migrate:rollback --all);
+    typeorm ~schema:drop (typeorm schema:drop); mikro-orm @schema:drop*|*:fresh|database:drop;
+    flyway ~clean (flyway clean); liquibase ~drop-all|dropAll (liquibase drop-all);
+    migrate ~drop (migrate drop); migrate ~down -a|-all|--all (migrate down -all);
+    goose ~reset|down-to (goose reset); sea-orm-cli migrate fresh|refresh|reset;
+    alembic downgrade base !--sql; flask db downgrade base !--sql; atlas schema clean !--dry-run
+deletes rows: manage.py delete_stale_contenttypes|remove_stale_contenttypes|clear_cache ()
+deletes generated files: rails destroy
+may drop columns: drizzle-kit push --force
+deletes content: wp post|user|comment|term|option|menu delete (wp delete)
+empties a database: flask ~drop-db|drop_db|reset-db|init-db
+deletes it: supabase projects|branches|functions|secrets|storage delete|rm|unset (supabase)
+deletes metadata: hasura metadata clear
+deletes a project: ddev delete|clean; lando destroy
+as kafka-topics: kafka-topics.sh
+as kafka-delete-records: kafka-delete-records.sh
+as kafka-consumer-groups: kafka-consumer-groups.sh
+as rails: rake
+as artisan: sail
+as console: symfony
+as sequelize: sequelize-cli
 """
 
 _SQL_OPTIONS = options_table("""

@@ -1,72 +1,96 @@
-"""Files and trees: what deletes them, empties them, or changes who may use them."""
+"""Files, trees, disks and file systems: what deletes, empties or overwrites them, or changes who
+may use them."""
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, listed
 from rookery.core.dangers.tables import Check
 
-_TREE = "changes the rights of a whole tree"
-
-TABLE = f"""
-rm -r|-R|--recursive -f|--force :: deletes files permanently (rm -rf)
-rm -r|-R|--recursive|--no-preserve-root :: deletes a whole tree (rm -r)
-rm @*/[*]|[*]|~|/|.|..|*/.[*]|.[*]|[*].[*] :: deletes everything in a directory (rm *)
-srm #1 :: overwrites and deletes files (srm)
-shred #1 :: overwrites files or devices (shred)
-wipe #1 :: overwrites and deletes files (wipe)
-scrub #1 :: overwrites files or devices (scrub)
-rimraf #1 :: deletes a whole tree (rimraf)
-del-cli #1 !--dry-run|-d :: deletes files (del-cli)
-shx rm -r|-R|-f :: deletes a whole tree (shx rm -rf)
-trash-empty :: deletes what is in the trash (trash-empty)
-trash-rm #1 :: deletes what is in the trash (trash-rm)
-gio trash --empty :: deletes what is in the trash (gio trash --empty)
-chmod -R|--recursive :: {_TREE} (chmod -R)
-chown -R|--recursive :: {_TREE} (chown -R)
-chgrp -R|--recursive :: {_TREE} (chgrp -R)
-chattr -R :: {_TREE} (chattr -R)
-setfacl -R|--recursive|-b|--remove-all !--test :: {_TREE} (setfacl)
-chcon -R|--recursive :: {_TREE} (chcon -R)
-rsync --del* !-n|--dry-run|--list-only :: deletes files at the destination (rsync --delete)
-rsync --remove-s* !-n|--dry-run|--list-only :: deletes what it copied (--remove-source-files)
-rclone sync|bisync|delete|deletefile|purge !-n|--dry-run|-i :: deletes remote files (rclone)
-rclone cleanup|rmdir|rmdirs|move|moveto|dedupe !-n|--dry-run|-i :: deletes remote files (rclone)
-fallocate -p|-c|-z|--punch*|--collapse*|--zero* :: erases a part of a file (fallocate)
-tar --remove-files :: deletes the files that it packed (tar --remove-files)
-zip -m|--move :: deletes the files that it packed (zip -m)
-zip -d|--delete :: deletes files of an archive (zip -d)
-7z -s -d -e -l :: deletes the files that it packed (7z -sdel)
-7z d :: deletes files of an archive (7z d)
-fdupes -d|--delete -N|--noprompt :: deletes duplicates (fdupes -dN)
-jdupes -d|--delete -N|--no-prompt :: deletes duplicates (jdupes -dN)
-tmpreaper #1 !-t|--test :: deletes old files (tmpreaper)
-tmpwatch #1 !-t|--test :: deletes old files (tmpwatch)
-bleachbit -c|--clean|-s|--shred|--wipe* :: deletes files (bleachbit)
-restic forget|prune|rewrite !-n|--dry-run :: deletes backups (restic forget, prune)
-borg delete|prune|recreate|compact !-n|--dry-run :: deletes backups (borg delete, prune)
-kopia snapshot delete|expire :: deletes backups (kopia snapshot delete)
-duplicity remove-older-than|remove-all-but-n-full|cleanup --force :: deletes backups (duplicity)
-tarsnap -d|--nuke :: deletes backups (tarsnap -d)
-rdiff-backup --remove-older-than :: deletes backups (rdiff-backup)
-rdiff-backup remove :: deletes backups (rdiff-backup remove)
-bfg #1 :: rewrites the whole history (bfg)
-svn revert :: drops uncommitted work (svn revert)
-svn cleanup --remove-unversioned|--remove-ignored :: deletes unversioned files (svn cleanup)
-svn delete|rm|remove --force :: deletes files with their changes (svn delete --force)
-hg update|up|checkout|co -C|--clean :: drops uncommitted work (hg update --clean)
-hg revert :: drops uncommitted work (hg revert)
-hg strip|rollback :: deletes commits (hg strip)
-hg purge|clean !-p|--print :: deletes untracked files (hg purge)
-hg push -f|--force :: rewrites a remote's history (hg push --force)
-jj abandon :: drops commits (jj abandon)
-jj restore :: drops uncommitted work (jj restore)
-jj git push --deleted :: deletes remote branches (jj git push --deleted)
-p4 obliterate -y :: deletes files and their history (p4 obliterate)
-p4 revert|clean !-n :: drops uncommitted work (p4 revert)
-Remove-Item #1 :: deletes files (Remove-Item)
-rd ~/s|/S :: deletes a whole tree (rd /s)
-rmdir ~/s|/S :: deletes a whole tree (rmdir /s)
-del ~/s|/S|/q|/Q|/f|/F :: deletes files (del)
-erase ~/s|/S|/q|/Q|/f|/F :: deletes files (erase)
+TABLE = """
+erases a file system's signatures: wipefs -a|-o|--all|--offset !-n|--no-act (wipefs)
+makes swap space, over what was there: mkswap #1
+makes a file system, over what was there: mke2fs #1 !-n; mkdosfs #1; mkntfs #1 !-n|--no-action;
+    newfs #1 !-N
+erases a device: blkdiscard #1
+erases a disk: hdparm --security-erase*|--trim*|--write-sector*|--sanitize* (hdparm);
+    nvme format|sanitize|delete-ns|write|write-zeroes|dsm (nvme); sg_format #1; sg_sanitize #1;
+    diskutil eraseDisk|eraseVolume|zeroDisk|randomDisk|secureErase|reformat (diskutil);
+    diskutil apfs|ap deleteContainer|deleteVolume|eraseVolume|deleteSnapshot (diskutil)
+overwrites a device: badblocks -w|-n; pvcreate #1 !-t|--test
+erases a disk's partitions: sgdisk -Z|-z|--zap* (sgdisk --zap-all)
+changes a disk's partitions:
+    sgdisk -o|-d|-n|-g|-l|-R|--clear|--delete|--new|--mbrtogpt|--load* !-P|--pretend ();
+    sfdisk --delete|--wipe|-w|-W !-n|--no-act (sfdisk);
+    sfdisk #1 !-l|-d|-J|-V|-g|-s|-F|-T|-n|--list*|--dump|--json|--verify|--no* ();
+    fdisk #1 !-l|-x|-s|--list*|--getsz; gdisk #1 !-l; cfdisk #1;
+    parted ~mklabel|mktable|mkpart|mkpartfs|rm|resizepart|resize|rescue|disk_set ();
+    diskutil partitionDisk|resizeVolume|splitPartition|mergePartitions (); diskpart
+deletes a volume: lvremove #1 !-t|--test; vgremove #1 !-t|--test; pvremove #1 !-t|--test;
+    lvm lvremove|vgremove|pvremove|lvreduce (lvm); rbd rm|remove|purge|snap (rbd);
+    gluster volume delete|reset|stop (gluster)
+cuts a volume: lvreduce #1 !-t|--test
+puts a volume back to a snapshot: lvconvert --merge
+removes a device: dmsetup remove|remove_all|wipe_table (dmsetup);
+    btrfs device|dev delete|remove (btrfs device remove)
+overwrites an array's disks: mdadm --zero-superblock|--create|-C|--remove (mdadm)
+erases a volume's keys: cryptsetup ~luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey ()
+deletes a file system or its newer snapshots: zfs destroy|rollback !-n|-nv|-vn (zfs)
+overwrites a pool: zpool destroy|labelclear|create|offline|detach|remove !-n (zpool)
+deletes a subvolume: btrfs subvolume|sub delete|del
+may lose data: btrfs check --repair|--init-csum-tree|--init-extent-tree
+deletes snapshots: snapper ~delete|remove|rm|undochange|rollback;
+    timeshift --delete|--delete-all|--restore (timeshift)
+drops what was not yet written: xfs_repair -L
+changes a file system: e2fsck -y|-p|-f (e2fsck); debugfs -w
+changes a file system's size: resize2fs #2
+deletes backups: tmutil delete|deletelocalsnapshots|deleteinprogress
+overwrites a phone: fastboot erase|flash|format|flashall|update ()
+erases a phone: fastboot -w ()
+overwrites firmware: flashrom -w|--write|-E|--erase (flashrom);
+    esptool.py ~erase_flash|erase_region|write_flash (esptool);
+    esptool ~erase_flash|erase_region|write_flash|erase-flash; avrdude -e (avrdude)
+changes what the machine boots: efibootmgr -B|--delete-bootnum|-O (efibootmgr)
+overwrites a disk's boot sector: grub-install #1
+erases the machine's keys: tpm2_clear
+deletes a snapshot: qemu-img snapshot -d|-a (qemu-img)
+deletes stored data: ceph ~rm|remove|delete|destroy|purge|zap; rados ~rm|rmpool|purge
+deletes files permanently: rm -r|-R|--recursive -f|--force (rm -rf)
+deletes a whole tree: rm -r|-R|--recursive|--no-preserve-root; rimraf #1;
+    shx rm -r|-R|-f (shx rm -rf); rd ~/s|/S (rd /s); rmdir ~/s|/S (rmdir /s)
+deletes everything in a directory: rm @*/[*]|[*]|~|/|.|..|*/.[*]|.[*]|[*].[*] (rm *)
+overwrites and deletes files: srm #1; wipe #1
+overwrites files or devices: shred #1; scrub #1
+deletes files: del-cli #1 !--dry-run|-d; bleachbit -c|--clean|-s|--shred|--wipe* (bleachbit);
+    Remove-Item #1; del ~/s|/S|/q|/Q|/f|/F; erase ~/s|/S|/q|/Q|/f|/F
+deletes what is in the trash: trash-empty; trash-rm #1; gio trash --empty
+changes the rights of a whole tree: chmod -R|--recursive; chown -R|--recursive;
+    chgrp -R|--recursive; chattr -R; setfacl -R|--recursive|-b|--remove-all !--test (setfacl);
+    chcon -R|--recursive
+deletes files at the destination: rsync --del* !-n|--dry-run|--list-only (rsync --delete)
+deletes what it copied: rsync --remove-s* !-n|--dry-run|--list-only (--remove-source-files)
+deletes remote files: rclone sync|bisync|delete|deletefile|purge !-n|--dry-run|-i (rclone);
+    rclone cleanup|rmdir|rmdirs|move|moveto|dedupe !-n|--dry-run|-i (rclone)
+erases a part of a file: fallocate -p|-c|-z|--punch*|--collapse*|--zero* (fallocate)
+deletes the files that it packed: tar --remove-files; zip -m|--move; 7z -s -d -e -l (7z -sdel)
+deletes files of an archive: zip -d|--delete; 7z d
+deletes duplicates: fdupes -d|--delete -N|--noprompt (fdupes -dN);
+    jdupes -d|--delete -N|--no-prompt (jdupes -dN)
+deletes old files: tmpreaper #1 !-t|--test; tmpwatch #1 !-t|--test
+deletes backups: restic forget|prune|rewrite !-n|--dry-run (restic forget, prune);
+    borg delete|prune|recreate|compact !-n|--dry-run (borg delete, prune);
+    kopia snapshot delete|expire;
+    duplicity remove-older-than|remove-all-but-n-full|cleanup --force (duplicity);
+    tarsnap -d|--nuke; rdiff-backup --remove-older-than (rdiff-backup); rdiff-backup remove
+rewrites the whole history: bfg #1
+drops uncommitted work: svn revert; hg update|up|checkout|co -C|--clean (hg update --clean);
+    hg revert; jj restore; p4 revert|clean !-n
+deletes unversioned files: svn cleanup --remove-unversioned|--remove-ignored (svn cleanup)
+deletes files with their changes: svn delete|rm|remove --force
+deletes commits: hg strip|rollback
+deletes untracked files: hg purge|clean !-p|--print
+rewrites a remote's history: hg push -f|--force (hg push --force)
+drops commits: jj abandon
+deletes remote branches: jj git push --deleted
+deletes files and their history: p4 obliterate -y (p4 obliterate)
 """
 
 
@@ -120,6 +144,16 @@ def kill(_command: Simple, arguments: Arguments) -> str:
     named = any(word.text == "-1" for word in arguments.operands)
     all_of_them = named or ("-1" in arguments.options and len(arguments.given) > 1)
     return "ends every process (kill -1)" if all_of_them else ""
+
+
+def mkfs(command: Simple, arguments: Arguments) -> str:
+    """`mkfs.ext4 -n` only shows what it would do; for others `-n` is a name."""
+    kind = command.program.partition(".")[2]
+    trial = {"": ("-n",), "xfs": ("-N",), "ntfs": ("-n",)}.get(kind, ())
+    trial = ("-n",) if kind.startswith("ext") else trial
+    if not arguments.operands or arguments.has(*trial, "-V"):
+        return ""
+    return f"makes a file system, over what was there ({command.program})"
 
 
 CHECKS: dict[str, Check] = dict.fromkeys(("rm", "unlink"), rm)

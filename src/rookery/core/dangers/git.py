@@ -1,51 +1,46 @@
 """Git: what loses commits, branches or work that was never committed."""
 
+from itertools import starmap
+
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.words import Simple, listed, options_table
-from rookery.core.dangers.tables import find, row_of
+from rookery.core.dangers.tables import find, row_of, uses_of
 
-_ROWS = tuple(
-    map(
-        row_of,
-        """\
-push -d|--delete !-n|--dry-run :: deletes branches of a remote (git push --delete)
-push --mirror|--prune !-n|--dry-run :: deletes branches of a remote (git push --mirror, --prune)
-push -f|--force|--force-with-lease !-n|--dry-run :: rewrites a remote's history (git push --force)
-push @+* !-n|--dry-run :: rewrites a remote's history (git push +branch)
-push @:* !-n|--dry-run :: deletes branches of a remote (git push :branch)
-send-pack --force|--mirror !--dry-run :: rewrites a remote's history (git send-pack --force)
-reset --hard|--merge :: drops uncommitted work (git reset --hard)
-clean -f|--force !-n|--dry-run :: deletes untracked files (git clean -f)
-switch -f|--force|--discard-changes :: drops uncommitted work (git switch --discard-changes)
-switch -C|--force-create :: moves a branch, its commits may be lost (git switch -C)
-branch -D :: deletes branches that may not be merged (git branch -D)
-branch -d|--delete -f|--force :: deletes branches that may not be merged (git branch -D)
-branch -f|--force :: moves a branch, its commits may be lost (git branch -f)
-stash drop|clear :: deletes stashed work (git stash drop)
-tag -d|--delete :: deletes tags (git tag -d)
-tag -f|--force :: moves a tag (git tag -f)
-filter-branch :: rewrites the whole history (git filter-branch)
-filter-repo !--analyze|--dry-run :: rewrites the whole history (git filter-repo)
-lfs migrate import|export :: rewrites the whole history (git lfs migrate)
-lfs prune !-d|--dry-run :: deletes local copies of large files (git lfs prune)
-reflog expire|delete !-n|--dry-run :: deletes the way back to lost commits (git reflog expire)
-gc --prune=now|--prune=all|--prune=0* :: deletes the way back to lost commits (git gc --prune)
-prune !-n|--dry-run :: deletes the way back to lost commits (git prune)
-update-ref -d|--delete :: deletes a branch or tag (git update-ref -d)
-update-ref --stdin :: changes branches by what it reads (git update-ref --stdin)
-symbolic-ref -d|--delete :: deletes a reference (git symbolic-ref -d)
-notes remove|prune !-n|--dry-run :: deletes notes (git notes remove)
-replace -d|--delete :: deletes replacements (git replace -d)
-worktree remove -f|--force :: deletes a worktree with its changes (git worktree remove --force)
-submodule deinit -f|--force :: deletes a submodule's work (git submodule deinit --force)
-rm -f|--force !-n|--dry-run|--cached :: deletes files with their changes (git rm -f)
-read-tree --reset -u :: drops uncommitted work (git read-tree --reset -u)
-checkout-index -f|--force :: overwrites files (git checkout-index -f)
-annex drop|dropunused|drop-key --force :: deletes the last copy of files (git annex drop --force)
-annex uninit :: deletes the annex
-""".splitlines(),
-    )
-)
+_TABLE = """
+deletes branches of a remote: git push -d|--delete !-n|--dry-run (git push --delete);
+    git push --mirror|--prune !-n|--dry-run (git push --mirror, --prune)
+rewrites a remote's history:
+    git push -f|--force|--force-with-lease !-n|--dry-run (git push --force);
+    git push @+* !-n|--dry-run (git push +branch); git send-pack --force|--mirror !--dry-run
+deletes branches of a remote: git push @:* !-n|--dry-run (git push :branch)
+drops uncommitted work: git reset --hard|--merge;
+    git switch -f|--force|--discard-changes (git switch --discard-changes); git read-tree --reset -u
+deletes untracked files: git clean -f|--force !-n|--dry-run
+moves a branch, its commits may be lost: git switch -C|--force-create
+deletes branches that may not be merged: git branch -D;
+    git branch -d|--delete -f|--force (git branch -D)
+moves a branch, its commits may be lost: git branch -f|--force
+deletes stashed work: git stash drop|clear
+deletes tags: git tag -d|--delete
+moves a tag: git tag -f|--force
+rewrites the whole history: git filter-branch; git filter-repo !--analyze|--dry-run;
+    git lfs migrate import|export (git lfs migrate)
+deletes local copies of large files: git lfs prune !-d|--dry-run
+deletes the way back to lost commits: git reflog expire|delete !-n|--dry-run;
+    git gc --prune=now|--prune=all|--prune=0* (git gc --prune); git prune !-n|--dry-run
+deletes a branch or tag: git update-ref -d|--delete
+changes branches by what it reads: git update-ref --stdin
+deletes a reference: git symbolic-ref -d|--delete
+deletes notes: git notes remove|prune !-n|--dry-run
+deletes replacements: git replace -d|--delete
+deletes a worktree with its changes: git worktree remove -f|--force (git worktree remove --force)
+deletes a submodule's work: git submodule deinit -f|--force (git submodule deinit --force)
+deletes files with their changes: git rm -f|--force !-n|--dry-run|--cached
+overwrites files: git checkout-index -f|--force
+deletes the last copy of files: git annex drop|dropunused|drop-key --force
+deletes the annex: git annex uninit ()
+"""
+_ROWS = tuple(starmap(row_of, uses_of([_TABLE])["git"]))
 
 _NAMES = listed(
     "c cc cfg cjs conf cpp cs css csv env go gradle h hpp html ini java js json jsx kt less lock "

@@ -1,8 +1,11 @@
 """How the tables of this folder are read.
 
-A line names a program, a way to use it, and what that does; `tofu = terraform` copies lines:
+A line says what cannot be undone, and which uses of programs do it; an indented one continues it:
 
-    docker volume rm|prune !--dry-run :: deletes volumes with their data (docker volume rm)
+    deletes a cluster: rke remove; kops delete; k3d ~delete|rm; kubectl delete !--dry-run (kubectl)
+    as docker: podman; nerdctl
+
+The second gives programs the uses of another one. A use begins with the program's name, then:
 
 - a plain word is the program's next operand (`*` any, `a|b` one of them);
 - `-f|--force`: one of these options is given, also within `-uf`; several groups: one of each;
@@ -10,10 +13,14 @@ A line names a program, a way to use it, and what that does; `tofu = terraform` 
 - `!-n|--dry-run`: none of them is given;
 - `@:*|+*`: some operand after the words is like one of these;
 - `~a|b`: some operand is one of these words;
-- `#2`: at least this many operands follow the words.
+- `#2`: at least this many operands follow the words;
+- `(kubectl)`: how the user is told of it; else the program with its first words and options.
+
+Of two uses that both fit, the first counts.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
@@ -34,41 +41,32 @@ class Row(NamedTuple):
     why: str
 
 
-def lines_of(tables: Iterable[str]) -> dict[str, list[str]]:
-    """The lines of each program, without its name."""
-    found: dict[str, list[str]] = {}
-    for line in "".join(tables).split("\n"):
-        names, same, program = line.partition(" = ")
-        if same:
-            found |= dict.fromkeys(names.split(), found[program])
-        elif line:
-            program, _, row = line.partition(" ")
-            found.setdefault(program, []).append(row)
+def uses_of(tables: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """The uses of each program, each with what it does."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in "".join(tables).replace("\n    ", " ").split("\n"):
+        why, _, uses = line.partition(": ")
+        for use in filter(None, uses.split("; ")):
+            if why.startswith("as "):
+                found[use] = found[why.removeprefix("as ")]
+            else:
+                found.setdefault(use.split()[0], []).append((use, why))
     return found
 
 
-def row_of(line: str) -> Row:
-    left, _, why = line.partition("::")
-    words: list[tuple[str, ...]] = []
-    needed: list[tuple[str, ...]] = []
-    refused: list[str] = []
-    like: tuple[str, ...] = ()
-    among: tuple[str, ...] = ()
-    least = 0
-    for token in left.split():
-        if token.startswith("!"):
-            refused += token[1:].split("|")
-        elif token.startswith("-"):
-            needed.append(tuple(token.split("|")))
-        elif token.startswith("@"):
-            like = tuple(token[1:].split("|"))
-        elif token.startswith("~"):
-            among = tuple(token[1:].split("|"))
-        elif token.startswith("#"):
-            least = int(token[1:])
-        else:
-            words.append(tuple(token.split("|")))
-    return Row(tuple(words), tuple(needed), tuple(refused), like, among, least, why.strip())
+def row_of(use: str, why: str) -> Row:
+    left, told, label = use.partition(" (")
+    program, *tokens = left.split()
+    given: dict[str, list[tuple[str, ...]]] = {sign: [] for sign in ("", *"-!@~#")}
+    for token in tokens:
+        sign = token[0] if token[0] in given else ""
+        given[sign].append(tuple(token.removeprefix(sign.strip("-")).split("|")))
+    words, needed = given[""], given["-"]
+    label = label[:-1] if told else " ".join([program, *(each[0] for each in words + needed)])
+    refused, like, among = (tuple(chain(*given[sign])) for sign in "!@~")
+    least = sum(int(number) for (number,) in given["#"])
+    why = f"{why} ({label})" if label else why
+    return Row(tuple(words), tuple(needed), refused, like, among, least, why)
 
 
 def arguments_of(command: Simple) -> Arguments:

@@ -40,28 +40,6 @@ def notice(text: str, level: str = "warn", **more: Any) -> Json:
     return {"sessionUpdate": "_notice", "level": level, "text": text, **more}
 
 
-OUR_KINDS = frozenset(
-    [
-        "_session",
-        "_prompt",
-        "_queue",
-        "_turn",
-        "_ask",
-        "_judged",
-        "_agent",
-        "_context",
-        "_rate_limit",
-        "_terminal",
-        "_critic",
-        "_notice",
-        "_settings",
-        "_rejected",
-        "_done",
-        "_raw",
-    ]
-)
-
-
 def kind_of(update: object) -> str:
     """The discriminator of an update, or "" where there is none."""
     if isinstance(update, dict):

@@ -1,6 +1,12 @@
-"""Text from agents made safe to show, and counts in words: the same in every interface."""
+"""Text from agents made safe to show, and counts in words: the same in every interface.
+
+`shown` and `visible` take out or mark what a text can hide from its reader: characters without a
+width, that reverse others, that only look like a blank, blanks by the hundred. An ask shows what
+will run, so its text passes there.
+"""
 
 import re
+from typing import NamedTuple
 
 _RISKY = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
@@ -36,3 +42,79 @@ def sign_for(found: re.Match[str]) -> str:
 def count(number: int, noun: str) -> str:
     plural = "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}" + ("" if number == 1 else plural)
+
+
+_UNSEEN = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What no font shows: zero-width letters, directions, tags, selectors, fillers."""
+
+_STACKED = (
+    "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
+    "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+)"
+)
+"""Accents upon accents, which cover the lines above."""
+
+_ODD = (
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000"
+    "\ud800-\udfff]"
+)
+"""Controls, and what looks like a blank or a line's end and is none for a shell."""
+
+_BLANKS = "[ \t]{5,}"
+_EMPTY = "\n(?:[ \t]*\n){4,}"
+# Not compiled before they are needed: most texts need none of them.
+
+WIDEST_GAP = 16
+WIDEST_INDENT = 40
+"""Columns of blanks that stay as they are, within a line and at its beginning."""
+
+
+class Shown(NamedTuple):
+    text: str
+    removed: int = 0
+    """Letters that nobody could have seen."""
+
+
+def shown(text: str) -> Shown:
+    """The whole text with its lines, so that everything in it can be seen."""
+    if text.isascii() and text.isprintable() and "     " not in text:
+        return Shown(text)
+    bare, unseen = re.subn(_UNSEEN, "", text.replace("\r\n", "\n"))
+    stacked = sum(len(found.group(2)) for found in re.finditer(_STACKED, bare))
+    bare = re.sub(_STACKED, r"\1", bare) if stacked else bare
+    bare = re.sub(_ODD, sign_for, bare)
+    bare = re.sub(_EMPTY, _empty_lines, bare)
+    return Shown(re.sub(_BLANKS, _gap, bare), unseen + stacked)
+
+
+def visible(text: str) -> str:
+    """A file's text with a sign for each letter that nobody could see: in a change, one that comes
+    or goes is the change. What joins the parts of an emoji stays."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = re.sub(_UNSEEN, _unless_joining, text.replace("\r\n", "\n"))
+    return re.sub(_ODD, sign_for, text)
+
+
+def _unless_joining(found: re.Match[str]) -> str:
+    return found.group() if found.group() in "\u200c\u200d\ufe0f" else sign_for(found)
+
+
+def told(removed: int) -> str:
+    """In words what `shown` took out; "" where that is nothing."""
+    return f"{count(removed, 'invisible character')} removed" if removed else ""
+
+
+def _empty_lines(found: re.Match[str]) -> str:
+    return f"\n⟨{found.group().count(chr(10)) - 1:,} empty lines⟩\n"
+
+
+def _gap(found: re.Match[str]) -> str:
+    begins = found.start() == 0 or found.string[found.start() - 1] == "\n"
+    wide = len(found.group().expandtabs(8))
+    if wide <= (WIDEST_INDENT if begins else WIDEST_GAP):
+        return found.group()
+    return f"⟨{wide:,} blanks⟩"

@@ -58,12 +58,6 @@ def choices(call: Call, name: str) -> tuple[Choice, ...] | Unruly:
     return tuple({choice.rule: choice for choice in reversed(found)}.values())[::-1]
 
 
-def narrow(call: Call, name: str) -> Rule | Unruly:
-    """The rule that allows this call again and as little else as can be."""
-    found = _narrowest(call, name)
-    return found if isinstance(found, Unruly) else found.rule
-
-
 def _narrowest(call: Call, name: str) -> Choice | Unruly:
     if call.danger:
         return Unruly(once_only(call.danger))

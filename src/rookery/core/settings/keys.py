@@ -7,125 +7,55 @@ A key in config.toml wins: an action that had it in the same place loses it.
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-OVER_WINDOWS = {
-    "help": "f1",
-    "quit": "ctrl+q",
-    "theme": "f5",
-}
-EVERYWHERE = {
-    "turn.cancel": "escape",
-    "ask.next": "f2",
-    "session.list": "ctrl+b",
-    "session.new": "ctrl+n",
-    "session.next": "alt+down,f4",
-    "session.back": "alt+up,f3",
-    "settings": "f6",
-    "agents": "f7",
-    "session.options": "f8",
-    "confirm": "f9",
-    "servers": "f10",
-    "quit.letter": "q",
-    "session.new.letter": "n",
-    "critic.1": "1",
-    "critic.2": "2",
-    "critic.3": "3",
-    "focus.next": "tab",
-    "focus.back": "shift+tab",
-}
-WINDOW = {"window.back": "escape"}
-FORM = {"form.send": "ctrl+s", "form.next": "tab", "form.back": "shift+tab"}
 
-SCREEN = {
-    "writing": {
-        "composer.send": "enter",
-        "composer.newline": "shift+enter,ctrl+j",
-        "past.older": "up",
-        "past.newer": "down",
-        "past.search": "ctrl+r",
-        "composer.editor": "ctrl+g",
-        "composer.attach": "ctrl+o",
-        "composer.paste": "ctrl+v",
-        "composer.detach": "backspace",
-        "queue.focus": "ctrl+t",
-        "composer.complete": "tab",
-    },
-    "suggestions": {
-        "suggestion.next": "down",
-        "suggestion.back": "up",
-        "suggestion.take": "tab",
-        "suggestion.do": "enter",
-        "suggestion.close": "escape",
-    },
-    "queue": {
-        "queue.up": "up,k",
-        "queue.down": "down,j",
-        "queue.edit": "e,enter",
-        "queue.earlier": "K,shift+up",
-        "queue.later": "J,shift+down",
-        "queue.remove": "x,delete",
-        "queue.send": "s",
-    },
-    "transcript": {
-        "block.up": "up,k",
-        "block.down": "down,j",
-        "block.open": "enter,space",
-        "block.copy": "c",
-        "block.edit": "e",
-        "block.show": "o",
-        "block.split": "s",
-        "ask.reject": "r",
-        "ask.defer": "d",
-        "ask.fill": "f",
-        "ask.decline": "x",
-        "ask.all": "p",
-        "ask.risky": "w",
-        "ask.confirm": "y",
-        **{f"ask.option{number}": str(number) for number in range(1, 10)},
-        "view.start": "home,g",
-        "view.end": "end,G",
-    },
-    "fleet": {"fleet.up": "up,k", "fleet.down": "down,j", "fleet.open": "enter,space"},
-}
-WINDOWS = {
-    "sure": {"sure.yes": "y,enter"},
-    "leaving": {"leave.yes": "enter,y,q,ctrl+q,ctrl+c", "leave.no": "n"},
-    "keys": {
-        "keys.up": "up",
-        "keys.down": "down",
-        "keys.pageup": "pageup",
-        "keys.pagedown": "pagedown",
-    },
-    "whole": {
-        "whole.up": "up,k",
-        "whole.down": "down,j",
-        "whole.pageup": "pageup",
-        "whole.pagedown": "pagedown,space",
-        "whole.start": "home,g",
-        "whole.end": "end,G",
-    },
-    "search": {"search.take": "enter", "search.up": "up", "search.down": "down,ctrl+r"},
-    "line": {"line.take": "enter"},
-    "form": FORM,
-    "model": {**FORM, "model.test": "ctrl+t", "model.keep": "ctrl+o"},
-    "models": {
-        "models.edit": "enter",
-        "models.new": "n",
-        "models.default": "d",
-        "models.test": "t",
-        "models.remove": "x",
-    },
-    "choice": {"choice.take": "enter"},
-    "settings": {"settings.open": "enter"},
-    "agents": {"agents.take": "enter", "agents.default": "d", "agents.copy": "c"},
-    "servers": {
-        "servers.edit": "enter",
-        "servers.new": "n",
-        "servers.toggle": "space",
-        "servers.test": "t",
-        "servers.remove": "x",
-    },
-    "rules": {"rules.remove": "x"},
-}
+def _table(text: str) -> dict[str, dict[str, str]]:
+    """`place: action=key action=key,key`; an indented line continues the one before."""
+    lines = text.replace("\n    ", " ").strip().split("\n")
+    rows = [(place, pairs.split()) for place, _, pairs in (line.partition(": ") for line in lines)]
+    return {place: dict(pair.split("=", 1) for pair in pairs) for place, pairs in rows}
+
+
+OVER_WINDOWS, EVERYWHERE, WINDOW = _table("""
+over windows: help=f1 quit=ctrl+q theme=f5
+everywhere: turn.cancel=escape ask.next=f2 session.list=ctrl+b session.new=ctrl+n
+    session.next=alt+down,f4 session.back=alt+up,f3 settings=f6 agents=f7 session.options=f8
+    confirm=f9 servers=f10 quit.letter=q session.new.letter=n critic.1=1 critic.2=2 critic.3=3
+    focus.next=tab focus.back=shift+tab
+window: window.back=escape
+""").values()
+SCREEN = _table("""
+writing: composer.send=enter composer.newline=shift+enter,ctrl+j past.older=up past.newer=down
+    past.search=ctrl+r composer.editor=ctrl+g composer.attach=ctrl+o composer.paste=ctrl+v
+    composer.detach=backspace queue.focus=ctrl+t composer.complete=tab
+suggestions: suggestion.next=down suggestion.back=up suggestion.take=tab suggestion.do=enter
+    suggestion.close=escape
+queue: queue.up=up,k queue.down=down,j queue.edit=e,enter queue.earlier=K,shift+up
+    queue.later=J,shift+down queue.remove=x,delete queue.send=s
+transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c block.edit=e
+    block.show=o block.split=s ask.reject=r ask.defer=d ask.fill=f ask.decline=x ask.all=p
+    ask.risky=w ask.confirm=y ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4
+    ask.option5=5 ask.option6=6 ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g
+    view.end=end,G
+fleet: fleet.up=up,k fleet.down=down,j fleet.open=enter,space
+""")
+WINDOWS = _table("""
+sure: sure.yes=y,enter
+leaving: leave.yes=enter,y,q,ctrl+q,ctrl+c leave.no=n
+keys: keys.up=up keys.down=down keys.pageup=pageup keys.pagedown=pagedown
+whole: whole.up=up,k whole.down=down,j whole.pageup=pageup whole.pagedown=pagedown,space
+    whole.start=home,g whole.end=end,G
+search: search.take=enter search.up=up search.down=down,ctrl+r
+line: line.take=enter
+form: form.send=ctrl+s form.next=tab form.back=shift+tab
+model: model.test=ctrl+t model.keep=ctrl+o
+models: models.edit=enter models.new=n models.default=d models.test=t models.remove=x
+choice: choice.take=enter
+settings: settings.open=enter
+agents: agents.take=enter agents.default=d agents.copy=c
+servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
+rules: rules.remove=x
+""")
+WINDOWS["model"] |= WINDOWS["form"]
 PLACES = {
     **{place: {**OVER_WINDOWS, **EVERYWHERE, **keys} for place, keys in SCREEN.items()},
     **{place: {**OVER_WINDOWS, **WINDOW, **keys} for place, keys in WINDOWS.items()},

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from rookery.core import units
-from rookery.core.asks import form_words
+from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.tui.look import diff, markdown
 from rookery.tui.look.colours import highlighted, printed
@@ -145,7 +145,7 @@ def form(part: Part, view: View) -> list[Line]:
         if about:
             runs.append((f"  {about}", look.soft))
         found += wrap(runs, view.prose)
-        for choice in form_words.choices(field)[:CHOICES]:
+        for choice in forms.choices(field)[:CHOICES]:
             words = clean_line(choice.name)
             told: Line = [(words, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
             lines = wrap(told, max(1, view.prose - 4))
